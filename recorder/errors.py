@@ -8,8 +8,10 @@
     ├── SourceError    a log that cannot be opened, decompressed or told apart
     ├── JournalError   a journal that cannot be written or read
     ├── LoginError     a server that cannot be reached or does not let us in
+    │   └── PasswordError   a password that is missing or cannot be one
     ├── ListenError    an address at which nobody can be served
     ├── PolicyError    an expression or a list of handles that cannot be read
+    │   └── NoPolicyError   a log does not contain the policy by which it was recorded
     ├── EngineError    a chess engine that cannot be started, hangs, crashes or breaks its protocol
     │   └── VariantError   one that does not play a game's variant: no fault of its
     ├── ReplayError    a place in a recording that cannot be read or found
@@ -29,6 +31,8 @@ __all__ = [
     "LineError",
     "ListenError",
     "LoginError",
+    "NoPolicyError",
+    "PasswordError",
     "PolicyError",
     "RecorderError",
     "ReplayError",
@@ -86,6 +90,10 @@ class LoginError(RecorderError):
     """A server that cannot be reached or does not let us in; the text says why and never holds a password."""
 
 
+class PasswordError(LoginError):
+    """A password that is missing or cannot be one; the text never holds it."""
+
+
 class ListenError(RecorderError):
     """An address at which nobody can be served."""
 
@@ -101,6 +109,10 @@ class PolicyError(RecorderError):
     def __init__(self, message: str, column: int | None = None) -> None:
         super().__init__(message if column is None else f"Column {column} of the policy: {message}")
         self.column = column
+
+
+class NoPolicyError(PolicyError):
+    """A log does not contain the policy by which it was recorded."""
 
 
 class EngineError(RecorderError):

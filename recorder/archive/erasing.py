@@ -1,30 +1,36 @@
-"""Erase players from an archive, and secrets from a saved log."""
+"""Erase players from an archive, and secrets from a saved log or a journal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exporters.output import open_output
-from recorder.errors import JournalError, SourceError
+from recorder.archive.locate import archive_file, open_archive
+from recorder.errors import JournalError, SourceError, StorageError
 from recorder.events import Chunk, EngineLine
+from recorder.journal import JournalHeader, Record
 from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, scrubbed, why_not_a_log
 from recorder.sources.base import RawDecoder
 from recorder.sources.detect import HEAD_BYTES
+from recorder.sources.journal_files import reading, session_files
 from recorder.sources.redaction import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
 from recorder.wire import LineReader
 
 if TYPE_CHECKING:
+    from recorder.live.secrets.journals import JournalCleaner
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow
 
 __all__ = [
     "Cleaned",
     "Forgetting",
+    "clear_free_places",
+    "erase_handles",
     "files_with",
     "forget_handles",
     "forgotten_in",
@@ -32,6 +38,7 @@ __all__ = [
     "kind_of",
     "recall",
     "write_clean",
+    "write_clean_journal",
 ]
 
 
@@ -86,6 +93,37 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
         if blocks.problem is not None:
             raise blocks.problem
     return cleaned
+
+
+def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCleaner, int]:
+    """Write a journal, all parts in one, with filler of equal length for its secrets.
+
+    Args:
+        file: any file of the journal. output: a path, or - for standard output. force: overwrite.
+    Returns:
+        What replaced and counted bytes, and how many damaged bytes are left out.
+    Raises:
+        SourceError, JournalError: it cannot be read. ExportError: the copy must not be written.
+    """
+    from recorder.live.secrets.journals import JournalCleaner
+
+    left_out: dict[str, int] = {}
+
+    def values() -> Iterator[JournalHeader | Record]:
+        for name, reader, entries in session_files(file):
+            yield from (entry.value for entry in entries)
+            lost = (*reader.damage, *([reader.torn] if reader.torn else []))
+            left_out[name] = sum(damage.size_bytes for damage in lost)
+
+    for _ in values():  # what is no journal is said before the copy is begun
+        break
+    with reading(file):
+        paths = log_files(Path(file))
+    cleaner = JournalCleaner(values)
+    with open_output(output, force, paths, private=True) as out:
+        for line in cleaner.lines():
+            out.write(line)
+    return cleaner, sum(left_out.values())
 
 
 def _head(file: str) -> bytes:
@@ -147,6 +185,63 @@ def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], pr
             _redact(archive, row, forgotten, found)
             progress(row.name, row.size_bytes, row.size_bytes)
     return found
+
+
+class _DryRun(Exception):  # noqa: N818 - nothing is wrong
+    """A dry run is over: undo."""
+
+
+def erase_handles(
+    archive: ArchiveStore, handles: Sequence[str], progress: Progress, *, dry_run: bool
+) -> tuple[Forgetting, list[Path]]:
+    """Take players out of the archive and remember hashes of their handles.
+
+    Args:
+        progress: told of each kept log.
+        dry_run: undo it at the end.
+    Returns:
+        What was taken out, and the files that still hold a handle; in a dry run none of these.
+    Raises:
+        StorageError: the archive cannot be written.
+    """
+    wanted = [hash_handle(handle) for handle in handles]
+    before = Forgotten(archive.forgotten_handles())
+    new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
+    # The archive may not know afterwards where they are.
+    left = [] if dry_run else files_with(archive, Forgotten(wanted))
+    found = Forgetting()
+    try:
+        with archive.transaction():
+            known = [entry for entry in archive.forgotten_handles() if _names(entry, handles)]
+            found = forget_handles(archive, [*known, *new], progress)
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        pass
+    return found, left
+
+
+def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
+    return any(hash_handle(handle, entry[0]) == entry for handle in handles)
+
+
+def clear_free_places(where: str, tell: Callable[[str], object]) -> list[Path]:
+    """Leave nothing of what was taken out in the free places of an archive's file.
+
+    Args:
+        where: as ``--db`` names the archive. tell: called with a sentence if that fails.
+    Returns:
+        The older archives beside it, which may hold a handle.
+    """
+    path = archive_file(where)
+    with open_archive(where, read_only=False) as archive:
+        try:
+            archive.vacuum()
+        except StorageError as error:
+            tell(f"What is gone may still stand in free places of {path}: {error} Repeat this when nobody uses it.")
+    return sorted(
+        file for word in ("before-rebuild", "before-upgrade") for file in path.parent.glob(f"{path.name}.{word}*")
+    )
 
 
 def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: Forgetting) -> None:

@@ -1,4 +1,4 @@
-"""Journals that a crash has left open: imported and ended by the next recorder that starts in their folder."""
+"""Journals that an archive lacks, and those that a crash has left open: the next recorder imports and ends them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-from recorder.errors import JournalError
+from recorder.errors import JournalError, StorageError
 from recorder.text import plural
 
-__all__ = ["take_left_over"]
+__all__ = ["archived_sessions", "take_left_over"]
 
 
 async def take_left_over(
@@ -54,3 +54,29 @@ def _end(path: Path) -> bool:
     with suppress(OSError, JournalError):  # it stays as it was: the next start finds it
         return close_left_open(path)
     return False
+
+
+def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | None]:
+    """How much of each session an archive has.
+
+    Returns:
+        Bytes by the session's name, None for a session that was forgotten; or None, and why it is not known.
+    """
+    from recorder.archive.locate import archive_file, open_archive
+    from recorder.journal import session_name
+
+    file = archive_file(where)
+    if not file.exists():
+        return None, f"There is no archive {file} yet."
+    sizes: dict[str, int | None] = {}
+    try:
+        with open_archive(where) as archive:
+            for row in archive.sources():
+                if (session := session_name(row.name)) is not None:
+                    sizes[session] = max(sizes.get(session) or 0, row.size_bytes)
+            for gone in archive.forgotten_sources():
+                if (session := session_name(gone.name)) is not None:
+                    sizes.setdefault(session, None)
+    except StorageError as error:
+        return None, f"How far the archive is cannot be told: {error}"
+    return sizes, None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +11,13 @@ import click
 from recorder.cli.observe_options import make_plan, policy_options
 from recorder.cli.options import json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
-from recorder.errors import PolicyError, SourceError
+from recorder.errors import NoPolicyError
 from recorder.exit_codes import ExitCode
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.events import Chunk, CutLines
-    from recorder.live.policy.explain import Account, Explaining
+    from recorder.live.policy.explain import Account
     from recorder.live.policy.judge import PolicyPart
-    from recorder.live.policy.plan import ObservationPlan
-    from recorder.sources import Decoder
 
 __all__ = ["command"]
 
@@ -67,7 +62,7 @@ def command(
     --observe-handles, and of any other log that has tables or announcements of games, it tells what would be observed
     if the server granted every request.
     """
-    from recorder.model import TimeBasis
+    from recorder.live.policy.explain_log import explain_log
 
     told = observe is not None or observe_handles is not None
     plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if told else None
@@ -75,13 +70,10 @@ def command(
         raise click.UsageError(
             "--limit, --rotate and --share are parts of another policy: give --observe or --observe-handles."
         )
-    decoder, chunks = _read(file)
-    explaining: Explaining | None = None
-    for chunk in chunks:
-        if explaining is None:
-            explaining = _begin(file, plan, decoder)
-        explaining.receive(chunk)
-    timed = decoder.time_basis is not TimeBasis.NONE
+    try:
+        explaining, timed = explain_log(file, plan)
+    except NoPolicyError as error:
+        raise click.UsageError(str(error)) from None
     accounts = [] if explaining is None else explaining.finish()
     found = [account for account in accounts if not numbers or account.game_no in numbers]
     if as_json:
@@ -102,48 +94,6 @@ def command(
     if missing:
         say(f"No line of {file} tells of game {', '.join(map(str, missing))}.")
         ctx.exit(ExitCode.FINDINGS)
-
-
-def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> Explaining:
-    from recorder.live.policy.explain import Explaining
-    from recorder.live.policy.plan import PlanReader
-    from recorder.sources.journal import JournalDecoder
-
-    if plan is not None:
-        return Explaining(plan, granted=True)
-    noted = PlanReader()
-    opening, policies = (decoder.opening, decoder.policies) if isinstance(decoder, JournalDecoder) else ([], [])
-    for note in opening:
-        noted.note(note)
-    if noted.plan is None:
-        raise click.UsageError(f"{file} does not tell by which policy it was recorded: give one with --observe.")
-    try:
-        return Explaining(noted.plan, granted=False, policies=policies)
-    except PolicyError as error:
-        raise SourceError(f"The policy in {file} cannot be read ({error}); give one with --observe.") from error
-
-
-def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
-    """What the server said, in a log of any kind or a text with a table of games, and what reads it."""
-    from recorder.events import EngineLine
-    from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, path_kind, read_blocks
-
-    if file != "-" and path_kind(file) == "folder":
-        raise SourceError(f"{file} is a folder: name one of the logs in it.")
-    blocks = read_blocks(file)
-    head = b""
-    while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
-        head += block
-    decoder = make_decoder(detect(head[:HEAD_BYTES]) or SourceKind.RAW)
-
-    def chunks() -> Iterator[Chunk | CutLines]:
-        for block in chain((head,), blocks):
-            yield from (part for part in decoder.receive(block) if not isinstance(part, EngineLine))
-        yield from (part for part in decoder.finish() if not isinstance(part, EngineLine))
-        if blocks.problem is not None:
-            raise blocks.problem
-
-    return decoder, chunks()
 
 
 # -- what is printed -------------------------------------------------------------------------------------------

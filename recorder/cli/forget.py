@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,10 +20,6 @@ __all__ = ["command"]
 
 
 _LISTED = 10
-
-
-class _OnlyTold(Exception):  # noqa: N818 - nothing is wrong
-    """A dry run is over: undo."""
 
 
 @click.command(
@@ -55,8 +50,8 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     still hold the handle, or are called by it, are named. Words of the servers' own lines (Game, White) cannot be
     forgotten.
     """
-    from recorder.archive.erasing import files_with, forget_handles
-    from recorder.sources.redaction import Forgotten, hash_handle, is_handle
+    from recorder.archive.erasing import clear_free_places, erase_handles
+    from recorder.sources.redaction import is_handle
 
     for handle in handles:
         if not is_handle(handle):
@@ -68,19 +63,9 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         return
     if not dry_run and not yes:
         _confirm(handles, where)
-    wanted = [hash_handle(handle) for handle in handles]
     with open_archive(where, create=not dry_run, read_only=False) as archive, show_progress() as progress:
-        before = Forgotten(archive.forgotten_handles())
-        new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
-        # The archive may not know afterwards where they are.
-        left = [] if dry_run else files_with(archive, Forgotten(wanted))
-        try:
-            with archive.transaction():
-                known = [entry for entry in archive.forgotten_handles() if _names(entry, handles)]
-                found = forget_handles(archive, [*known, *new], progress)
-                if dry_run:
-                    raise _OnlyTold
-        except _OnlyTold:
+        found, left = erase_handles(archive, handles, progress, dry_run=dry_run)
+        if dry_run:
             if as_json:
                 print_json(_report(found, dry_run=True))
             else:
@@ -88,14 +73,14 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
             return
     if not as_json:
         _tell(found, "taken out")
-    cleaned = _clean_up(where) | {"still_in": [str(file) for file in left]}
+    older = [str(file) for file in clear_free_places(where, say)]
     if as_json:
-        print_json(_report(found, dry_run=False) | cleaned)
+        print_json(_report(found, dry_run=False) | {"older_archives": older, "still_in": [str(file) for file in left]})
     else:
-        for file in cleaned["still_in"]:
-            say(f"{clean(file)} still holds it.")
-        for file in cleaned["older_archives"]:
-            say(f"{clean(file)} is an older archive and was not changed.")
+        for file in left:
+            say(f"{clean(str(file))} still holds it.")
+        for name in older:
+            say(f"{clean(name)} is an older archive and was not changed.")
 
 
 def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
@@ -116,12 +101,6 @@ def _confirm(handles: tuple[str, ...], where: str) -> None:
     if not sys.stdin.isatty():
         raise click.UsageError("Confirmation needs a terminal; give --yes to erase without asking.")
     click.confirm(f"Take {', '.join(handles)} out of {archive_file(where)} for good?", abort=True, err=True)
-
-
-def _names(entry: tuple[str, int, str], handles: tuple[str, ...]) -> bool:
-    from recorder.sources.redaction import hash_handle
-
-    return any(hash_handle(handle, entry[0]) == entry for handle in handles)
 
 
 def _tell(found: Forgetting, what: str) -> None:
@@ -149,20 +128,3 @@ def _report(found: Forgetting, *, dry_run: bool) -> dict[str, Any]:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(clean(name) for name in names[:_LISTED]) + more
-
-
-def _clean_up(where: str) -> dict[str, list[str]]:
-    """Leave nothing in the file's free places; the older archives that may hold a handle."""
-    path = archive_file(where)
-    with open_archive(where, read_only=False) as archive:
-        try:
-            archive.vacuum()
-        except StorageError as error:
-            say(f"What is gone may still stand in free places of {path}: {error} Repeat this when nobody uses it.")
-    return {"older_archives": [str(file) for file in _saved(path)]}
-
-
-def _saved(path: Path) -> list[Path]:
-    return sorted(
-        file for word in ("before-rebuild", "before-upgrade") for file in path.parent.glob(f"{path.name}.{word}*")
-    )

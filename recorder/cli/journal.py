@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +11,13 @@ import click
 
 from recorder.cli.options import KINDS, force_option, json_option
 from recorder.cli.output import print_json, say
-from recorder.errors import JournalError, RecorderError, SourceError
+from recorder.errors import RecorderError, SourceError
 from recorder.exit_codes import ExitCode, exit_status
 from recorder.text import clean, plural
 from recorder.times import format_clock
 
 if TYPE_CHECKING:
-    from recorder.journal import Damage, JournalEntry, JournalFinding, JournalReader, Survey
+    from recorder.journal import Damage, JournalFinding, Survey
 
 __all__ = ["command"]
 
@@ -46,7 +44,9 @@ def command() -> None:
 @json_option
 def _info(file: str, as_json: bool) -> None:
     """Tell who was recorded, when, how much, and whether something is missing; - is standard input."""
-    survey, names = _survey(file)
+    from recorder.sources.journal_files import survey_session
+
+    survey, names = survey_session(file)
     header = survey.header
     begun = None if header is None else _utc(header.anchor_utc_ns, 0)
     if as_json:
@@ -117,13 +117,14 @@ def _info(file: str, as_json: bool) -> None:
 def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     """Write the bytes that were recorded to standard output; - is standard input."""
     from recorder.journal import JournalHeader, escape
+    from recorder.sources.journal_files import session_files
 
     wanted = _DIRECTIONS[direction]
     anchor_ns: int | None = None
     out = sys.stdout.buffer
     lost: list[str] = []
     status = ExitCode.OK
-    for name, reader, entries in _parts(file):
+    for name, reader, entries in session_files(file):
         for value in (entry.value for entry in entries):
             if isinstance(value, JournalHeader):
                 anchor_ns = value.anchor_utc_ns
@@ -151,11 +152,13 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
 
     Folders are searched for journals. The exit status is that of the worst journal.
     """
+    from recorder.sources.journal_files import find_journals
+
     worst = ExitCode.OK
     checked: set[Path] = set()
     for file in files:
         try:
-            for journal, first in _journals(file):
+            for journal, first in find_journals(file):
                 if first not in checked:
                     checked.add(first)
                     worst = max(worst, _check_one(journal))
@@ -165,28 +168,12 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
     ctx.exit(worst)
 
 
-def _journals(file: str) -> Iterator[tuple[str, Path]]:
-    """The journals that an argument names, each with the first file of its session.
-
-    Raises:
-        SourceError: it cannot be read, or is a folder without journals.
-    """
-    from recorder.sources import find_logs, is_journal, log_files, path_kind
-
-    if file == "-" or path_kind(file) != "folder":
-        with _reading(file):
-            yield file, Path(file) if file == "-" else log_files(Path(file))[0]
-        return
-    found = [path for path in find_logs([file]) if is_journal(path)]
-    if not found:
-        raise SourceError(f"{file}: the folder contains no journal.")
-    yield from ((str(path), path) for path in found)
-
-
 def _check_one(file: str) -> ExitCode:
     """Check one session and print what was found."""
+    from recorder.sources.journal_files import survey_session
+
     try:
-        survey, _ = _survey(file)
+        survey, _ = survey_session(file)
     except RecorderError as error:
         say(f"Error: {error}")
         return exit_status(error)
@@ -215,7 +202,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     keeps its place. Only what a log shows can be found: look at the copy before you give it away. FILE itself is not
     changed.
     """
-    from recorder.archive.erasing import kind_of, write_clean
+    from recorder.archive.erasing import kind_of, write_clean, write_clean_journal
     from recorder.model import SAVED_KINDS
     from recorder.sources import SourceKind, is_journal, path_kind
 
@@ -226,102 +213,16 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
         raise click.UsageError("It is read several times for this; name a file.")
     given = None if kind is None else SourceKind(kind)
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
-        _scrub_journal(file, output, force)
+        cleaner, lost = write_clean_journal(file, output, force)
+        say(
+            f"{plural(cleaner.replaced, 'byte')} replaced by filler, {cleaner.counted:,} only counted"
+            + (f", {lost:,} damaged ones left out." if lost else ".")
+        )
         return
     if (given or kind_of(file)) in SAVED_KINDS:
         raise SourceError(f"{file} holds saved games: nobody types a password there.")
     cleaned = write_clean(file, output, force, given)
     say(f"{plural(cleaned.replaced, 'byte')} of the {cleaned.kind.value} log replaced by filler.")
-
-
-def _scrub_journal(file: str, output: str, force: bool) -> None:
-    from exporters.output import open_output
-    from recorder.journal import JournalHeader, Record
-    from recorder.live.secrets.journals import JournalCleaner
-    from recorder.sources import log_files
-
-    left_out: dict[str, int] = {}
-
-    def values() -> Iterator[JournalHeader | Record]:
-        for name, reader, entries in _parts(file):
-            yield from (entry.value for entry in entries)
-            lost = (*reader.damage, *([reader.torn] if reader.torn else []))
-            left_out[name] = sum(damage.size_bytes for damage in lost)
-
-    for _ in values():  # what is no journal is said before the copy is begun
-        break
-    with _reading(file):
-        paths = log_files(Path(file))
-    cleaner = JournalCleaner(values)
-    with open_output(output, force, paths, private=True) as out:
-        for line in cleaner.lines():
-            out.write(line)
-    say(
-        f"{plural(cleaner.replaced, 'byte')} replaced by filler, {cleaner.counted:,} only counted"
-        + (f", {lost:,} damaged ones left out." if (lost := sum(left_out.values())) else ".")
-    )
-
-
-def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[JournalEntry]]]:
-    """Each file of the session: its name, its reader and its entries.
-
-    Raises:
-        SourceError: a file cannot be read. JournalError: there is no journal in any of them.
-    """
-    from recorder.journal import Damage, JournalReader, NewerJournalError, find_part, part_blocks
-    from recorder.sources import log_files, path_kind, read_blocks
-
-    if file != "-" and path_kind(file) == "folder":
-        raise SourceError(f"{file} is a folder: name one of the journals in it.")
-    with _reading(file):
-        paths = [Path("-")] if file == "-" else log_files(Path(file))
-    found = False
-
-    def entries(reader: JournalReader, path: Path) -> Iterator[JournalEntry]:
-        nonlocal found
-        stream = read_blocks("-") if str(path) == "-" else None
-        try:
-            with _reading(str(path)):
-                for entry in reader.read(part_blocks(find_part(path)) if stream is None else stream):
-                    found = True
-                    yield entry
-            if stream is not None and stream.problem is not None:
-                raise JournalError(str(stream.problem))
-        except NewerJournalError:
-            raise
-        except JournalError as error:  # what follows cannot be decompressed
-            found = True
-            yield from reader.finish()
-            why = str(error).rpartition(": ")[2]
-            reader.damage.append(Damage(reader.size_bytes, 0, f"what follows cannot be decompressed: {why}"))
-
-    for path in paths:
-        reader = JournalReader()
-        yield str(path), reader, entries(reader, path)
-    if not found:
-        raise JournalError(f"{file} is no journal.")
-
-
-@contextmanager
-def _reading(file: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SourceError(f"{file}: cannot be read: {error.strerror or error}") from error
-
-
-def _survey(file: str) -> tuple[Survey, list[str]]:
-    from recorder.journal import Survey
-
-    survey, names = Survey(), []
-    for name, reader, entries in _parts(file):
-        names.append(name)
-        survey.begin(name)
-        for entry in entries:
-            survey.feed(entry)
-        survey.end(reader)
-    survey.finish()
-    return survey, names
 
 
 def _extent(damage: Damage) -> str:

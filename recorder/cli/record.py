@@ -17,7 +17,7 @@ from recorder.archive.locate import archive_file, import_command
 from recorder.cli.config import RereadCommand, config_option, reread, weight
 from recorder.cli.observe_options import make_plan, policy_options
 from recorder.cli.options import archive_option
-from recorder.cli.password import find_password
+from recorder.cli.output import say
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
@@ -27,9 +27,10 @@ from recorder.cli.recording_options import (
     outlet_options,
     refuse_outlets,
 )
-from recorder.errors import JournalError
+from recorder.errors import JournalError, PasswordError
 from recorder.exit_codes import ExitCode
 from recorder.live import PASSWORD_VARIABLE
+from recorder.live.login.password import find_password
 from recorder.live.net.sockets import Address
 from recorder.text import plural
 
@@ -253,7 +254,10 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
     if user is None:
         os.environ.pop(PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
         return None
-    password = find_password(user, server.host)
+    try:
+        password = find_password(user, server.host, say)
+    except PasswordError as error:
+        raise click.UsageError(str(error)) from None
     if sealed and not password.isascii():
         raise click.UsageError(
             "A time seal has room for unaccented letters, digits and signs only: leave out --timeseal, or change the "

@@ -15,8 +15,9 @@ import click
 import pytest
 
 from recorder.cli import main
-from recorder.cli.password import CREDENTIAL, find_password
+from recorder.errors import PasswordError
 from recorder.exit_codes import ExitCode
+from recorder.live.login.password import CREDENTIAL, find_password
 from recorder.live.login.servers import FICS
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop, journalled, running
@@ -186,10 +187,10 @@ def test_the_password_is_what_the_service_manager_hands_over(tmp_path: Path, mon
     monkeypatch.delenv("ICS_RECORDER_PASSWORD", raising=False)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     (tmp_path / CREDENTIAL).write_text("s3cret word\n", encoding="utf-8")
-    assert find_password("Ann", "chess.example") == "s3cret word"
+    assert find_password("Ann", "chess.example", print) == "s3cret word"
     (tmp_path / CREDENTIAL).write_bytes(b"\xff\n")
-    with pytest.raises(click.UsageError, match=r"no text in UTF-8"):
-        find_password("Ann", "chess.example")
+    with pytest.raises(PasswordError, match=r"no text in UTF-8"):
+        find_password("Ann", "chess.example", print)
     (tmp_path / CREDENTIAL).write_text("\n", encoding="utf-8")
-    with pytest.raises(click.UsageError, match="is empty"):
-        find_password("Ann", "chess.example")
+    with pytest.raises(PasswordError, match="is empty"):
+        find_password("Ann", "chess.example", print)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.status import current_states, metrics
 from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync, close_left_open
 from recorder.live.login.servers import FICS
+from recorder.live.monitoring import current_states, metrics
 from recorder.live.status import RecorderState, StateFile
 from tests.live.test_capture import BOARD, MOVE, TABLE
 from tests.support.cli import WATCHER, Cli

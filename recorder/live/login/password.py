@@ -10,11 +10,10 @@ import getpass
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-import click
-
-from recorder.cli.output import say
+from recorder.errors import PasswordError
 from recorder.live import PASSWORD_VARIABLE
 
 __all__ = ["CREDENTIAL", "find_password"]
@@ -24,13 +23,14 @@ CREDENTIAL = "ics-recorder.password"
 _SERVICE = "ics-recorder"
 
 
-def find_password(user: str, host: str) -> str:
+def find_password(user: str, host: str, tell: Callable[[str], object]) -> str:
     """The password of a user of a server.
 
     Args:
         host: of the server; the keyring's entry is named ``user@host``.
+        tell: called with lines for people: the keyring cannot be read, or an empty one behind an interrupted question.
     Raises:
-        UsageError: there is none, or it cannot be one.
+        PasswordError: there is none, or it cannot be one.
     """
     known = os.environ.pop(PASSWORD_VARIABLE, None)
     if known is not None:
@@ -39,21 +39,21 @@ def find_password(user: str, host: str) -> str:
     if handed is not None:
         return _checked(handed, f"The credential {CREDENTIAL} is", "put the password on its only line")
     name = f"{user}@{host}"
-    kept = _from_keyring(name)
+    kept = _from_keyring(name, tell)
     if kept is not None:
         return _checked(kept, f"The keyring's entry {name} is", "store the password anew")
-    return _checked(_ask(user), f"The password of {user} is", "start again")
+    return _checked(_ask(user, tell), f"The password of {user} is", "start again")
 
 
 def _checked(password: str, subject: str, remedy: str) -> str:
     if not password:
-        raise click.UsageError(f"{subject} empty: {remedy}.")
+        raise PasswordError(f"{subject} empty: {remedy}.")
     if any(character in password for character in "\r\n\0"):
-        raise click.UsageError(f"{subject} more than one line: {remedy}.")
+        raise PasswordError(f"{subject} more than one line: {remedy}.")
     try:
         password.encode()
     except UnicodeEncodeError:
-        raise click.UsageError(f"{subject} no text in UTF-8: {remedy}.") from None
+        raise PasswordError(f"{subject} no text in UTF-8: {remedy}.") from None
     return password
 
 
@@ -69,7 +69,7 @@ def _from_credentials() -> str | None:
     return data.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
 
 
-def _from_keyring(name: str) -> str | None:
+def _from_keyring(name: str, tell: Callable[[str], object]) -> str | None:
     """What the keyring holds; None: nothing, or there is no keyring."""
     try:
         keyring = importlib.import_module("keyring")
@@ -79,14 +79,14 @@ def _from_keyring(name: str) -> str | None:
         password = keyring.get_password(_SERVICE, name)
     except Exception as error:  # it has backends of many makers
         if type(error).__name__ != "NoKeyringError":
-            say(f"The keyring cannot be read ({type(error).__name__}).")
+            tell(f"The keyring cannot be read ({type(error).__name__}).")
         return None
     return None if password is None else str(password)
 
 
-def _ask(user: str) -> str:
+def _ask(user: str, tell: Callable[[str], object]) -> str:
     if not _terminal():
-        raise click.UsageError(
+        raise PasswordError(
             f"There is no terminal to ask for the password of {user} on: put it into {PASSWORD_VARIABLE}."
         )
     try:
@@ -94,7 +94,7 @@ def _ask(user: str) -> str:
     except EOFError:
         return ""
     except KeyboardInterrupt:
-        say()  # the cursor stands behind the question
+        tell("")  # the cursor stands behind the question
         raise
 
 

@@ -13,11 +13,11 @@ import types
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 
-from recorder.cli.password import find_password
+from recorder.errors import PasswordError
 from recorder.live import PASSWORD_VARIABLE
+from recorder.live.login.password import find_password
 
 PASSWORD = "s3cretWord"
 
@@ -27,7 +27,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variable, no keyring, nobody to ask."""
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "keyring", None)  # importing it fails
-    monkeypatch.setattr("recorder.cli.password._terminal", lambda: False)
+    monkeypatch.setattr("recorder.live.login.password._terminal", lambda: False)
 
 
 def use_keyring(monkeypatch: pytest.MonkeyPatch, get_password: Callable[[str, str], str | None]) -> None:
@@ -40,17 +40,17 @@ def use_keyring(monkeypatch: pytest.MonkeyPatch, get_password: Callable[[str, st
 def test_the_environment_comes_first_and_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     use_keyring(monkeypatch, lambda service, name: "another")
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
-    assert find_password("Ann", "chess.example") == PASSWORD
+    assert find_password("Ann", "chess.example", print) == PASSWORD
     assert PASSWORD_VARIABLE not in os.environ
 
 
 def test_then_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {("ics-recorder", "Ann@chess.example"): PASSWORD}
     use_keyring(monkeypatch, lambda service, name: kept.get((service, name)))
-    assert find_password("Ann", "chess.example") == PASSWORD
-    monkeypatch.setattr("recorder.cli.password._terminal", lambda: True)
+    assert find_password("Ann", "chess.example", print) == PASSWORD
+    monkeypatch.setattr("recorder.live.login.password._terminal", lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda prompt: f"typed at {prompt}")
-    assert find_password("Bob", "chess.example") == "typed at Password of Bob: "
+    assert find_password("Bob", "chess.example", print) == "typed at Password of Bob: "
 
 
 class NoKeyringError(Exception):
@@ -65,9 +65,9 @@ def test_a_keyring_that_fails_is_none(
         raise failure
 
     use_keyring(monkeypatch, fail)
-    with pytest.raises(click.UsageError, match=f"There is no terminal to ask .* Ann on: .* {PASSWORD_VARIABLE}"):
-        find_password("Ann", "chess.example")
-    talk = capsys.readouterr().err
+    with pytest.raises(PasswordError, match=f"There is no terminal to ask .* Ann on: .* {PASSWORD_VARIABLE}"):
+        find_password("Ann", "chess.example", print)
+    talk = capsys.readouterr().out
     assert told in talk
     assert bool(told) == bool(talk)
     assert PASSWORD not in talk
@@ -78,13 +78,13 @@ def test_what_cannot_be_a_password_is_refused_before_anything_is_done(
     value: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PASSWORD_VARIABLE, value)
-    with pytest.raises(click.UsageError, match=told) as caught:
-        find_password("Ann", "chess.example")
-    assert PASSWORD_VARIABLE in caught.value.message
+    with pytest.raises(PasswordError, match=told) as caught:
+        find_password("Ann", "chess.example", print)
+    assert PASSWORD_VARIABLE in str(caught.value)
     use_keyring(monkeypatch, lambda service, name: value)
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
-    with pytest.raises(click.UsageError, match=f"Ann@chess.example .*{told}"):
-        find_password("Ann", "chess.example")
+    with pytest.raises(PasswordError, match=f"Ann@chess.example .*{told}"):
+        find_password("Ann", "chess.example", print)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,109 @@
+"""Following one log: what is new is read into the archive, and what happens is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from recorder.archive.event_lines import EventPipe
+from recorder.archive.finished_games import FinishedGames
+from recorder.archive.following import Resident
+from recorder.errors import ExportError, SourceError, StorageError
+from recorder.model import SAVED_KINDS
+from recorder.sources import HEAD_BYTES, detect, read_blocks
+from recorder.text import clean, plural
+
+__all__ = ["Follower", "holds_saved_games"]
+
+
+def holds_saved_games(path: Path) -> bool:
+    """Whether a file is PGN or BPGN, which nobody follows."""
+    with closing(read_blocks(path, size=HEAD_BYTES)) as blocks:
+        return detect(next(blocks, b"")) in SAVED_KINDS
+
+
+class Follower:
+    """Reads on, and tells what happens.
+
+    Args:
+        path: of the log. resident: reads it. finished, pipe: where its games and its events go besides.
+        tell: called with sentences for people.
+
+    Attributes:
+        left: whether the reader of the events went away.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        resident: Resident,
+        finished: FinishedGames | None,
+        pipe: EventPipe | None,
+        tell: Callable[[str], object],
+    ) -> None:
+        self._path = path
+        self._name = clean(str(path))
+        self._resident = resident
+        self._finished = finished
+        self._pipe = pipe
+        self._tell = tell
+        self._told: str | None = None
+        self.left = False
+        self._moved: str | None = None
+        self._followed = False  # a log that has ended
+
+    def step(self) -> None:
+        """Read what is new."""
+        resident = self._resident
+        resident.look()
+        self._tell_state()
+        if resident.replaced is not None:
+            self._followed, self._moved = True, None
+            self._tell(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
+            self.step()
+        elif resident.moved != self._moved:
+            self._moved = resident.moved
+            if self._moved is not None:
+                self._tell(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
+
+    def finish(self) -> None:
+        """Read what came last."""
+        self.step()
+        self._resident.finish()
+        if self._pipe is not None:
+            self._pipe.close()
+        self._tell_state()
+
+    def _tell_state(self) -> None:
+        """Say what is wrong once, and that it is over."""
+        resident, finished, pipe = self._resident, self._finished, self._pipe
+        waiting = None if resident.waiting is None else f"{resident.waiting}; waiting for more."
+        problem = resident.problem or waiting or (finished.problem if finished is not None else None)
+        if problem != self._told:
+            if problem is not None:
+                self._tell(clean(problem))
+            elif self._told is not None:
+                self._tell("That is over: going on.")
+            self._told = problem
+        if pipe is not None and pipe.lost is not None and not self.left:
+            self.left = True
+            self._tell(f"{pipe.lost}: none is printed from here on. The archive goes on.")
+
+    def report(self) -> None:
+        """Say what came of it.
+
+        Raises:
+            SourceError: there was no log. StorageError, ExportError: something is still missing in the archive, or in
+                the PGN.
+        """
+        resident, finished = self._resident, self._finished
+        if resident.waiting is not None and not (self._followed or resident.known):
+            raise SourceError(f"{resident.waiting}.")
+        self._tell(f"{self._name}: {plural(resident.games, 'game')} read.")
+        if finished is not None:
+            self._tell(f"{plural(finished.games, 'game')} appended.")
+        if resident.problem is not None:
+            raise StorageError(f"{resident.problem} What is missing is read by the next import of {self._name}.")
+        if finished is not None and finished.problem is not None:
+            raise ExportError(finished.problem)
