@@ -22,7 +22,7 @@ import chess
 
 from recorder.rules.moves import decode_move
 from recorder.rules.prove import Rules, advance, position_from_fen
-from tests.tracking import rules_oracle
+from tests.rules import rules_oracle
 
 _ROUNDS = 15
 _VARIANTS = (Rules.CHESS, Rules.CHESS, Rules.CRAZYHOUSE, Rules.CHESS960)  # every second candidate is chess

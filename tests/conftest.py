@@ -1,9 +1,10 @@
-"""Options of the whole test run."""
+"""Options of the whole test run, and an archive made by the command itself from two recorded connections."""
 
 from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import settings
 
 from recorder.containment import SWITCH
 from tests.support import programs
+from tests.support.cli import ADJOURNED, WATCHER, Cli
 from tests.support.compiled import ROOT, stale_binaries
 
 # Commands that tests start inherit what is ignored: whoever runs us in the background or under nohup ignores these.
@@ -92,3 +94,25 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         print(
             f"{tests} deselected, programs missing: {', '.join(names)}. Install them: {programs.how_to_install(names)}"
         )
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """A command on an archive that is not there yet."""
+    return Cli(tmp_path / "archive.sqlite")
+
+
+@pytest.fixture(scope="session")
+def _imported(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    made = Cli(tmp_path_factory.mktemp("imported") / "archive.sqlite")
+    copy = made.archive.with_name("copy.sqlite")
+    made("import", WATCHER, ADJOURNED)
+    made("db", "backup", copy)
+    return copy.read_bytes()
+
+
+@pytest.fixture
+def filled(cli: Cli, _imported: bytes) -> Cli:
+    """A command on an archive of two logs, six games."""
+    cli.archive.write_bytes(_imported)
+    return cli

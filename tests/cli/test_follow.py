@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_resident import END, MIDDLE, STREAM, append, games_of, pgn_keys
+from tests.archive.test_following import END, MIDDLE, STREAM, append, games_of, pgn_keys
 from tests.support.cli import Cli
 
 

@@ -17,10 +17,10 @@ import pytest
 from recorder.archive.recording import ArchiveChild
 from recorder.exit_codes import ExitCode
 from recorder.live.login.servers import FICS
-from tests.cli.test_child import children_of, plies_in
-from tests.cli.test_child import journal_in as journal_in_folder
+from tests.archive.test_following import STREAM, games_of
+from tests.archive.test_recording import children_of, plies_in
+from tests.archive.test_recording import journal_in as journal_in_folder
 from tests.cli.test_record import SCRIPT
-from tests.cli.test_resident import STREAM, games_of
 from tests.live.test_capture import MOVE, TABLE
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Caller, in_loop, journalled, running

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recorder.journal import JournalWriter
-from tests.cli.test_resident import END, STREAM, append, follow
+from tests.archive.test_following import END, STREAM, append, follow
 from tests.support.cli import Cli
 
 

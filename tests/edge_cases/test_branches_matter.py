@@ -37,7 +37,7 @@ from tests.edge_cases import test_edge_24_to_46 as edges_24
 from tests.edge_cases import test_edge_47_to_69 as edges_47
 from tests.support.compiled import ROOT, is_compiled
 from tests.tracking import test_deltas as deltas
-from tests.tracking import test_told as told
+from tests.tracking import test_game_lines as told
 
 _NEVER = re.compile(r"(?!)")
 _NEVER_BYTES = re.compile(rb"(?!)")

@@ -9,7 +9,7 @@ import pytest
 
 from recorder.rules.bridge import bridge
 from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, position_from_fen, with_hands
-from tests.tracking import rules_oracle
+from tests.rules import rules_oracle
 
 
 def at(text: str, rules: Rules = Rules.CHESS) -> Position:

@@ -15,7 +15,7 @@ from recorder.archive.event_lines import Ticker
 from recorder.archive.finished_games import FinishedGames
 from recorder.archive.following import Resident
 from recorder.archive.inputs import ReadOptions
-from tests.cli.test_resident import STREAM, append, pgn_keys
+from tests.archive.test_following import STREAM, append, pgn_keys
 from tests.support.cli import Cli
 
 

@@ -9,7 +9,7 @@ from recorder.archive.left_over import take_left_over
 from recorder.archive.process import outlets_of
 from recorder.archive.recording import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
-from tests.cli.test_resident import STREAM, games_of, pgn_keys
+from tests.archive.test_following import STREAM, games_of, pgn_keys
 from tests.support.cli import Cli
 
 

@@ -17,8 +17,8 @@ import pytest
 import recorder.archive.recording
 from recorder.archive.recording import ArchiveChild
 from recorder.archive.watchdog import read_name
-from tests.cli.test_child import journal_in, lives, plies_in
-from tests.cli.test_resident import END, STREAM, games_of
+from tests.archive.test_following import END, STREAM, games_of
+from tests.archive.test_recording import journal_in, lives, plies_in
 from tests.support.cli import Cli
 from tests.support.live import in_loop
 

@@ -18,7 +18,7 @@ from recorder.rules.prove import (
     play_san,
     position_from_fen,
 )
-from tests.tracking import rules_oracle
+from tests.rules import rules_oracle
 
 VARIANTS = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE)
 

@@ -20,7 +20,7 @@ from recorder.archive.process import _Archiving
 from recorder.archive.recording import Orders
 from recorder.archive.watchdog import Unwatched
 from recorder.journal.writer import JournalWriter, Sync
-from tests.cli.test_resident import LOGS, STREAM, everything, pgn_keys
+from tests.archive.test_following import LOGS, STREAM, everything, pgn_keys
 from tests.support.cli import WATCHER, Cli
 
 

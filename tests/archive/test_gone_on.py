@@ -17,7 +17,7 @@ from recorder.archive.recording import ArchiveChild, Orders
 from recorder.archive.watchdog import Unwatched
 from recorder.errors import ExportError
 from recorder.journal.writer import JournalWriter, Sync
-from tests.cli.test_resident import MIDDLE, STREAM, games_of, pgn_keys
+from tests.archive.test_following import MIDDLE, STREAM, games_of, pgn_keys
 from tests.edge_cases.scripts import log
 from tests.relating.interrupted import Played
 from tests.support.cli import Cli

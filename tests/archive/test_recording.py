@@ -18,8 +18,8 @@ from recorder.archive.recording import ArchiveChild
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.login.servers import FICS
+from tests.archive.test_following import END, STREAM, games_of, pgn_keys
 from tests.cli.test_record import SCRIPT
-from tests.cli.test_resident import END, STREAM, games_of, pgn_keys
 from tests.live.test_capture import TABLE
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Running, in_loop, running
