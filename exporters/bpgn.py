@@ -107,7 +107,7 @@ class BpgnExporter:
         moments = timeline(match)
         self.report.games += 1 if other is None else 2
         self.report.plies += len(moments)
-        exact = any(moment.ply.precision in EXACT for moment in moments)
+        exact = any(moment.ply.precision_code in EXACT for moment in moments)
         comments = self._comments(match)
         head = "".join(f"{one}\n" for one in _known_order(match, moments) + comments.pop(("A", 0), []))
         head += "".join(f"{one}\n" for one in comments.pop(("B", 0), []))
@@ -126,10 +126,10 @@ class BpgnExporter:
         ply = moment.ply
         letter = moment.board if ply.white_moved else moment.board.lower()
         move = f"{(ply.ply + 1) // 2}{letter}.{GLUE}{ply.san}"
-        clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+        clock_ms = ply.clock_ms
         if clock_ms is None or "clk" not in self.options.clock:
             return move
-        return f"{move}{'' if exact else GLUE}{{{decimal_seconds(clock_ms, ply.precision in EXACT)}}}"
+        return f"{move}{'' if exact else GLUE}{{{decimal_seconds(clock_ms, ply.precision_code in EXACT)}}}"
 
     def _tags(self, match: Match, moments: Sequence[MatchMoment], result: str, *, alone: bool) -> str:
         first = min((match.a, match.b), key=lambda game: (game.started_at_ms is None, game.started_at_ms or 0))

@@ -133,7 +133,7 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
     longest_ms, longest = max(timed, key=lambda pair: pair[0])
     clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
     lags = sorted(ply.lag_ms for ply in own if ply.lag_ms is not None)
-    whole_seconds = any(ply.precision is not None and ply.precision not in EXACT for _, ply in timed)
+    whole_seconds = any(ply.precision_code is not None and ply.precision_code not in EXACT for _, ply in timed)
     base_s, increment_s = control_of(game, white)
     players = (game.white.handle, game.black.handle)
     return SideClocks(

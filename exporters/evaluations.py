@@ -107,7 +107,7 @@ def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:
 
 
 def _before(thought: Thinking, ply: Ply) -> bool:
-    return ply.origin == Origin.PGN or thought.offset < ply.offset  # PGN says it behind the move
+    return ply.origin_code == Origin.PGN or thought.offset < ply.offset  # PGN says it behind the move
 
 
 def _words(pv: str) -> list[str]:

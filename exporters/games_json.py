@@ -196,9 +196,9 @@ def ply_object(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
         "elapsed_origin": ply.elapsed_origin,
         "lag_ms": ply.lag_ms,
         "at": iso(ply.at_ms, basis),
-        "precision": PRECISIONS[ply.precision],
-        "proof": PROOFS[ply.proof],
-        "origin": ORIGINS[ply.origin],
+        "precision": PRECISIONS[ply.precision_code],
+        "proof": PROOFS[ply.proof_code],
+        "origin": ORIGINS[ply.origin_code],
         "white_holdings": hands[0],
         "black_holdings": hands[1],
     }

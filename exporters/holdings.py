@@ -36,7 +36,7 @@ def hands_after(ply: Ply, changes: list[HoldingsChange]) -> Hands:
     None where no line is, and for plies that no board showed. Source: servers print a plain ``<b1>`` directly after
     every board of a game with holdings.
     """
-    if not changes or ply.origin in _NOT_SHOWN:
+    if not changes or ply.origin_code in _NOT_SHOWN:
         return _UNKNOWN
     place = bisect_right(changes, ply.offset, key=_OFFSET)
     if place == len(changes) or changes[place].ply != ply.ply:

@@ -233,7 +233,7 @@ STARTS: Final = Mapping(  # further columns of observations, all null where ther
     Field("start_black_clock_ms", "black_clock_ms"),
     Field("start_lag_ms", "lag_ms"),
     Field("start_arrival_ms", "at_ms", relative=True),
-    Field("start_precision", "precision"),
+    Field("start_precision", "precision_code"),
     Field("start_offset", "offset"),
 )
 PLY_LINES: Final = Mapping(
@@ -355,9 +355,9 @@ QUALITIES: Final = tuple(
 """All that ``quality`` can be."""
 STORED_PLY: Final = {
     "at_ms": "at_ms + ?",
-    "proof": "quality & 7",
-    "origin": "quality >> 3 & 7",
-    "precision": "CASE quality >> 6 "
+    "proof_code": "quality & 7",
+    "origin_code": "quality >> 3 & 7",
+    "precision_code": "CASE quality >> 6 "
     + " ".join(f"WHEN {code} THEN {unit}" for unit, code in PRECISION_CODES.items() if unit is not None)
     + " END",
     "offset": "from_offset + ?",

@@ -112,7 +112,7 @@ def test_rounding_is_one_unit_at_most(
 def test_a_unit_that_changes_in_mid_game_rounds_by_the_coarser() -> None:
     game = _game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 294_300, 300_000, 5000))
     plies = game.observations[0].lines[0].plies
-    plies[0] = plies[0]._replace(precision=int(Precision.SECONDS))
+    plies[0] = plies[0]._replace(precision_code=int(Precision.SECONDS))
     assert _found(game) == (-700, Cause.ROUNDING, None)
 
 

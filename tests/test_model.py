@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import pytest
 
 from exporters.base import Selection
-from recorder.model import LineKind, Player, Ply, PlyLine
+from recorder.model import GameKind, LineKind, Origin, Player, Ply, PlyLine, Precision, Proof, Segment
+from recorder.rules.moves import encode_move
 from storage import ArchiveStore, GameFilter
 from tests.storage.conftest import import_bytes, make_game
 
@@ -55,3 +58,44 @@ def test_plies_of_a_line_are_named_where_they_stand() -> None:
     assert [type(ply) for ply in line.plies] == [Ply, Ply]
     rows.append((3, None, "e5", 1, 2, 3, None, None, 0, 0, 1, 0, 1, 6))
     assert [ply.offset for ply in line.plies] == [5, 5, 6]
+
+
+def test_a_ply_gives_enums_and_the_movers_clock() -> None:
+    ply = Ply(
+        7, encode_move("g1f3"), "Nf3", 178_123, 180_000, 1_200, None, None, None, None,
+        int(Proof.LIST), int(Origin.DELTA), int(Precision.MILLISECONDS), 0,
+    )  # fmt: skip
+    assert (ply.proof, ply.origin, ply.precision) == (Proof.LIST, Origin.DELTA, Precision.MILLISECONDS)
+    assert all(isinstance(value, Enum) for value in (ply.proof, ply.origin, ply.precision))
+    assert ply._replace(precision_code=None).precision is None
+    assert (ply.clock_ms, ply._replace(ply=8).clock_ms) == (178_123, 180_000)
+
+
+def test_a_ply_is_one_line() -> None:
+    ply = Ply(7, None, "Nf3", 178_123, None, 1_200, None, None, None, None, 1, 0, int(Precision.MILLISECONDS), 0)
+    assert repr(ply) == "Ply 7 4.Nf3 · 1.200 s · clock 0:02:58.123"
+    assert repr(ply._replace(precision_code=int(Precision.SECONDS), white_clock_ms=-2_000)) == (
+        "Ply 7 4.Nf3 · 1 s · clock -0:00:02"
+    )
+    assert repr(ply._replace(ply=8, san="e5", elapsed_ms=None)) == "Ply 8 4...e5"
+
+
+def test_a_player_is_one_line() -> None:
+    assert repr(Player("Morphy", titles="(GM)", rating_text="2690", rating=2690)) == "Player Morphy (GM) 2690"
+    assert repr(Player("GuestABCD", rating_text="++++")) == "Player GuestABCD ++++"
+    assert repr(Player("Ann")) == "Player Ann"
+
+
+def test_a_game_is_one_line() -> None:
+    game = make_game(0)
+    game.key, game.white, game.black, game.result = "5b2620ca" + 12 * "0", Player("Morphy"), Player("Anderssen"), "1-0"
+    game.base_s, game.increment_s, game.black_base_s, game.black_increment_s = 180, 2, 180, 2
+    game.category, game.variant = "blitz", "chess"
+    game.segments = [Segment(1, 81, 0)]
+    assert repr(game) == str(game) == "Game 5b2620ca Morphy–Anderssen 1-0 · 3+2 blitz · 41 moves"
+    game.variant, game.segments = "suicide", [Segment(1, 1, 0)]
+    assert repr(game).endswith(" · 3+2 blitz suicide · 1 move")
+    game.category, game.base_s, game.black_base_s, game.segments = None, 90, 180, []
+    assert repr(game).endswith(" · 1:30+2/3+2 suicide · no moves")
+    game.kind, game.base_s, game.black_base_s, game.variant = GameKind.EXAMINED, None, None, None
+    assert repr(game) == "Game 5b2620ca Morphy–Anderssen 1-0 · examined · no moves"

@@ -222,7 +222,7 @@ def _replayed(line: PlyLine, said: _Said) -> Variation:
     expected = line.parent_ply or 0
     for ply in line.plies:
         expected += 1
-        if ply.ply != expected or ply.proof not in _PROVED:
+        if ply.ply != expected or ply.proof_code not in _PROVED:
             break
         plies.append(ply)
     numbers = {ply.ply for ply in plies}

@@ -269,30 +269,30 @@ def _annotator(options: PgnOptions) -> _Annotate:
 def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> Item | None:
     """Any comment. A negative clock is 0 plus ``[%flag -0.917]``: readers of ``%clk`` take no sign."""
     words = []
-    exact = ply.precision in EXACT
-    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    exact = ply.precision_code in EXACT
+    clock_ms = ply.clock_ms
     if clk and clock_ms is not None:
         words.append(f"[%clk{GLUE}{hms(max(clock_ms, 0), exact and clock_ms >= 0)}]")
         if clock_ms < 0:
             words.append(f"[%flag{GLUE}{decimal_seconds(clock_ms, exact)}]")
-    if emt and ply.elapsed_ms is not None and ply.elapsed_ms >= 0 and ply.precision not in ELAPSED_DERIVED:
+    if emt and ply.elapsed_ms is not None and ply.elapsed_ms >= 0 and ply.precision_code not in ELAPSED_DERIVED:
         words.append(f"[%emt{GLUE}{hms(ply.elapsed_ms, exact)}]")
     if lag and ply.lag_ms is not None:
         words.append(f"[%lag{GLUE}{decimal_seconds(ply.lag_ms)}]")
-    inferred = ply.proof == _INFERRED
+    inferred = ply.proof_code == _INFERRED
     if inferred:
         words.append("inferred")
     return Item(" ".join(words), bare=not inferred) if words else None
 
 
 def _fics_comment(ply: Ply) -> Item | None:
-    if ply.elapsed_ms is None or ply.precision in ELAPSED_DERIVED:
+    if ply.elapsed_ms is None or ply.precision_code in ELAPSED_DERIVED:
         return None
     return Item(f"[%emt {short_seconds(ply.elapsed_ms)}]", bare=True)
 
 
 def _lichess_comment(ply: Ply) -> Item | None:
-    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    clock_ms = ply.clock_ms
     return None if clock_ms is None else Item(f"[%clk{GLUE}{hms(max(clock_ms, 0), False)}]", bare=True)
 
 

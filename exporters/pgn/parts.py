@@ -31,7 +31,7 @@ from recorder.model.pgn_plies import ShownLine, ShownPlies, shown_line, shown_pl
 __all__ = ["PgnPart", "cut_into_parts", "cut_line", "fen_with_hands", "is_chess_fen", "named_as", "parts_around"]
 
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
-_PROOF_OF = itemgetter(Ply._fields.index("proof"))
+_PROOF_OF = itemgetter(Ply._fields.index("proof_code"))
 _CHESS_BOARD = re.compile(r"(?:[pnbrqkPNBRQK1-8]~?|/)+(?:\[[PNBRQpnbrq]*\])?")
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
@@ -120,7 +120,7 @@ def cut_line(
     last = start_ply
     for ply in plies:
         before = anchors.get(ply.ply - 1)
-        proved = ply.proof in _PROVED or _is_of_cut_frame(ply, anchors)
+        proved = ply.proof_code in _PROVED or _is_of_cut_frame(ply, anchors)
         broken = before is not None and before.reason == "conflict" and bool(part.rows)
         if not (follows and proved and ply.ply == last + 1 and not broken):
             if not proved or before is None:
@@ -144,7 +144,7 @@ def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
     """
     if "@" in ply.san:
         return False
-    unproved = ply.proof == Proof.UNPROVED and ply.origin == Origin.FRAME
+    unproved = ply.proof_code == Proof.UNPROVED and ply.origin_code == Origin.FRAME
     return unproved and ply.move is not None and ply.ply not in anchors
 
 

@@ -132,13 +132,13 @@ def add_losses(left_out: Counter[str], game: Game, *, clock: frozenset[str], fic
     """Count what the text of a saved game does not say, though its PGN did."""
     clk, emt, lag = (not fics and "clk" in clock), (bool(clock) if fics else "emt" in clock), "lag" in clock
     for ply in game.plies:
-        clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
-        derived = ply.precision in CLOCK_DERIVED
+        clock_ms = ply.clock_ms
+        derived = ply.precision_code in CLOCK_DERIVED
         if clock_ms is not None and not derived and not clk:
             left_out["clocks"] += 1
         if clock_ms is not None and clk and lichess and (clock_ms % 1000 or clock_ms < 0):
             left_out["clocks cut to whole seconds"] += 1
-        printed = ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED
+        printed = ply.elapsed_ms is not None and ply.precision_code not in ELAPSED_DERIVED
         if printed and (not emt or lichess):
             left_out["elapsed times"] += 1
         if ply.lag_ms is not None and (not lag or fics or lichess):

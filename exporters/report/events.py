@@ -157,8 +157,8 @@ def player_words(player: Player) -> list[str]:
 def proof_words(game: Game) -> list[str]:
     """How far the moves are proved, a sentence a kind."""
     plies = game.plies
-    found = Counter((ply.proof, ply.origin) for ply in plies)
-    proofs = Counter(ply.proof for ply in plies)
+    found = Counter((ply.proof_code, ply.origin_code) for ply in plies)
+    proofs = Counter(ply.proof_code for ply in plies)
     lists = found[Proof.LIST, Origin.MOVELIST]
     saved = found[Proof.LIST, Origin.PGN]
     sentences = (

@@ -278,6 +278,6 @@ def took_text(ms: int, exact: bool) -> str:
 
 
 def _note(move: Ply) -> str | None:
-    if move.proof in (Proof.FULL, Proof.LIST):
+    if move.proof_code in (Proof.FULL, Proof.LIST):
         return None
-    return {"inferred": "inferred", "unproved": "not proved", "conflict": "sources differ"}[PROOFS[move.proof]]
+    return {"inferred": "inferred", "unproved": "not proved", "conflict": "sources differ"}[PROOFS[move.proof_code]]

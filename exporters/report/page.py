@@ -87,7 +87,7 @@ def number_text(ply: int) -> str:
 
 def is_exact(ply: Ply) -> bool:
     """Whether this ply's times were printed in milliseconds."""
-    return ply.precision in EXACT
+    return ply.precision_code in EXACT
 
 
 def spoken_duration(ms: int) -> str:

@@ -210,7 +210,7 @@ def _follow(game: Game, seen: Observation, line: PlyLine, board: Board | None) -
             board = read_placement(fen.split()[0]) if is_chess_fen(fen) else None
         if board is not None:
             board = dict(board)
-            if ply.move is None or ply.proof == Proof.CONFLICT:
+            if ply.move is None or ply.proof_code == Proof.CONFLICT:
                 board = None
             else:
                 carry_out(board, ply, game.variant)

@@ -114,7 +114,7 @@ class Outcome:
         """Add games that were stored."""
         self.games += len(games)
         for game in games:
-            self.plies += sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in game.segments)
+            self.plies += game.ply_count
             self.undated += game.day is None
 
 

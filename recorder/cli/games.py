@@ -16,7 +16,7 @@ from recorder.text import plural
 if TYPE_CHECKING:
     from recorder.model import Game, Player
 
-__all__ = ["command", "told_variant"]
+__all__ = ["command"]
 
 _KEY_DIGITS = 8
 # In 80 columns there is room for date, players, ratings, time control, result and plies, and mostly for the key.
@@ -69,17 +69,8 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
         say_left_out(left_out(archive, chosen).items())
 
 
-def told_variant(game: Game) -> str | None:
-    """The variant, where it is not chess and the category does not have its word already (``blitz suicide``)."""
-    return None if game.variant in ("chess", *(game.category or "").split()) else game.variant
-
-
 def _time_control(game: Game) -> str | None:
     return None if game.base_s is None else f"{game.base_s}+{game.increment_s or 0}"
-
-
-def _ply_count(game: Game) -> int:
-    return sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in game.segments)
 
 
 def _row(game: Game, in_progress: bool) -> tuple[object, ...]:
@@ -92,7 +83,7 @@ def _row(game: Game, in_progress: bool) -> tuple[object, ...]:
         None if game.kind.value == "played" else game.kind.value,
     ]
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    kind = [rated, game.category, told_variant(game)]
+    kind = [rated, game.category, game.variant_word]
     return (
         game.key[:_KEY_DIGITS],
         begun[:16].replace("T", " ") if begun and begun[0] != "P" else game.day,
@@ -103,7 +94,7 @@ def _row(game: Game, in_progress: bool) -> tuple[object, ...]:
         " ".join(word for word in kind if word) or None,
         _time_control(game),
         game.result,
-        _ply_count(game),
+        game.ply_count,
         ", ".join(remark for remark in remarks if remark),
     )
 
@@ -136,6 +127,6 @@ def _summary(game: Game) -> dict[str, Any]:
         "start_precision": None if game.start_precision is None else game.start_precision.value,
         "ended_at": iso(game.ended_at_ms, game.time_basis),
         "complete": game.complete,
-        "ply_count": _ply_count(game),
+        "ply_count": game.ply_count,
         "me": game.me,
     }

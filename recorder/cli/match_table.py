@@ -55,7 +55,7 @@ def print_match(match: Match, evidence: str) -> None:
     rows: list[tuple[object, ...]] = []
     for moment, lead in zip(timeline(match), leads(match), strict=True):
         ply = moment.ply
-        exact = ply.precision in EXACT
+        exact = ply.precision_code in EXACT
         transfer = given.get((moment.board, ply.ply))
         gives = None
         if transfer is not None:
@@ -65,12 +65,12 @@ def print_match(match: Match, evidence: str) -> None:
             piece = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
             gives = f"{'/'.join(piece)} to {handle}{seen}"
         notes = [] if moment.certain else ["order not known"]
-        notes += ["elapsed derived"] if ply.precision in ELAPSED_DERIVED else []
+        notes += ["elapsed derived"] if ply.precision_code in ELAPSED_DERIVED else []
         rows.append(
             (
                 numbered_move(moment.board, ply.ply),
                 ply.san,
-                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms, exact),
+                format_clock(ply.clock_ms, exact),
                 format_clock(ply.elapsed_ms, exact),
                 gives,
                 None if lead is None else f"{'+' if lead >= 0 else ''}{format_clock(lead, exact)}",

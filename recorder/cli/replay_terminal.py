@@ -222,7 +222,7 @@ def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
         yield f"{game.white.handle} - {game.black.handle}, {game.category or game.variant or 'chess'}"
     elif isinstance(what, ShownPly):
         ply = what.ply
-        exact = ply.precision in EXACT
+        exact = ply.precision_code in EXACT
         clocks = f"{format_clock(ply.white_clock_ms, exact)} {format_clock(ply.black_clock_ms, exact)}"
         took = "" if ply.elapsed_ms is None else f"  ({format_clock(ply.elapsed_ms, exact)})"
         yield f"{front}{ply_text(ply):<14} {clocks}{took}"

@@ -9,7 +9,6 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.archive.related import anomalies_of_game, as_told
-from recorder.cli.games import told_variant
 from recorder.cli.options import archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table
 from recorder.errors import StorageError
@@ -117,7 +116,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
     from recorder.times import iso, iso_start
 
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    variant = game.variant if game.variant == "chess" else told_variant(game)
+    variant = game.variant if game.variant == "chess" else game.variant_word
     time = None if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
     if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
@@ -206,15 +205,15 @@ def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
         if ply.ply > previous + 1:
             rows.append(("…", f"{ply.ply - previous - 1} plies are missing", None, None, None, None, None))
         previous = ply.ply
-        notes = [] if ply.proof == Proof.FULL else [Proof(ply.proof).name.lower()]
-        notes += [] if ply.origin == Origin.FRAME else [Origin(ply.origin).name.lower()]
-        notes += ["elapsed derived"] if ply.precision in ELAPSED_DERIVED else []
+        notes = [] if ply.proof_code == Proof.FULL else [Proof(ply.proof_code).name.lower()]
+        notes += [] if ply.origin_code == Origin.FRAME else [Origin(ply.origin_code).name.lower()]
+        notes += ["elapsed derived"] if ply.precision_code in ELAPSED_DERIVED else []
         rows.append(
             (
                 f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}",
                 ply.san,
-                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms, ply.precision in EXACT),
-                format_clock(ply.elapsed_ms, ply.precision in EXACT),
+                format_clock(ply.clock_ms, ply.precision_code in EXACT),
+                format_clock(ply.elapsed_ms, ply.precision_code in EXACT),
                 ply.lag_ms,
                 ", ".join(dict.fromkeys(notes)),
                 score_text(analysed[ply.ply]) if ply.ply in analysed else None,

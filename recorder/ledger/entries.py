@@ -189,7 +189,7 @@ class _Book:
         if start is None:
             return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
         shown = [
-            None if ms is None else ClockReading(ms, unit_ms_of(ms, start.precision), start.offset)
+            None if ms is None else ClockReading(ms, unit_ms_of(ms, start.precision_code), start.offset)
             for ms in (start.black_clock_ms, start.white_clock_ms)
         ]
         if start.ply == 0:

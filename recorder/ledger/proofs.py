@@ -144,7 +144,7 @@ class Proofs:
         shown_ms, after_ms = (start.white_clock_ms, row[3]) if side else (start.black_clock_ms, row[4])
         if shown_ms is None or after_ms is None:
             return None, None, None, None
-        unit_ms = max(unit_ms_of(shown_ms, start.precision), 1 if row[12] == MILLISECONDS else SECOND_MS)
+        unit_ms = max(unit_ms_of(shown_ms, start.precision_code), 1 if row[12] == MILLISECONDS else SECOND_MS)
         residual_ms = after_ms - shown_ms + row[5] - increment_ms
         if residual_ms == 0:
             return shown_ms, 0, Cause.EXACT, None
@@ -253,7 +253,7 @@ class Proofs:
             # What was seen last is of an earlier observation.
             ms = start.white_clock_ms if white else start.black_clock_ms
             if ms is not None:
-                found = ClockReading(ms, unit_ms_of(ms, start.precision), start.offset, start.ply == row[0] - 1)
+                found = ClockReading(ms, unit_ms_of(ms, start.precision_code), start.offset, start.ply == row[0] - 1)
         if before is not None and before[13] > since.offset:
             ms = before[3] if white else before[4]
             if ms is not None:

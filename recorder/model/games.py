@@ -46,6 +46,9 @@ class Player(NamedTuple):
     registered: bool | None = None
     sealed: bool | None = None
 
+    def __repr__(self) -> str:
+        return " ".join(filter(None, ("Player", self.handle, self.titles, self.rating_text)))
+
     @property
     def title_words(self) -> list[str]:
         """The titles one by one: ``(GM)(*)`` → ``GM``, ``*``."""
@@ -137,7 +140,7 @@ class Segment(NamedTuple):
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Game:
     """A game as computed from its observations.
 
@@ -204,6 +207,27 @@ class Game:
     evidence: list[Evidence] = field(default_factory=list)
     analyses: list[Analysis] = field(default_factory=list, compare=False)
 
+    def __repr__(self) -> str:
+        moves = (self.ply_count + 1) // 2
+        what = [_times(self), self.category, self.variant_word]
+        facts = [
+            f"Game {self.key[:8]} {self.white.handle}–{self.black.handle} {self.result}",
+            " ".join(word for word in what if word),
+            "" if self.kind is GameKind.PLAYED else self.kind.value,
+            f"{moves:,} move{'s' if moves > 1 else ''}" if moves else "no moves",
+        ]
+        return " · ".join(filter(None, facts))
+
+    @property
+    def ply_count(self) -> int:
+        """How many half-moves of the main line are known."""
+        return sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in self.segments)
+
+    @property
+    def variant_word(self) -> str | None:
+        """The variant, where it is not chess and the category does not have its word already (``blitz suicide``)."""
+        return None if self.variant in ("chess", *(self.category or "").split()) else self.variant
+
     @property
     def plies(self) -> list[Ply]:
         """The main line, in order, spliced from the segments."""
@@ -265,6 +289,18 @@ class Game:
                     found.append(event)
             known |= alike
         return sorted(found, key=lambda event: event.ply)
+
+
+def _times(game: Game) -> str | None:
+    """Both sides' time controls in minutes and seconds: ``3+2``, ``1:30+0``, ``3+2/5+0``."""
+    sides = dict.fromkeys(control_of(game, white) for white in (True, False))
+    texts = [f"{_minutes(base_s)}+{increment_s or 0}" for base_s, increment_s in sides if base_s is not None]
+    return "/".join(texts) or None
+
+
+def _minutes(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes}:{rest:02d}" if rest else str(minutes)
 
 
 def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | None) -> datetime.date | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final, NamedTuple, cast
 
+from recorder.movetext import THOUSANDTHS, whole_hms
 from recorder.rules.moves import decode_move
 
 __all__ = [
@@ -88,7 +89,7 @@ class Ply(NamedTuple):
         at_ms: arrival.
         flags: castling rights after the move (1 K, 2 Q, 4 k, 8 q) plus 16 × (file of a double push just made + 1).
         irreversible: the printed count of half-moves since the last irreversible one, raw; None for lists.
-        proof, origin, precision: the enums' integers.
+        proof_code, origin_code, precision_code: the integers of ``proof``, ``origin`` and ``precision``, as stored.
         offset: of the line that gave this ply.
     """
 
@@ -102,10 +103,37 @@ class Ply(NamedTuple):
     at_ms: int | None
     flags: int | None
     irreversible: int | None
-    proof: int
-    origin: int
-    precision: int | None
+    proof_code: int
+    origin_code: int
+    precision_code: int | None
     offset: int
+
+    def __repr__(self) -> str:
+        number = f"{(self.ply + 1) // 2}.{'' if self.white_moved else '..'}"
+        elapsed_ms, clock_ms, exact = self.elapsed_ms, self.clock_ms, self.precision_code in EXACT
+        elapsed = [] if elapsed_ms is None else [f"{elapsed_ms // 1000}{THOUSANDTHS[elapsed_ms % 1000] * exact} s"]
+        clock = [] if clock_ms is None else [f"clock {_clock(clock_ms, exact)}"]
+        return " · ".join((f"Ply {self.ply} {number}{self.san}", *elapsed, *clock))
+
+    @property
+    def proof(self) -> Proof:
+        """How far this ply is proved."""
+        return Proof(self.proof_code)
+
+    @property
+    def origin(self) -> Origin:
+        """Where this ply was read."""
+        return Origin(self.origin_code)
+
+    @property
+    def precision(self) -> Precision | None:
+        """The unit in which this ply's times were printed; None where no time was printed."""
+        return None if self.precision_code is None else Precision(self.precision_code)
+
+    @property
+    def clock_ms(self) -> int | None:
+        """The mover's clock after the move in milliseconds; None where it is not known."""
+        return self.white_clock_ms if self.ply & 1 else self.black_clock_ms
 
     @property
     def uci(self) -> str | None:
@@ -120,14 +148,19 @@ class Ply(NamedTuple):
         """Where the elapsed time comes from: a word of ``ELAPSED_ORIGINS``; None where it is not known."""
         if self.elapsed_ms is None:
             return None
-        if self.precision in ELAPSED_DERIVED:
+        if self.precision_code in ELAPSED_DERIVED:
             return "derived"
-        return "imported" if self.origin == Origin.PGN else "printed"
+        return "imported" if self.origin_code == Origin.PGN else "printed"
 
     @property
     def white_moved(self) -> bool:
         """Whether White made this move."""
         return self.ply % 2 == 1
+
+
+def _clock(ms: int, exact: bool) -> str:
+    sign, ms = ("-", -ms) if ms < 0 else ("", ms)
+    return f"{sign}{whole_hms(ms // 1000)}{THOUSANDTHS[ms % 1000] if exact else ''}"
 
 
 #: A ply's fields in their order, without its name: made and taken apart several times quicker than a ``Ply``.
@@ -192,7 +225,10 @@ class Anchor(NamedTuple):
 
 
 class StartFacts(NamedTuple):
-    """What the first board of an observation printed about a move that is not ours to count."""
+    """What the first board of an observation printed about a move that is not ours to count.
+
+    ``precision_code`` is a ``Precision``'s integer, as in ``Ply``.
+    """
 
     ply: int
     verbose: str
@@ -202,5 +238,5 @@ class StartFacts(NamedTuple):
     black_clock_ms: int | None
     lag_ms: int | None
     at_ms: int | None
-    precision: int | None
+    precision_code: int | None
     offset: int

@@ -90,7 +90,7 @@ def _listed(earlier: View, later: View, joined: int) -> str | None:
         spent_ms, printed_ms = ply.elapsed_ms, listed.elapsed_ms
         if spent_ms is None or printed_ms is None or spent_ms < _ROUNDED_MS:
             continue
-        if abs(spent_ms - printed_ms) <= (0 if ply.precision == listed.precision else _ROUNDED_MS):
+        if abs(spent_ms - printed_ms) <= (0 if ply.precision_code == listed.precision_code else _ROUNDED_MS):
             equal += 1
         elif printed_ms == 0:
             zero += 1

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, ObservationKind, StartFacts, StartPrecision, TimeBasis
 from recorder.relating.evidence import REQUIRED_BITS, bits_of
-from recorder.relating.game_view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet, same_move
+from recorder.relating.game_view import DAY_MS, SKEW_MS, Spent, View, may_meet, same_move
 from recorder.relating.outages import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
 
 __all__ = [
@@ -287,7 +287,7 @@ class _Told:
         if both_live and one.span_ms and other.span_ms and mine.at_ms is not None and its.at_ms is not None:
             self.apart_ms.append(abs(mine.at_ms - its.at_ms))
         spent = one.spent_ms.get(number), other.spent_ms.get(number)
-        clocks, precisions = (clock_of(mine), clock_of(its)), (mine.precision, its.precision)
+        clocks, precisions = (mine.clock_ms, its.clock_ms), (mine.precision_code, its.precision_code)
         if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
             # Between two clocks a takeback or added time may stand, which a saved game does not have.
             computed = not (spent[0].printed and spent[1].printed) and number not in one.live_plies & other.live_plies
@@ -299,7 +299,7 @@ class _Told:
             if mine.lag_ms is not None and its.lag_ms is not None:
                 self.lags_ms[number] = mine.lag_ms
                 self.exact &= mine.lag_ms == its.lag_ms
-            self._take_seconds(number, spent, clocks, (mine.precision in EXACT, its.precision in EXACT))
+            self._take_seconds(number, spent, clocks, (mine.precision_code in EXACT, its.precision_code in EXACT))
         return True
 
     def _take_seconds(
@@ -342,7 +342,7 @@ class _Told:
         if start.ply not in its.live_plies:
             return True
         clock = start.white_clock_ms if start.ply % 2 else start.black_clock_ms
-        if not close_clocks((clock, clock_of(ply)), (start.precision, ply.precision)):
+        if not close_clocks((clock, ply.clock_ms), (start.precision_code, ply.precision_code)):
             return False
         self.times += 1
         return True

@@ -13,7 +13,7 @@ from recorder.model import Game, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
 from recorder.relating.decisions import Decided, Pair, pair_of
 from recorder.relating.evidence import REQUIRED_BITS, bits_of
-from recorder.relating.game_view import View, clock_of, same_move
+from recorder.relating.game_view import View, same_move
 from recorder.relating.grouping import not_apart
 
 __all__ = ["Doubt", "Doubts", "find_doubts", "fold", "why_never_one"]
@@ -152,7 +152,7 @@ def _rank(doubt: Doubt) -> tuple[object, ...]:
 def _facts(view: View) -> tuple[int, ...]:
     """How much is known of a game, what counts most first."""
     plies = view.plies.values()
-    times = sum((clock_of(ply) is not None) + (ply.elapsed_ms is not None) + (ply.lag_ms is not None) for ply in plies)
+    times = sum((ply.clock_ms is not None) + (ply.elapsed_ms is not None) + (ply.lag_ms is not None) for ply in plies)
     game = view.game
     return int(game.complete), len(plies), int(game.started_at_ms is not None), times, len(game.witnesses)
 
@@ -167,12 +167,12 @@ def _doubt(one: View, other: View) -> Doubt:
     clocks = [
         (number, mine, its)
         for number in common
-        if (mine := clock_of(one.plies[number])) is not None and (its := clock_of(other.plies[number])) is not None
+        if (mine := one.plies[number].clock_ms) is not None and (its := other.plies[number].clock_ms) is not None
     ]
     different = [
         found
         for found in clocks
-        if not close_clocks(found[1:], (one.plies[found[0]].precision, other.plies[found[0]].precision))
+        if not close_clocks(found[1:], (one.plies[found[0]].precision_code, other.plies[found[0]].precision_code))
     ]
     equal_clocks = len(clocks) - len(different)
     if clocks:

@@ -19,7 +19,7 @@ from recorder.model import (
     TimeBasis,
 )
 
-__all__ = ["DAY_MS", "LIVE_KINDS", "SKEW_MS", "Spent", "View", "clock_of", "may_meet", "same_move"]
+__all__ = ["DAY_MS", "LIVE_KINDS", "SKEW_MS", "Spent", "View", "may_meet", "same_move"]
 
 LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
 """Observations that were made while the game went on."""
@@ -187,12 +187,12 @@ class View:
         for number, ply in self.plies.items():
             if number in self.unlisted:
                 continue
-            before, clock = self.plies.get(number - 2), clock_of(ply)
-            if ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED:
-                found[number] = Spent(ply.elapsed_ms, ply.precision in EXACT, True)
-            elif before is not None and clock is not None and (left := clock_of(before)) is not None:
+            before, clock = self.plies.get(number - 2), ply.clock_ms
+            if ply.elapsed_ms is not None and ply.precision_code not in ELAPSED_DERIVED:
+                found[number] = Spent(ply.elapsed_ms, ply.precision_code in EXACT, True)
+            elif before is not None and clock is not None and (left := before.clock_ms) is not None:
                 spent_ms = left + 1_000 * (self.increment_s(number) or 0) - clock
-                found[number] = Spent(spent_ms, ply.precision in EXACT, False)
+                found[number] = Spent(spent_ms, ply.precision_code in EXACT, False)
         return found
 
     @cached_property
@@ -203,7 +203,7 @@ class View:
         """
         found = set()
         for number, ply in sorted(self.plies.items()):
-            if ply.origin != Origin.MOVELIST or ply.elapsed_ms:
+            if ply.origin_code != Origin.MOVELIST or ply.elapsed_ms:
                 break
             found.add(number)
         return frozenset(found)
@@ -219,11 +219,6 @@ class View:
     def increment_s(self, ply: int) -> int | None:
         """The increment of the side that makes this ply."""
         return self.game.increment_s if ply % 2 else self.game.black_increment_s
-
-
-def clock_of(ply: Ply) -> int | None:
-    """The mover's clock after the move."""
-    return ply.white_clock_ms if ply.ply % 2 else ply.black_clock_ms
 
 
 def same_move(one: Ply, other: Ply) -> bool:

@@ -88,7 +88,7 @@ def witnesses(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
         seen = game.observations[segment.observation]
         for ply in seen.lines[0].plies:
             if segment.from_ply <= ply.ply <= segment.to_ply:
-                arrived = ply.origin not in (Origin.MOVELIST, Origin.INFERRED)
+                arrived = ply.origin_code not in (Origin.MOVELIST, Origin.INFERRED)
                 yield ply, place_of(game, seen, ply.offset if arrived else None, ply.at_ms if arrived else None)
 
 
@@ -305,7 +305,7 @@ class _Clocks:
             self._white_ms = 1000 * (white_base_s + white_increment_s * ((ply.ply + 1) // 2)) - ply.white_clock_ms
         if ply.black_clock_ms is not None:
             self._black_ms = 1000 * (black_base_s + black_increment_s * (ply.ply // 2)) - ply.black_clock_ms
-        told = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+        told = ply.clock_ms
         if told is None:
             return None
         self.last = moment
@@ -345,7 +345,9 @@ def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[M
         used_ms, earlier = own.take(moment), other.last
         if used_ms is None or earlier is None or other.used_ms is None or not (moment.certain and earlier.certain):
             continue
-        coarse = any(one.ply.precision is not None and one.ply.precision not in EXACT for one in (moment, earlier))
+        coarse = any(
+            one.ply.precision_code is not None and one.ply.precision_code not in EXACT for one in (moment, earlier)
+        )
         allowed_ms = tolerance_ms + own.explained_ms + other.explained_ms + coarse * _ROUNDING_MS
         ahead_ms = other.used_ms - used_ms
         if ahead_ms > allowed_ms and not wrong:

@@ -28,7 +28,7 @@ from recorder.model import (
 from recorder.relating.adjourned import continues, may_end, resumed_at
 from recorder.relating.board_order import BoardOrders
 from recorder.relating.decisions import UNDECIDED, Decided
-from recorder.relating.game_view import View, clock_of, same_move
+from recorder.relating.game_view import View, same_move
 from recorder.relating.grouping import ObservationGroup, same_parts
 from recorder.relating.outages import backward_ms, taken_back_at
 from recorder.tracking.assemble import segments_of
@@ -159,7 +159,7 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
     timed = next((game for game in best if game.base_s), best[0])
     start_fen, start_ply = _start(segments, observations, opening[0])
     whole = start_ply == 0 and all(two.from_ply == one.to_ply + 1 for one, two in pairwise(segments))
-    proved = all(ply.proof not in (Proof.UNPROVED, Proof.CONFLICT) for _, ply in plies.values())
+    proved = all(ply.proof_code not in (Proof.UNPROVED, Proof.CONFLICT) for _, ply in plies.values())
     return Game(
         key=lead.key,
         kind=lead.kind,
@@ -268,10 +268,10 @@ def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: Ti
                     if ply.ply > last_valid.get(view.game.key, ply.ply):
                         continue
                     rank = (
-                        _PROOFS[ply.proof],
+                        _PROOFS[ply.proof_code],
                         ply.ply <= resumed and ply.elapsed_ms == 0,
                         (ply.white_clock_ms is None) + (ply.black_clock_ms is None),
-                        _PRECISIONS[ply.precision],
+                        _PRECISIONS[ply.precision_code],
                         ply.ply not in view.live_plies,
                         ply.lag_ms is None,
                         ply.at_ms is None or not timed,
@@ -372,8 +372,8 @@ def _other_times(views: list[View]) -> list[str]:
                 for view in views
                 if number in view.live_plies
                 and number <= last_valid.get(view.game.key, number)
-                and view.plies[number].precision == precision
-                and (clock := clock_of(view.plies[number])) is not None
+                and view.plies[number].precision_code == precision
+                and (clock := view.plies[number].clock_ms) is not None
             }
             if len(clocks) > 1:
                 plies, most = different.get(word, (0, 0))

@@ -119,7 +119,7 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     if then_ms is None or now_ms is None or used_ms is None:
         return None
     repeated = bool(earlier.plies) and earlier.plies.keys() <= later.plies.keys()
-    coarse_ms = sum(2 * _ROUNDING_MS for board in (last, first) if board.precision not in EXACT)
+    coarse_ms = sum(2 * _ROUNDING_MS for board in (last, first) if board.precision_code not in EXACT)
     margin_ms = (-_LISTED_MS if repeated else SKEW_MS) + _charged_for_nothing_ms(later, first.ply) + coarse_ms
     if used_ms < passed_ms + margin_ms:
         return None
@@ -148,13 +148,13 @@ def _standing(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
     clocks_ms = _clocks_ms(last)
     if last.ply != joined.ply or clocks_ms is None or clocks_ms != _clocks_ms(joined):
         return None
-    exact = last.precision in EXACT and joined.precision in EXACT
+    exact = last.precision_code in EXACT and joined.precision_code in EXACT
     return clocks_ms if exact and all(clock_ms % _ROUNDING_MS for clock_ms in clocks_ms) else None
 
 
 def _clocks_ms(board: _Board) -> tuple[int, int] | None:
     """Both clocks as they were printed; None: they were not."""
-    if board.white_clock_ms is None or board.black_clock_ms is None or board.precision in CLOCK_DERIVED:
+    if board.white_clock_ms is None or board.black_clock_ms is None or board.precision_code in CLOCK_DERIVED:
         return None
     return board.white_clock_ms, board.black_clock_ms
 

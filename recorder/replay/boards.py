@@ -212,7 +212,7 @@ class ReplayBoard:
         if played is None:
             self.standing = None
             return
-        exact = ply.precision is None or ply.precision in EXACT
+        exact = ply.precision_code is None or ply.precision_code in EXACT
         irreversible = ply.irreversible
         if irreversible is None:
             changed = before is None or ply.san[0] in "abcdefghP" or "x" in ply.san or "@" in ply.san
@@ -356,7 +356,7 @@ def _told(standing: BoardState, start: StartFacts) -> BoardState:
         black_clock_ms=start.black_clock_ms or 0,
         elapsed_ms=start.elapsed_ms or 0,
         lag_ms=start.lag_ms,
-        exact=start.precision is None or start.precision in EXACT,
+        exact=start.precision_code is None or start.precision_code in EXACT,
     )
 
 

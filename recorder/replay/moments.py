@@ -175,7 +175,7 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
             continue
         for ply in line.plies:
             if line.number or any(low <= ply.ply <= high for low, high in ranges):
-                live = ply.origin in _LIVE
+                live = ply.origin_code in _LIVE
                 yield _Item(ply.offset, ply.ply, ShownPly(ply, number, line.number), ply.at_ms if live else None)
     for change in seen.holdings:
         yield _Item(change.offset, change.seq, change, change.at_ms)
@@ -218,7 +218,7 @@ def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
     """How long a move took as printed, else by the mover's clock before and after it; None: nothing tells it."""
     side = 0 if ply.white_moved else 1
     before_ms = clocks[side]
-    after_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    after_ms = ply.clock_ms
     for place, told_ms in enumerate((ply.white_clock_ms, ply.black_clock_ms)):
         if told_ms is not None:
             clocks[place] = told_ms
@@ -235,7 +235,7 @@ def by_offset(moment: GameMoment, game: Game) -> int | None:
     if isinstance(what, Begin):
         return None if what.observation is None else game.observations[what.observation].offset
     if isinstance(what, ShownPly):
-        return what.ply.offset if what.ply.origin in _LIVE else None
+        return what.ply.offset if what.ply.origin_code in _LIVE else None
     return None if isinstance(what, End) else what.offset
 
 

@@ -346,7 +346,7 @@ class Show:
         board.show(what)
         if board.derives and board.shares:
             self._pass_on(board, before, what.ply.white_moved)
-        if board.is_live and what.ply.origin in _LISTED:
+        if board.is_live and what.ply.origin_code in _LISTED:
             return  # no board showed it: "moves" tells it
         told = _look_ahead(at, board)
         yield Happening(Sign.BOARD, board, what, told)
@@ -398,7 +398,7 @@ def _is_at_the_beginning(at: _At) -> bool:
     return (
         isinstance(what, Begin)
         or (isinstance(what, HoldingsChange) and what.passed is None)
-        or (isinstance(what, ShownPly) and what.ply.origin in _LISTED and _is_joined_later(at))
+        or (isinstance(what, ShownPly) and what.ply.origin_code in _LISTED and _is_joined_later(at))
     )
 
 

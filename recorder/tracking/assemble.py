@@ -171,7 +171,7 @@ def _plain_segments(run: TrackedGame) -> list[Segment] | None:
 def _unproved(segments: list[Segment], observations: list[Observation]) -> bool:
     """Whether the main line holds a ply that does not follow from the one before."""
     return any(
-        ply.proof in (Proof.UNPROVED, Proof.CONFLICT) and segment.from_ply <= ply.ply <= segment.to_ply
+        ply.proof_code in (Proof.UNPROVED, Proof.CONFLICT) and segment.from_ply <= ply.ply <= segment.to_ply
         for segment in segments
         for ply in observations[segment.observation].lines[0].plies
     )
@@ -223,7 +223,7 @@ def _main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
 
 def _prints_inferred(listed: Ply, seen: Ply) -> bool:
     """Whether a list prints a move that was inferred: it has the time that the move took."""
-    return seen.proof == Proof.INFERRED and seen.move is not None and seen.move == listed.move
+    return seen.proof_code == Proof.INFERRED and seen.move is not None and seen.move == listed.move
 
 
 def _unprove_drops(observation: Observation) -> None:
@@ -247,8 +247,8 @@ def _unprove_drops(observation: Observation) -> None:
             later = bisect_right(offsets, last.offset)
             known_from = last.ply if "[" in last.fen else earliest[later] if later < len(earliest) else None
         drop = ply.uci is not None and ply.uci[1] == "@"
-        if drop and ply.proof == Proof.FULL and (known_from is None or ply.ply <= known_from):
-            plies[place] = ply._replace(proof=int(Proof.UNPROVED))
+        if drop and ply.proof_code == Proof.FULL and (known_from is None or ply.ply <= known_from):
+            plies[place] = ply._replace(proof_code=int(Proof.UNPROVED))
 
 
 class _Gaps:
@@ -262,11 +262,11 @@ class _Gaps:
         for index, observation in enumerate(self._observations):
             plies = observation.lines[0].plies
             for place, ply in enumerate(plies):
-                if ply.proof == Proof.UNPROVED:
+                if ply.proof_code == Proof.UNPROVED:
                     self._unproved.setdefault(ply.ply, []).append((index, place))
             self._boards.append(
                 {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
-                if any(ply.proof == Proof.UNPROVED for ply in plies)
+                if any(ply.proof_code == Proof.UNPROVED for ply in plies)
                 else {}
             )
 
@@ -283,8 +283,8 @@ class _Gaps:
     def _prove(self, index: int, place: int, before: Position, witness: dict[int, tuple[int, Ply]]) -> None:
         plies = self._observations[index].lines[0].plies
         ply, boards = plies[place], self._boards[index]
-        told = ply.origin == Origin.DELTA
-        if ply.proof != Proof.UNPROVED or not (told or ply.ply in boards):
+        told = ply.origin_code == Origin.DELTA
+        if ply.proof_code != Proof.UNPROVED or not (told or ply.ply in boards):
             return
         played = play_san(before, ply.san)
         if isinstance(played, str) or ply.move not in (None, played[0]):
@@ -294,7 +294,7 @@ class _Gaps:
         move, san, after = played
         flags = after.castling | (after.push_col + 1) << 4
         proof = Proof.LIST if told else Proof.FULL
-        plies[place] = ply._replace(move=move, san=san, flags=flags, proof=int(proof))
+        plies[place] = ply._replace(move=move, san=san, flags=flags, proof_code=int(proof))
         if witness.get(ply.ply, (None,))[0] == index:
             witness[ply.ply] = (index, plies[place])
 

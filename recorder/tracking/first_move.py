@@ -59,10 +59,10 @@ def _time(seen: ListSeen, start: StartFacts, board: str, lag_meaningless: bool) 
     if listed.ply != start.ply or listed.san.rstrip("+#") != start.pretty.rstrip("+#"):
         return
     if listed.elapsed_ms and start.elapsed_ms is not None:
-        exact = listed.precision == start.precision
+        exact = listed.precision_code == start.precision_code
         if abs(listed.elapsed_ms - start.elapsed_ms) > (0 if exact else _ROUNDED_MS):
             return  # the same move, played again after a takeback
-    plies[place] = _timed(listed, start, lag_meaningless)._replace(proof=int(Proof.FULL))
+    plies[place] = _timed(listed, start, lag_meaningless)._replace(proof_code=int(Proof.FULL))
 
 
 def _board_of(observation: Observation, ply: int) -> str | None:
@@ -79,11 +79,11 @@ def _board_of(observation: Observation, ply: int) -> str | None:
 def _timed(ply: Ply, start: StartFacts, lag_meaningless: bool) -> Ply:
     white = ply.ply % 2 == 1
     elapsed_ms = ply.elapsed_ms if start.elapsed_ms is None else start.elapsed_ms
-    precision = start.precision if start.precision is not None else ply.precision
+    precision = start.precision_code if start.precision_code is not None else ply.precision_code
     return ply._replace(
         white_clock_ms=start.white_clock_ms if white else None,
         black_clock_ms=None if white else start.black_clock_ms,
         elapsed_ms=elapsed_ms,
         lag_ms=None if lag_meaningless else start.lag_ms,
-        precision=None if precision is None else int(Precision(precision)),
+        precision_code=None if precision is None else int(Precision(precision)),
     )

@@ -186,7 +186,7 @@ def _times_agree(seen: ListSeen, run: TrackedGame) -> bool:
         other = listed.get(played.ply)
         if other is None or other.elapsed_ms is None or played.elapsed_ms is None:
             continue
-        exact = other.precision == played.precision
+        exact = other.precision_code == played.precision_code
         if abs(other.elapsed_ms - played.elapsed_ms) > (0 if exact else 1000):
             return False
     return True

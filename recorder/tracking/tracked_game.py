@@ -343,8 +343,8 @@ class TrackedGame:
         self.delta = None
         for place in range(self.unjoined, len(self.rows)):
             row = Ply._make(self.rows[place])
-            if row.ply > self.base_ply and row.origin == Origin.DELTA and row.proof == Proof.LIST:
-                self.rows[place] = row._replace(proof=int(Proof.FULL))
+            if row.ply > self.base_ply and row.origin_code == Origin.DELTA and row.proof_code == Proof.LIST:
+                self.rows[place] = row._replace(proof_code=int(Proof.FULL))
 
     def take_back(
         self, ply: int, frame: Style12 | tuple[int, int | None], clocks: tuple[int | None, int | None] = (None, None)

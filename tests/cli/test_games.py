@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.cli.games import told_variant
 from tests.exporters.games import make_game
 from tests.support.cli import GUESTS, SERVER, Cli
 
@@ -126,4 +125,4 @@ def test_options_come_from_the_environment_too(filled: Cli) -> None:
 )
 def test_the_variant_is_told_once(category: str | None, variant: str, told: str | None) -> None:
     game = make_game([], category=category, variant=variant)
-    assert told_variant(game) == told
+    assert game.variant_word == told

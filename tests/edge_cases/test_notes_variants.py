@@ -238,7 +238,7 @@ def test_unit_negative_and_zero_clocks() -> None:
     ]
     start = games[100].observations[0].start
     assert start is not None
-    assert (start.white_clock_ms, start.precision) == (600_000, Precision.SECONDS)
+    assert (start.white_clock_ms, start.precision_code) == (600_000, Precision.SECONDS)
     table = Table(clocks=(-1000, 89_000))
     table.play("e4")
     found = read(log(table.frame(), table.play("e5", white_clock=-1, black_clock=89)))

@@ -100,9 +100,9 @@ def make_plies(
                 at_ms=STARTED_AT_MS + 1000 * ply,
                 flags=0,
                 irreversible=board.halfmove_clock,
-                proof=proof.value,
-                origin=Origin.FRAME.value,
-                precision=precision.value if clocks else None,
+                proof_code=proof.value,
+                origin_code=Origin.FRAME.value,
+                precision_code=precision.value if clocks else None,
                 offset=offset + 200 * ply,
             )
         )

@@ -36,7 +36,7 @@ def test_every_move_of_recorded_matches(scenario: str, connection: str) -> None:
                 str((ply.ply + 1) // 2),
                 letter if ply.white_moved else letter.lower(),
                 ply.san,
-                ply.white_clock_ms if ply.white_moved else ply.black_clock_ms,
+                ply.clock_ms,
             )
             for letter, game in zip("AB", boards, strict=True)
             for ply in game.plies

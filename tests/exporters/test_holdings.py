@@ -38,7 +38,7 @@ def test_plies_that_no_board_showed_have_no_hands() -> None:
     seen = game.observations[0]
     seen.holdings.append(change(0, "", seen.offset))
     rows = seen.lines[0].plies
-    rows[3] = rows[3]._replace(origin=int(Origin.INFERRED))
+    rows[3] = rows[3]._replace(origin_code=int(Origin.INFERRED))
     assert [hands for _, hands in with_hands(game)] == [("", "")] * 3 + [(None, None)] + [("", "")] * 3
 
 

@@ -22,7 +22,7 @@ def game_with(missing: tuple[int, ...] = (), conflict: tuple[int, ...] = (), **a
     game = make_game(SCHOLARS_MATE[:6])
     seen = game.observations[0]
     seen.lines[0].plies = [
-        ply._replace(proof=Proof.CONFLICT.value) if ply.ply in conflict else ply
+        ply._replace(proof_code=Proof.CONFLICT.value) if ply.ply in conflict else ply
         for ply in seen.lines[0].plies
         if ply.ply not in missing
     ]

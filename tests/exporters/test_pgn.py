@@ -151,7 +151,7 @@ def test_python_chess_reads_every_variant_it_knows(variant: str, seed: int, leng
     assert read.headers["Result"] == game.result
     if style == "default":
         for node, ply in zip(read.mainline(), game.plies, strict=True):
-            clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+            clock_ms = ply.clock_ms
             assert clock_ms is not None
             assert ply.elapsed_ms is not None
             assert round((node.clock() or 0) * 1000) == clock_ms
@@ -491,7 +491,7 @@ def test_zone_unknown_has_no_utc_tags() -> None:
 def test_plies_are_plain_tuples() -> None:
     """The quick path unpacks a ply by position."""
     assert Ply._fields[:7] == ("ply", "move", "san", "white_clock_ms", "black_clock_ms", "elapsed_ms", "lag_ms")
-    assert Ply._fields[10:13] == ("proof", "origin", "precision")
+    assert Ply._fields[10:13] == ("proof_code", "origin_code", "precision_code")
 
 
 def test_move_numbers_of_a_game_longer_than_any() -> None:

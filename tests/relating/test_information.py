@@ -56,7 +56,7 @@ def _seen(name: str, spent_ms: list[int], clock: Clock = _cut) -> Game:
                 elapsed_ms=took_ms if clock is _exact else _cut(took_ms),
                 white_clock_ms=clock(left_ms[0]),
                 black_clock_ms=clock(left_ms[1]),
-                precision=int(Precision.MILLISECONDS if clock is _exact else Precision.SECONDS),
+                precision_code=int(Precision.MILLISECONDS if clock is _exact else Precision.SECONDS),
             )
         )
     seen = game.observations[game.segments[0].observation]

@@ -133,7 +133,8 @@ def test_moves_of_a_list_stand_before_what_follows_them() -> None:
     match = matches(*OF_BOTH_BOARDS[1])[0]
     seen = match.a.observations[0]
     rows = [
-        ply._replace(origin=int(Origin.MOVELIST), offset=0) if ply.ply <= 20 else ply for ply in seen.lines[0].plies
+        ply._replace(origin_code=int(Origin.MOVELIST), offset=0) if ply.ply <= 20 else ply
+        for ply in seen.lines[0].plies
     ]
     listed = replace(match.a, observations=[replace(seen, lines=[replace(seen.lines[0], rows=rows)])])
     moments = timeline(Match(listed, match.b))

@@ -128,9 +128,9 @@ def test_zeros_of_a_later_list_never_replace_times_that_an_earlier_list_recorded
             lag_ms=None,
             at_ms=None,
             elapsed_ms=1_000 * ply.ply + 1_000 // unit_ms,
-            precision=int(Precision.MILLISECONDS if unit_ms == 1 else Precision.SECONDS),
-            proof=int(Proof.LIST),
-            origin=int(Origin.MOVELIST),
+            precision_code=int(Precision.MILLISECONDS if unit_ms == 1 else Precision.SECONDS),
+            proof_code=int(Proof.LIST),
+            origin_code=int(Origin.MOVELIST),
         )
         for ply in line.plies[:joined_at]
     ]
@@ -295,7 +295,7 @@ def _shown_after(ply: Ply) -> StartFacts:
         black_clock_ms=ply.black_clock_ms,
         lag_ms=ply.lag_ms,
         at_ms=None,
-        precision=ply.precision,
+        precision_code=ply.precision,
         offset=ply.offset,
     )
 
@@ -335,7 +335,7 @@ def test_the_better_witness_gives_each_ply_and_each_field(told: Game) -> None:
     rounded = [
         ply._replace(
             elapsed_ms=None if ply.elapsed_ms is None else ply.elapsed_ms // 1000 * 1000,
-            precision=Precision.SECONDS,
+            precision_code=Precision.SECONDS,
         )
         for ply in line.plies
     ]
@@ -350,7 +350,7 @@ def test_a_ply_with_both_clocks_goes_before_a_delta(told: Game, name: str) -> No
     delta = _from(told, name)
     line = delta.observations[0].lines[0]
     bare = [
-        ply._replace(**{"black_clock_ms" if ply.ply % 2 else "white_clock_ms": None}, origin=int(Origin.DELTA))
+        ply._replace(**{"black_clock_ms" if ply.ply % 2 else "white_clock_ms": None}, origin_code=int(Origin.DELTA))
         for ply in line.plies
     ]
     delta.observations[0] = replace(delta.observations[0], lines=[replace(line, rows=bare)])
@@ -412,8 +412,8 @@ def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
             black_clock_ms=None,
             lag_ms=None,
             at_ms=None,
-            proof=int(Proof.LIST),
-            origin=int(Origin.MOVELIST),
+            proof_code=int(Proof.LIST),
+            origin_code=int(Origin.MOVELIST),
         )
         for ply in line.plies
     ]
@@ -428,7 +428,7 @@ def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
         lines=[replace(line, rows=[ply._replace(elapsed_ms=(ply.elapsed_ms or 0) + 1) for ply in rows])],
     )
     assert merge_games([told, other]) == []
-    silent = replace(line, rows=[ply._replace(elapsed_ms=None, precision=None) for ply in rows])
+    silent = replace(line, rows=[ply._replace(elapsed_ms=None, precision_code=None) for ply in rows])
     other.observations[0] = replace(other.observations[0], lines=[silent])
     assert merge_games([told, other]) == [], "equal moves tell nothing"
 

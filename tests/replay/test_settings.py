@@ -48,7 +48,7 @@ def watched(stream: Stream, games: list[Game], row: str) -> list[Game]:
 
 def coarse(ply: Ply, exact: bool, deltas: bool) -> tuple[object, ...]:
     """A ply as those settings can show it."""
-    own = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    own = ply.clock_ms
     other = None if deltas else ply.black_clock_ms if ply.white_moved else ply.white_clock_ms
     unit = 1 if exact else 1000
     times = [None if ms is None else ms // unit for ms in (own, other, ply.elapsed_ms)]

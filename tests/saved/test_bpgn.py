@@ -113,8 +113,8 @@ def test_recorded_matches_there_and_back(scenario: str, connection: str) -> None
         assert [(ply.move, ply.san, ply.lag_ms) for ply in again.plies] == [
             (ply.move, ply.san, ply.lag_ms) for ply in game.plies
         ]
-        clocks = [ply.white_clock_ms if ply.white_moved else ply.black_clock_ms for ply in game.plies]
-        assert [ply.white_clock_ms if ply.white_moved else ply.black_clock_ms for ply in again.plies] == clocks
+        clocks = [ply.clock_ms for ply in game.plies]
+        assert [ply.clock_ms for ply in again.plies] == clocks
 
 
 def test_comments_and_chat_between_the_moves_stay_there() -> None:

@@ -135,7 +135,7 @@ def seen_with_a_gap() -> Game:
         for row in plies[:ply]:
             board.push_san(row.san)
         anchors.append(Anchor(0, ply, board.fen(en_passant="fen"), "gap", plies[ply].offset))
-    rows[:] = [*rows[:2], *rows[4:8], plies[8]._replace(proof=Proof.UNPROVED, move=None, san="O-O?"), *rows[10:]]
+    rows[:] = [*rows[:2], *rows[4:8], plies[8]._replace(proof_code=Proof.UNPROVED, move=None, san="O-O?"), *rows[10:]]
     seen.anchors.extend(anchors)
     game.complete = False
     return game

@@ -334,7 +334,7 @@ def game_of_all_qualities(proofs: list[Proof]) -> Game:
     game = make_game()
     line = game.observations[0].lines[0]
     line.plies = [
-        line.plies[0]._replace(ply=number, proof=proof, origin=origin, precision=precision)
+        line.plies[0]._replace(ply=number, proof_code=proof, origin_code=origin, precision_code=precision)
         for number, (proof, origin, precision) in enumerate(kinds, 1)
     ]
     game.segments = [Segment(1, len(kinds), 0)]
@@ -348,7 +348,7 @@ def test_timed_plies_hold_what_pgn_shows_and_nothing_else(archive: ArchiveStore)
     assert len(found.plies) == len(game.plies) > 1
     for whole, timed in zip(game.plies, found.plies, strict=True):
         clock = "white_clock_ms" if whole.white_moved else "black_clock_ms"
-        wanted = {"ply", "san", clock, "elapsed_ms", "proof", "origin", "precision"}
+        wanted = {"ply", "san", clock, "elapsed_ms", "proof_code", "origin_code", "precision_code"}
         assert timed._asdict() == {name: value if name in wanted else None for name, value in whole._asdict().items()}
 
 
@@ -367,7 +367,7 @@ def test_pgn_is_the_same_from_whole_plies_and_from_what_it_shows(
     game = make_game()
     line = game.observations[0].lines[0]
     line.plies = [
-        ply._replace(precision=precision, white_clock_ms=clock_ms, black_clock_ms=7_500, elapsed_ms=1_234)
+        ply._replace(precision_code=precision, white_clock_ms=clock_ms, black_clock_ms=7_500, elapsed_ms=1_234)
         for ply in line.plies
     ]
     import_bytes(archive, b"one", [game])

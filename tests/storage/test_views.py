@@ -82,7 +82,7 @@ def test_every_origin_and_proof_has_the_word_that_exports_use(archive: ArchiveSt
     for number, (origin, proof) in enumerate(product(Origin, Proof)):
         game = make_game(number)
         plies = game.observations[0].lines[0].plies
-        plies[0] = plies[0]._replace(origin=int(origin), proof=int(proof))
+        plies[0] = plies[0]._replace(origin_code=int(origin), proof_code=int(proof))
         games.append(game)
         wanted[game.key] = (origin.name.lower(), proof.name.lower())
     import_bytes(archive, b"one", games)

@@ -279,7 +279,7 @@ def test_any_mixture_of_boards_and_deltas_gives_the_same_moves(data: st.DataObje
     assert len(games) == 1
     assert [ply.uci for ply in games[0].plies] == [move.uci() for move in table.board.move_stack]
     for ply in games[0].plies:
-        clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+        clock_ms = ply.clock_ms
         assert (ply.elapsed_ms, clock_ms) == times[ply.ply]
     if last.startswith("<12>") and lines[-1] is last:
         assert {ply.proof for ply in games[0].plies} <= {Proof.FULL}

@@ -28,7 +28,7 @@ def test_a_cut_frame_lacks_what_stands_behind_the_cut() -> None:
     # Without the time of the move nothing tells the unit of the clocks.
     assert clocks_of(no_times) == (None, None)
     assert start_facts(whole)[3:6] == (2000, 298_000, 300_000)
-    assert (start_facts(whole).precision, start_facts(no_times).precision) == (Precision.MILLISECONDS, None)
+    assert (start_facts(whole).precision_code, start_facts(no_times).precision_code) == (Precision.MILLISECONDS, None)
     assert start_facts(no_times).elapsed_ms is None
 
 

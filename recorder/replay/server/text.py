@@ -236,7 +236,7 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
         text = frame_text(board, -4, ms, standing=first._replace(verbose="none", pretty="none", elapsed_ms=0))
         parsed = None if text is None else parse_style12(text)
         start = parsed if isinstance(parsed, Style12) else None
-    exact = ms and bool(plies) and all(ply.precision is None or ply.precision in EXACT for ply in plies)
+    exact = ms and bool(plies) and all(ply.precision_code is None or ply.precision_code in EXACT for ply in plies)
     rows = tuple(ListRow(ply.ply, ply.san, _whole_s(ply.elapsed_ms, exact), exact, 0) for ply in plies)
     reason, result, running = "Still in progress", "*", True
     if board.result is not None:
@@ -342,7 +342,7 @@ def delta_text(board: ReplayBoard, what: object) -> str | None:
         return None
     ply, before, after = what.ply, board.line[-2], board.standing
     uci = ply.uci
-    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    clock_ms = ply.clock_ms
     if not after.exact or uci is None or clock_ms is None or before.ply != after.ply - 1:
         return None
     letters = before.position.board

@@ -363,7 +363,7 @@ def _moves(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list[
 def _listed(ply: Ply, column: int) -> str:
     if ply.elapsed_ms is None:
         return ply.san
-    text = f"{ply.san:<8}{format_clock(ply.elapsed_ms, ply.precision in EXACT)}"
+    text = f"{ply.san:<8}{format_clock(ply.elapsed_ms, ply.precision_code in EXACT)}"
     return text if len(text) < column else ply.san
 
 

@@ -75,9 +75,9 @@ class DatagramBoard(Style12):
             elapsed_ms=times.elapsed_ms,
             lag_ms=times.lag_ms,
             irreversible=None,
-            origin=int(Origin.DATAGRAM),
-            proof=int(Proof.LIST) if ply.proof == Proof.FULL else ply.proof,
-            precision=int(Precision.MILLISECONDS if exact else Precision.SECONDS) if timed else None,
+            origin_code=int(Origin.DATAGRAM),
+            proof_code=int(Proof.LIST) if ply.proof_code == Proof.FULL else ply.proof_code,
+            precision_code=int(Precision.MILLISECONDS if exact else Precision.SECONDS) if timed else None,
         )
 
 
@@ -137,7 +137,7 @@ def set_times(run: TrackedGame, board: DatagramBoard) -> None:
     current = run.current
     if current is not None and current.start is not None and current.start.offset == board.offset:
         exact = Precision.MILLISECONDS if all(times.exact) else Precision.SECONDS
-        current.start = current.start._replace(precision=int(exact) if times.white_ms is not None else None)
+        current.start = current.start._replace(precision_code=int(exact) if times.white_ms is not None else None)
 
 
 def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
@@ -170,7 +170,7 @@ def _sharpened(shown: Ply, told: Ply) -> Ply:
     """A frame's ply with the milliseconds and the lag that datagrams had told before it."""
     if shown.lag_ms is None:
         shown = shown._replace(lag_ms=told.lag_ms)
-    if told.precision != Precision.MILLISECONDS or shown.precision != Precision.SECONDS:
+    if told.precision_code != Precision.MILLISECONDS or shown.precision_code != Precision.SECONDS:
         return shown
     for white in (True, False):
         known = told.white_clock_ms if white else told.black_clock_ms
@@ -185,4 +185,4 @@ def sharpen(ply: Ply, white: bool, clock_ms: int, *, mover: bool) -> Ply | None:
     if printed is not None and abs(printed - clock_ms) >= _NEAR_MS:
         return None
     changed = ply._replace(white_clock_ms=clock_ms) if white else ply._replace(black_clock_ms=clock_ms)
-    return changed._replace(precision=int(Precision.MILLISECONDS)) if mover else changed
+    return changed._replace(precision_code=int(Precision.MILLISECONDS)) if mover else changed

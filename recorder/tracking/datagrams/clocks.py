@@ -125,7 +125,7 @@ def _sharpen(run: TrackedGame, white: bool, clock_ms: int) -> None:
         if isinstance(run.last, DatagramBoard):
             exact = int(Precision.MILLISECONDS)
             run.current.start = (
-                start._replace(white_clock_ms=clock_ms, precision=exact)
+                start._replace(white_clock_ms=clock_ms, precision_code=exact)
                 if white
-                else start._replace(black_clock_ms=clock_ms, precision=exact)
+                else start._replace(black_clock_ms=clock_ms, precision_code=exact)
             )

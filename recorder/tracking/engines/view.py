@@ -188,9 +188,9 @@ class EngineRun:
             return
         exact = int(Precision.MILLISECONDS)
         last = self.rows[-1]
-        self.rows[-1] = last._replace(white_clock_ms=white_ms, black_clock_ms=black_ms, precision=exact)
-        if len(self.rows) > 1 and self.rows[-2].ply in self.own and self.rows[-2].precision is None:
-            before = self.rows[-2]._replace(precision=exact)
+        self.rows[-1] = last._replace(white_clock_ms=white_ms, black_clock_ms=black_ms, precision_code=exact)
+        if len(self.rows) > 1 and self.rows[-2].ply in self.own and self.rows[-2].precision_code is None:
+            before = self.rows[-2]._replace(precision_code=exact)
             if engine_white and white_ms is not None:
                 self.rows[-2] = before._replace(white_clock_ms=white_ms)
             elif not engine_white and black_ms is not None:

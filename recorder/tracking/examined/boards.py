@@ -230,7 +230,7 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
                 white_clock_ms=None, black_clock_ms=None, elapsed_ms=row.elapsed_ms or None, lag_ms=row.lag_ms or None
             )
             if row.elapsed_ms is None:
-                row = row._replace(precision=None)
+                row = row._replace(precision_code=None)
         if isinstance(frame, DatagramBoard):
             row = frame.row(row)
     text = fen(position, frame.irreversible, frame.move_no)
@@ -414,7 +414,7 @@ def take_moves(run: TrackedGame, seen: ListSeen, event: MovelistRead) -> None:
         if move is None:
             break
         if not ply.elapsed_ms and event.base_min == 0 and not event.increment_s:
-            ply = ply._replace(elapsed_ms=None, precision=None)
+            ply = ply._replace(elapsed_ms=None, precision_code=None)
         text = fen(position, 0, ply.ply // 2 + 1)
         steps.append(
             (ShownBoard(ply.ply, position, None, None, ply, text, ply.offset, True, None), (move, ply.san, position))

@@ -119,7 +119,7 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
     if row is None:
         return
     if node.typed and not node.stored:
-        row = row._replace(white_clock_ms=None, black_clock_ms=None, elapsed_ms=None, lag_ms=None, precision=None)
+        row = row._replace(white_clock_ms=None, black_clock_ms=None, elapsed_ms=None, lag_ms=None, precision_code=None)
     if not node.joined:
         steps = _bridged(node)
         if steps is None:
@@ -147,7 +147,7 @@ def _bridged(node: Node) -> list[Ply] | None:
         for place, step in enumerate(inferred, 1)
     ]  # fmt: skip
     flags = after.castling | (after.push_col + 1) << 4
-    return [*rows, node.row._replace(move=move, san=san, flags=flags, proof=int(Proof.FULL))]
+    return [*rows, node.row._replace(move=move, san=san, flags=flags, proof_code=int(Proof.FULL))]
 
 
 def _share_out(

@@ -261,7 +261,7 @@ class ExaminedTree:
         """Whether it is the node's board. After a set-up the same board is shown without the move that led to it."""
         if node.ply != seen.ply or node.position.board != seen.position.board:
             return False
-        listed = node.row is not None and node.row.origin == Origin.MOVELIST
+        listed = node.row is not None and node.row.origin_code == Origin.MOVELIST
         return listed or node.seen.lan == seen.lan
 
     def _known(self, seen: ShownBoard, told: str) -> Node | None:
@@ -403,7 +403,7 @@ class ExaminedTree:
         if node.row is not None:
             proof = min(proof, _proof(node.seen), key=_PROVED.index)
             flags = after.castling | (after.push_col + 1) << 4
-            node.row = node.row._replace(move=move, san=san, flags=flags, proof=int(proof))
+            node.row = node.row._replace(move=move, san=san, flags=flags, proof_code=int(proof))
 
     def _prove_under(self, node: Node, parent: Node) -> bool:
         """Join a node to a board one ply before it, if its move leads from there to it."""
@@ -420,13 +420,13 @@ class ExaminedTree:
         if row is None or seen.row is None or not node.joined:
             self._store(node, stored)
             return
-        if not stored and row.origin != Origin.MOVELIST:
+        if not stored and row.origin_code != Origin.MOVELIST:
             return
         played = None if node.parent is None else self._prove(node.parent.position, seen)
         if played is not None and played[0] == row.move:
             node.seen = seen
             proof = _proof(seen)
-            node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof=int(proof))
+            node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof_code=int(proof))
             self._store(node, stored)
 
     def _store(self, node: Node, stored: bool) -> None:
@@ -463,4 +463,4 @@ def _proof(seen: ShownBoard) -> Proof:
     """What a board that joins proves; one that was reckoned from a datagram's move is no board that was shown."""
     if not seen.whole:
         return Proof.UNPROVED
-    return Proof.LIST if seen.row is not None and seen.row.origin == Origin.DATAGRAM else Proof.FULL
+    return Proof.LIST if seen.row is not None and seen.row.origin_code == Origin.DATAGRAM else Proof.FULL
