@@ -8,7 +8,7 @@ JOBS ?= 3
 # The tests start hundreds of processes: with the compiled modules on the disk each of them costs a third less.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-newest lint docs score bench soak clean
+.PHONY: demo test test-all test-newest lint docs notebooks score bench soak clean
 
 COMPILED := $(shell sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",/\1/p' pyproject.toml)
 BUILD := pyproject.toml .ci/ics_recorder_build.py .ci/constraints.txt
@@ -66,6 +66,11 @@ lint: $(VENV)/.installed-for-development
 docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m recorder.cli.reference docs/cli.md
 	$(BIN)/python -m storage.schema.reference docs/schema.md
+	$(BIN)/python -m recorder.cli.python_reference docs/python.md
+
+# The outputs in the notebooks, from running them.
+notebooks: $(VENV)/.installed-for-development
+	$(BIN)/python -m tests.notebooks
 
 score: $(VENV)/.installed-for-development
 	$(BIN)/python -m tests.score

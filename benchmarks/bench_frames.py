@@ -67,7 +67,7 @@ def load(how: str, archive: str) -> int:
         engine = create_engine(f"sqlite:///{archive}")
         with engine.connect() as connection:
             return len(pd.read_sql(QUERY, connection))
-    from exporters import Archive
+    from recorder import Archive
 
     tables = Archive(archive, arrow=how != "plain")
     if how == "pieces":
@@ -100,7 +100,7 @@ def make_archive(archive: Path, logs: tuple[tuple[int, int], ...]) -> Path:
 
 
 def _print_load(how: str, archive: str) -> None:
-    for module in ("pandas", "sqlalchemy", "pyarrow", "exporters.archive"):
+    for module in ("pandas", "sqlalchemy", "pyarrow", "recorder.archive.archive"):
         __import__(module)
     began, used = time.perf_counter(), time.process_time()
     rows = load(how, archive)

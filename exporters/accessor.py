@@ -1,6 +1,6 @@
 """``plies.ics``: the measures as methods of a DataFrame of plies.
 
-``Archive`` registers it when it makes a frame; ``import exporters.accessor`` does for frames of other origin.
+``recorder.Archive`` registers it when it makes a frame; ``recorder.measures`` does for frames of other origin.
 """
 
 from __future__ import annotations
@@ -32,62 +32,62 @@ class PlyAccessor:
         if missing := [name for name in ("key", "ply") if name not in plies.columns]:
             raise AttributeError(
                 f"this is no table of plies: it lacks {' and '.join(missing)}. "
-                "exporters.Archive(…).plies() and `export plies` make them; docs/tables.md lists the columns."
+                "recorder.Archive(…).plies() and `export plies` make them; docs/tables.md lists the columns."
             )
         self._plies = plies
 
     def time_usage(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-        """How much time moves took. See ``exporters.measures.time_usage``."""
+        """How much time moves took. See ``recorder.measures.time_usage``."""
         return measures.time_usage(self._plies, by)
 
     def game_sides(self) -> pd.DataFrame:
-        """A row for each side of each game. See ``exporters.measures.game_sides``."""
+        """A row for each side of each game. See ``recorder.measures.game_sides``."""
         return measures.game_sides(self._plies)
 
     def profile(self, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
-        """Players by time control and variant. See ``exporters.measures.profile``."""
+        """Players by time control and variant. See ``recorder.measures.profile``."""
         return measures.profile(self._plies, by)
 
     def time_left(
         self, by: str | Iterable[str] = ("time_control",), moves: Iterable[int] = (10, 20, 30, 40)
     ) -> pd.DataFrame:
-        """Clocks after some moves. See ``exporters.measures.time_left``."""
+        """Clocks after some moves. See ``recorder.measures.time_left``."""
         return measures.time_left(self._plies, by, moves)
 
     def time_left_by_phase(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-        """Clocks with which the phases were entered. See ``exporters.measures.time_left_by_phase``."""
+        """Clocks with which the phases were entered. See ``recorder.measures.time_left_by_phase``."""
         return measures.time_left_by_phase(self._plies, by)
 
     def clock_curve(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
-        """The clock after each move, over all games. See ``exporters.measures.clock_curve``."""
+        """The clock after each move, over all games. See ``recorder.measures.clock_curve``."""
         return measures.clock_curve(self._plies, by)
 
     def longest_thinks(self, n: int = 10) -> pd.DataFrame:
-        """The plies that took longest. See ``exporters.measures.longest_thinks``."""
+        """The plies that took longest. See ``recorder.measures.longest_thinks``."""
         return measures.longest_thinks(self._plies, n)
 
     def instant(self, by: str | Iterable[str] = ("time_control",), limit_ms: int = 100) -> pd.DataFrame:
-        """Moves made at once. See ``exporters.measures.instant``."""
+        """Moves made at once. See ``recorder.measures.instant``."""
         return measures.instant(self._plies, by, limit_ms)
 
     def autocorrelation(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-        """Whether a long think follows a long one. See ``exporters.measures.autocorrelation``."""
+        """Whether a long think follows a long one. See ``recorder.measures.autocorrelation``."""
         return measures.autocorrelation(self._plies, by)
 
     def lag(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-        """Lag a move, and who got it back. See ``exporters.measures.clocks``."""
+        """Lag a move, and who got it back. See ``recorder.measures.clocks``."""
         return measures.lag(self._plies, by)
 
     def scrambles(self, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> pd.DataFrame:
-        """What was played while both clocks were under a limit. See ``exporters.measures.scrambles``."""
+        """What was played while both clocks were under a limit. See ``recorder.measures.scrambles``."""
         return measures.scrambles(self._plies, by, limit_ms)
 
     def scramble_windows(self, limit_ms: int = 30_000) -> pd.DataFrame:
-        """Each scramble: where it begins and ends. See ``exporters.measures.scramble_windows``."""
+        """Each scramble: where it begins and ends. See ``recorder.measures.scramble_windows``."""
         return measures.scramble_windows(self._plies, limit_ms)
 
     def flags(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-        """How near to the flag sides came, and who lost on time. See ``exporters.measures.flags``."""
+        """How near to the flag sides came, and who lost on time. See ``recorder.measures.flags``."""
         return measures.flags(self._plies, by)
 
     def clock_lead(
@@ -97,45 +97,45 @@ class PlyAccessor:
         edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
         edges_percent: Sequence[int] | None = None,
     ) -> pd.DataFrame:
-        """Scores by the lead on the clock. See ``exporters.measures.clock_lead``."""
+        """Scores by the lead on the clock. See ``recorder.measures.clock_lead``."""
         return measures.clock_lead(self._plies, by, moves, edges_s, edges_percent)
 
     def even_budget(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-        """How far clocks were from an even spender's. See ``exporters.measures.even_budget``."""
+        """How far clocks were from an even spender's. See ``recorder.measures.even_budget``."""
         return measures.even_budget(self._plies, by)
 
     def time_odds(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
-        """Games whose sides had different time controls. See ``exporters.measures.time_odds``."""
+        """Games whose sides had different time controls. See ``recorder.measures.time_odds``."""
         return measures.time_odds(self._plies, by)
 
     def activity(self, by: str | Iterable[str] = (), utc_offset_min: int = 0) -> pd.DataFrame:
-        """What was played on each weekday and hour. See ``exporters.measures.activity``."""
+        """What was played on each weekday and hour. See ``recorder.measures.activity``."""
         return measures.activity(self._plies, by, utc_offset_min)
 
     def residuals(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
-        """Do the clocks add up, and why not. See ``exporters.measures.clocks``."""
+        """Do the clocks add up, and why not. See ``recorder.measures.clocks``."""
         return measures.residuals(self._plies, by)
 
     def blunders(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-        """Blunders in time trouble and else. See ``exporters.measures.blunders``."""
+        """Blunders in time trouble and else. See ``recorder.measures.blunders``."""
         return measures.blunders(self._plies, by)
 
     def loss_by_think(
         self, by: str | Iterable[str] = (), edges_s: Sequence[int] = (1, 2, 5, 10, 20, 60)
     ) -> pd.DataFrame:
-        """What moves lost, by the time that they took. See ``exporters.measures.loss_by_think``."""
+        """What moves lost, by the time that they took. See ``recorder.measures.loss_by_think``."""
         return measures.loss_by_think(self._plies, by, edges_s)
 
     def loss_by_clock(
         self, by: str | Iterable[str] = (), edges_s: Sequence[int] = (5, 10, 20, 30, 60, 120, 300)
     ) -> pd.DataFrame:
-        """What moves lost, by the time that was left. See ``exporters.measures.loss_by_clock``."""
+        """What moves lost, by the time that was left. See ``recorder.measures.loss_by_clock``."""
         return measures.loss_by_clock(self._plies, by, edges_s)
 
     def diagonal_lead(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-        """Bughouse, of ``Archive.matches()``: the lead across. See ``exporters.measures.diagonal_lead``."""
+        """Bughouse, of ``Archive.matches()``: the lead across. See ``recorder.measures.diagonal_lead``."""
         return measures.diagonal_lead(self._plies, by)
 
     def sitting(self, by: str | Iterable[str] = ("player",), limit_ms: int = 5_000) -> pd.DataFrame:
-        """Bughouse, of ``Archive.matches()``: waits across the boards. See ``exporters.measures.sitting``."""
+        """Bughouse, of ``Archive.matches()``: waits across the boards. See ``recorder.measures.sitting``."""
         return measures.sitting(self._plies, by, limit_ms)

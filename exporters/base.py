@@ -9,11 +9,12 @@ from typing import BinaryIO, Protocol
 
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind
+from recorder.text import plural
 
 __all__ = ["ExportReport", "Exporter", "GameExporter", "INCLUDE_WORDS", "Selection"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class ExportReport:
     """What an export wrote.
 
@@ -25,6 +26,10 @@ class ExportReport:
     games: int = 0
     plies: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+
+    def __repr__(self) -> str:
+        excluded = "".join(f" · excluded: {number:,} {reason}" for reason, number in sorted(self.left_out.items()))
+        return f"Export of {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}{excluded}"
 
 
 class Exporter(Protocol):

@@ -1,43 +1,187 @@
-"""The flight recorder for Internet chess servers: saved sessions in, proved games with every clock and lag out."""
+"""The flight recorder for Internet chess servers: moves, clocks, think times and lag from their logs.
+
+::
+
+    import recorder
+
+    with recorder.Archive("games.db") as archive:
+        archive.import_logs("~/ics-logs")
+        for game in archive.games(player="Morphy"):
+            print(game)
+
+Every name of ``__all__`` is loaded when it is first used. docs/python.md describes all of them.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from recorder.errors import ExportError, LineError, RecorderError, SourceError, StorageError, WireError
-from recorder.model import Game, Observation, Player, Ply, SourceReport
-
 if TYPE_CHECKING:
+    from exporters.base import ExportReport
+    from exporters.tables.filters import Filters
+    from recorder import measures, plots
+    from recorder.archive.archive import Archive
+    from recorder.archive.import_paths import ImportReport
+    from recorder.archive.importing import Outcome
+    from recorder.archive.merging import Merged
+    from recorder.archive.verifying import Audit, VerifyReport
+    from recorder.errors import (
+        EngineError,
+        ExportError,
+        JournalError,
+        LineError,
+        LoginError,
+        PolicyError,
+        RecorderError,
+        ReplayError,
+        SourceError,
+        StorageError,
+        UnknownVariantError,
+        VariantError,
+        WireError,
+    )
+    from recorder.model import (
+        Analysis,
+        Anomaly,
+        AnomalyKind,
+        EventKind,
+        Game,
+        GameEvent,
+        GameKind,
+        HoldingsChange,
+        Observation,
+        Origin,
+        Player,
+        Ply,
+        Precision,
+        Proof,
+        SourceKind,
+        SourceReport,
+        Thinking,
+        TimeBasis,
+    )
     from recorder.pipeline import PARSER_VERSION, Pipeline, read_games
-    from recorder.sources import SourceKind
+
+    __version__: str
+
+_ERRORS = (
+    "EngineError",
+    "ExportError",
+    "JournalError",
+    "LineError",
+    "LoginError",
+    "PolicyError",
+    "RecorderError",
+    "ReplayError",
+    "SourceError",
+    "StorageError",
+    "UnknownVariantError",
+    "VariantError",
+    "WireError",
+)
+_MODEL = (
+    "Analysis",
+    "Anomaly",
+    "AnomalyKind",
+    "EventKind",
+    "Game",
+    "GameEvent",
+    "GameKind",
+    "HoldingsChange",
+    "Observation",
+    "Origin",
+    "Player",
+    "Ply",
+    "Precision",
+    "Proof",
+    "SourceKind",
+    "SourceReport",
+    "Thinking",
+    "TimeBasis",
+)
+_MODULES = {
+    **dict.fromkeys(_ERRORS, "recorder.errors"),
+    **dict.fromkeys(_MODEL, "recorder.model"),
+    **dict.fromkeys(("PARSER_VERSION", "Pipeline", "read_games"), "recorder.pipeline"),
+    "Archive": "recorder.archive.archive",
+    "Audit": "recorder.archive.verifying",
+    "ExportReport": "exporters.base",
+    "Filters": "exporters.tables.filters",
+    "ImportReport": "recorder.archive.import_paths",
+    "Merged": "recorder.archive.merging",
+    "Outcome": "recorder.archive.importing",
+    "VerifyReport": "recorder.archive.verifying",
+}
 
 __all__ = [
     "PARSER_VERSION",
+    "Analysis",
+    "Anomaly",
+    "AnomalyKind",
+    "Archive",
+    "Audit",
+    "EngineError",
+    "EventKind",
     "ExportError",
+    "ExportReport",
+    "Filters",
     "Game",
+    "GameEvent",
+    "GameKind",
+    "HoldingsChange",
+    "ImportReport",
+    "JournalError",
     "LineError",
+    "LoginError",
+    "Merged",
     "Observation",
+    "Origin",
+    "Outcome",
     "Pipeline",
     "Player",
     "Ply",
+    "PolicyError",
+    "Precision",
+    "Proof",
     "RecorderError",
+    "ReplayError",
     "SourceError",
     "SourceKind",
     "SourceReport",
     "StorageError",
+    "Thinking",
+    "TimeBasis",
+    "UnknownVariantError",
+    "VariantError",
+    "VerifyReport",
     "WireError",
+    "__version__",
+    "measures",
+    "plots",
     "read_games",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the reading of logs when it is first asked for: commands that only read archives start without it."""
+    """Load a public name when it is first used: ``import recorder`` alone loads nothing else."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "SourceKind":
-        from recorder.sources import SourceKind
+    found: Any
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return SourceKind
-    from recorder import pipeline
+        found = version("ics-recorder")
+    elif name in ("measures", "plots"):
+        found = import_module(f"recorder.{name}")
+    else:
+        module = _MODULES[name]
+        if module.startswith("exporters"):
+            import_module("recorder.archive")  # refuses foreign modules named as packages of this program
+        found = getattr(import_module(module), name)
+    globals()[name] = found
+    return found
 
-    return getattr(pipeline, name)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

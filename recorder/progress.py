@@ -1,11 +1,14 @@
-"""Progress of work that takes its time, reported to the caller."""
+"""Progress of work that takes its time, reported to the caller or shown as a bar."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Protocol
 
-__all__ = ["Progress", "of_several"]
+__all__ = ["Progress", "of_several", "show_progress"]
 
 
 class Progress(Protocol):
@@ -20,3 +23,40 @@ def of_several(progress: Progress, number: int, count: int) -> Progress:
     if count == 1:
         return progress
     return lambda name, done, total: progress(f"file {number:,} of {count:,}: {PurePath(name).name}", done, total)
+
+
+@contextmanager
+def show_progress(*, steps: bool = False) -> Iterator[Progress]:
+    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
+
+    Args:
+        steps: what is counted are steps, no bytes.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *([MofNCompleteColumn()] if steps else [DownloadColumn(), TransferSpeedColumn()]),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=None)
+
+        def update(name: str, done: int, total: int | None) -> None:
+            bar.update(task, description=name, completed=done, total=total)
+
+        yield update

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from pathlib import Path
@@ -10,7 +11,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import recorder
 from recorder.cli import main
+from recorder.cli.python_reference import SECTIONS, python_reference
 from recorder.cli.reference import reference
 from recorder.exit_codes import ExitCode
 
@@ -62,14 +65,49 @@ def test_readme_shows_every_command() -> None:
     assert shown == set(main.commands)
 
 
-def test_readme_program_runs(
+def test_readme_programs_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    of_archive, of_log = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     (tmp_path / "session.log").write_bytes((ROOT / "tests/corpus/server/c08_adjourn/observer_GuestXw.raw").read_bytes())
     monkeypatch.chdir(tmp_path)
-    exec(compile(program, "README.md", "exec"), {})
+    exec(compile(of_archive, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert printed.startswith("Import of 1 file (1 new) · ")
+    assert "[%clk " in printed
+    exec(compile(of_log, "README.md", "exec"), {})
     assert "[('e4', 905000, 0, None), ('e5', 905000, 0, None)" in capsys.readouterr().out
+
+
+def test_python_reference_is_generated() -> None:
+    assert (ROOT / "docs/python.md").read_text(encoding="utf-8") == python_reference()
+
+
+def test_python_reference_has_every_public_name_once() -> None:
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(recorder.__all__)
+
+
+def test_public_methods_name_all_their_arguments() -> None:
+    for found in (recorder.Archive, recorder.Game):
+        for name, member in vars(found).items():
+            if name.startswith("_") or not inspect.isfunction(member):
+                continue
+            doc = inspect.getdoc(member)
+            assert doc, name
+            if "as for ``plies``" not in doc:
+                for argument in [*inspect.signature(member).parameters][1:]:
+                    assert re.search(rf"^ *(\w+, )*{argument}(, \w+)*: ", doc, re.MULTILINE), f"{name}: {argument}"
+
+
+def test_no_example_in_documents_imports_from_below_recorder() -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS if path.name != "architecture.md")
+    books = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.ipynb"))
+    code = "\n".join(re.findall(r"```python\n(.*?)```", pages, re.DOTALL)) + books
+    assert "import recorder" in code
+    assert not re.findall(
+        r"^.*(?:from|import) (?:exporters|storage|recorder\.(?!plots|measures))\b.*$", code, re.MULTILINE
+    )
 
 
 def test_readme_has_the_two_set_up_commands_alone() -> None:

@@ -1,4 +1,4 @@
-"""The notebooks are committed clean; ``make test`` executes them with nbmake."""
+"""The notebooks are committed with their outputs; ``make test`` executes them with nbmake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "examples").glob("*.ipynb"))
+from tests.notebooks import NOTEBOOKS, executed, words_of
 
 
 def test_the_notebooks_are_there() -> None:
@@ -15,20 +15,29 @@ def test_the_notebooks_are_there() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_holds_no_outputs(path: Path) -> None:
+def test_a_notebook_is_kept_with_its_outputs(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     book = json.loads(text)
     assert text == json.dumps(book, indent=1, ensure_ascii=False) + "\n", (
         "as Jupyter writes it, so that diffs are small"
     )
+    cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
     for cell in book["cells"]:
         assert cell["metadata"] == {}
         assert cell["source"]
-        if cell["cell_type"] == "code":
-            assert (cell["execution_count"], cell["outputs"]) == (None, [])
-            assert all(len(line.rstrip("\n")) <= 120 for line in cell["source"])
+    for number, cell in enumerate(cells, 1):
+        assert cell["execution_count"] == number, "python -m tests.notebooks writes the outputs"
+        assert (cell["outputs"] == []) is (cell is cells[-1])  # the last one checks the text
+        assert {output["output_type"] for output in cell["outputs"]} <= {"execute_result", "stream"}
+        assert all(len(line.rstrip("\n")) <= 120 for line in cell["source"])
     assert book["metadata"]["kernelspec"]["name"] == "python3"
     assert set(book["metadata"]) == {"kernelspec", "language_info"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_outputs_are_those_of_the_cells(path: Path) -> None:
+    assert words_of(executed(path)) == words_of(json.loads(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

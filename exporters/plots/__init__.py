@@ -1,6 +1,6 @@
 """Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``).
 
-Every function takes the ply frame (``exporters.Archive.plies``; docs/tables.md) and gives axes, a sheet of several
+Every function takes the ply frame (``recorder.Archive.plies``; docs/tables.md) and gives axes, a sheet of several
 pictures gives a figure. ``docs/pictures.md`` shows what each of them tells.
 """
 

@@ -14,9 +14,10 @@ from exporters.tables.arrays import empty, frame_of, instants, spread
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, SIDE_COLUMNS, Column
 from exporters.tables.facts import GameSide, side_of
 from recorder.model import Game, TimeBasis
+from storage import ArchiveStore, GameFilter
 from storage.read.columns import NULL, ColumnReader, GameFacts
 
-__all__ = ["event_frame", "game_frame", "game_rows", "side_frame"]
+__all__ = ["event_frame", "events_of", "game_frame", "game_rows", "side_frame"]
 
 _DAY_MS = 86_400_000
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -89,6 +90,14 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
         for event in game.events
     ]
     return _frame(EVENT_COLUMNS, rows)
+
+
+def events_of(storage: ArchiveStore, where: GameFilter) -> pd.DataFrame:
+    """The events of the games that match, all of one moment."""
+    with storage.snapshot():
+        return event_frame(
+            storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+        )
 
 
 def _common(facts: GameFacts, plies: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which games a command takes, what the filters leave out, and the files that no export may replace."""
+"""Writing games as PGN: which games, what the filters exclude, and the files that no export may replace."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from recorder.errors import StorageError, UnknownVariantError
 from recorder.text import plural
 
 if TYPE_CHECKING:
+    from exporters.base import ExportReport
+    from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
 
 __all__ = [
     "archive_files",
     "chosen_games",
+    "export_pgn",
     "left_out",
     "named_games",
     "protected",
-    "require_analyst",
     "require_games",
     "require_keys",
     "settled",
@@ -108,7 +110,7 @@ def settled(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
     return replace(chosen, folded=archive.duplicates.folded(chosen)) if chosen.unique else chosen
 
 
-def require_analyst(archive: ArchiveStore, name: str) -> None:
+def _require_analyst(archive: ArchiveStore, name: str) -> None:
     """Refuse the beginning of an engine's name that no analysis of the archive is by.
 
     Raises:
@@ -186,3 +188,60 @@ def without_games(archive: ArchiveStore, where: GameFilter) -> str | None:
     if archive.count(where):
         return None
     return f"No games match these filters ({plural(archive.count(), 'played game')} in the archive)."
+
+
+def export_pgn(
+    archive: ArchiveStore,
+    chosen: GameFilter,
+    options: PgnOptions,
+    output: str | Path,
+    *,
+    force: bool = False,
+    append: bool = False,
+    split: str | None = None,
+) -> ExportReport:
+    """Write games as PGN.
+
+    Args:
+        archive: where they are.
+        chosen: which games.
+        options: how PGN looks.
+        output: a file, or a folder with ``split``; ``-`` is standard output.
+        force: replace an existing output.
+        append: add the games that the file does not hold yet.
+        split: ``day``, ``player`` or ``variant``: one file for each in the folder.
+    Raises:
+        StorageError: the archive cannot be read, or no analysis is by an engine of that name.
+        ExportError: the output cannot or must not be written.
+    """
+    # What only lists or names games loads this module, too.
+    from exporters.output import append_games, open_output, write_split
+    from exporters.pgn.exporter import PgnExporter
+    from recorder.archive.related import games_in_progress
+    from recorder.model import SAVED_KINDS, GameKind
+
+    if options.analysis:
+        _require_analyst(archive, options.analysis)
+    keep = protected(archive)
+    # An examined game is all of its lines.
+    # A saved game's tags and comments are among its events.
+    sources = archive.sources()
+    saved = not {kind.value for kind in SAVED_KINDS}.isdisjoint(row.kind for row in sources)
+    # So are controls of several periods, which engines' interfaces and ICC tell.
+    controls = any(row.kind == "xboard" or row.dialect == "ICC" for row in sources)
+    exporter = PgnExporter(options, games_in_progress(archive))
+    with chosen_games(
+        archive,
+        chosen,
+        events=options.comments or saved or controls,
+        holdings=False,
+        lines=options.variations or saved or chosen.kinds != {GameKind.PLAYED},
+        thinking=options.engine or saved,
+        whole_plies=options.whole_plies or saved,
+    ) as games:
+        if split is not None:
+            return write_split(output, games, exporter, split, force=force, append=append, protect=keep)
+        if append:
+            return append_games(output, games, exporter, keep)
+        with open_output(output, force, keep) as out:
+            return exporter.write(games, out)

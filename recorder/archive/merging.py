@@ -7,6 +7,7 @@ was told to forget is forgotten.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
@@ -18,6 +19,7 @@ from recorder.archive.importing import Outcome
 from recorder.archive.kept_bytes import source_blocks
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources.redaction import Forgotten, ForgottenHandle
+from recorder.text import plural
 from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow
 
 if TYPE_CHECKING:
@@ -47,17 +49,25 @@ class Merged(NamedTuple):
     """What a merger did, or would do.
 
     Attributes:
+        name: what the user calls the other archive.
         outcomes: what became of each source of the other archive.
         players: whom the other archive was told to forget and this one was not; only hashes of their handles are known.
         games: of this archive's own that go with them.
         analyses: taken over from the other archive. homeless: those of them that were not, as their games are not here.
     """
 
+    name: str
     outcomes: list[Outcome]
     players: int
     games: int
     analyses: int = 0
     homeless: int = 0
+
+    def __repr__(self) -> str:
+        states = Counter(outcome.status.replace("-", " ") for outcome in self.outcomes)
+        inner = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+        games = sum(outcome.games for outcome in self.outcomes)
+        return f"Merge of {plural(len(self.outcomes), 'log')}{f' ({inner})' if inner else ''} · {plural(games, 'game')}"
 
 
 def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_run: bool, progress: Progress) -> Merged:
@@ -73,9 +83,9 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
     """
     theirs = set(other.forgotten_handles())
     if archive is None:
-        return Merged([_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
+        return Merged(name, [_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
     if dry_run:
-        return Merged([_outcome(name, step) for step in _plan(archive, other)], *_going(archive, theirs))
+        return Merged(name, [_outcome(name, step) for step in _plan(archive, other)], *_going(archive, theirs))
     with archive.transaction():
         players, games = _going(archive, theirs)
         wanted = other.successors()
@@ -95,7 +105,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
             for outcome in outcomes:
                 if outcome.games:
                     outcome.games = left.get(outcome.sha256 or "", 0)
-    return Merged(outcomes, players, games, analyses, homeless)
+    return Merged(name, outcomes, players, games, analyses, homeless)
 
 
 def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from recorder.events import Chunk, CutLines, EngineLine
 from recorder.ledger import Cause, ledger
 from recorder.model import SAVED_KINDS, Disposition, Game, GameKind
 from recorder.pipeline import PARSER_VERSION
+from recorder.progress import of_several
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from recorder.model import Ply
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow
+    from storage.current_analyses import AnalysisCounts
 
-__all__ = ["Audit", "UnexplainedClock", "audit_source", "game_parts"]
+__all__ = ["Audit", "UnexplainedClock", "VerifyReport", "audit_source", "game_parts", "verify_archive"]
 
 _Digest = dict[str, bytes]
 _Place = tuple[int, int | None, str, str]
@@ -140,6 +142,60 @@ class Audit:
             "being_written": self.living,
             "unread": self.unread,
         }
+
+
+@dataclass(slots=True, repr=False)
+class VerifyReport:
+    """What comparing an archive with its sources found.
+
+    Attributes:
+        audits: what was found in each source.
+        stale: keys of games of several sources that are not what their witnesses make.
+        analyses: the analyses of the archive; None: only some sources were verified.
+    """
+
+    audits: list[Audit]
+    stale: list[str]
+    analyses: AnalysisCounts | None
+
+    def __repr__(self) -> str:
+        count = len(self.audits)
+        return f"Verification of {plural(count, 'log')} · {self.read:,} read again · {plural(self.findings, 'finding')}"
+
+    @property
+    def findings(self) -> int:
+        """How many differences were found; 0: the archive agrees with every log that could be read."""
+        wrong = 0 if self.analyses is None else len(self.analyses.wrong)
+        return sum(len(audit.findings) for audit in self.audits) + len(self.stale) + wrong
+
+    @property
+    def read(self) -> int:
+        """How many logs could be read again."""
+        return sum(audit.read for audit in self.audits)
+
+    @property
+    def failures(self) -> list[str]:
+        """One sentence for each log that an error of this program kept from being read."""
+        return [audit.unread for audit in self.audits if audit.unread is not None]
+
+
+def verify_archive(archive: ArchiveStore, source_ids: Sequence[str], progress: Progress) -> VerifyReport:
+    """Read sources again and compare them with the archive.
+
+    Args:
+        archive: where they are.
+        source_ids: which ones, by the beginnings of their ids; none: all.
+        progress: called after each block.
+    Raises:
+        StorageError: the archive cannot be read, or has no such source.
+    """
+    with archive.snapshot():  # a source that is being written has another id in the next moment
+        rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
+        audits = [
+            audit_source(archive, row, of_several(progress, number, len(rows))) for number, row in enumerate(rows, 1)
+        ]
+        stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
+        return VerifyReport(audits, stale, None if source_ids else archive.count_analyses())
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:

@@ -9,9 +9,10 @@ import click
 
 from recorder.cli.export_options import format_of, make_pgn_options, output_options, pgn_options, say_written
 from recorder.cli.options import INCLUDES, WordSet, reading_options
-from recorder.cli.output import say, show_progress
+from recorder.cli.output import say
 from recorder.errors import SourceError
 from recorder.exit_codes import ExitCode
+from recorder.progress import show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:

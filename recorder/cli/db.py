@@ -8,8 +8,9 @@ import click
 
 from recorder.archive.locate import archive_file
 from recorder.cli.options import archive_option
-from recorder.cli.output import say, show_progress
+from recorder.cli.output import say
 from recorder.exit_codes import ExitCode
+from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 __all__ = ["command"]

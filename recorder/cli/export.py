@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from recorder.archive.exporting import chosen_games, left_out, protected, require_analyst, settled, without_games
+from recorder.archive.exporting import chosen_games, left_out, protected, settled, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     csv_option,
@@ -90,10 +90,7 @@ def _pgn(
 
     A gap that nothing fills splits a game into parts, each with its own start position.
     """
-    from exporters.output import append_games, open_output, write_split
-    from exporters.pgn.exporter import PgnExporter
-    from recorder.archive.related import games_in_progress
-    from recorder.model import SAVED_KINDS, GameKind
+    from recorder.archive.exporting import export_pgn
 
     if output == "-" and (append or split):
         raise click.UsageError("--append and --split need -o with a file or folder.")
@@ -113,33 +110,7 @@ def _pgn(
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         chosen = settled(archive, chosen)
-        exporter = PgnExporter(options, games_in_progress(archive))
-        if options.analysis:
-            require_analyst(archive, options.analysis)
-        keep = protected(archive)
-        # An examined game is all of its lines.
-        # A saved game's tags and comments are among its events.
-        sources = archive.sources()
-        saved = not {kind.value for kind in SAVED_KINDS}.isdisjoint(row.kind for row in sources)
-        # So are controls of several periods, which engines' interfaces and ICC tell.
-        controls = any(row.kind == "xboard" or row.dialect == "ICC" for row in sources)
-        lines = variations or saved or chosen.kinds != {GameKind.PLAYED}
-        with chosen_games(
-            archive,
-            chosen,
-            events=comments or saved or controls,
-            holdings=False,
-            lines=lines,
-            thinking=engine or saved,
-            whole_plies=options.whole_plies or saved,
-        ) as games:
-            if split is not None:
-                report = write_split(output, games, exporter, split, force=force, append=append, protect=keep)
-            elif append:
-                report = append_games(output, games, exporter, keep)
-            else:
-                with open_output(output, force, keep) as out:
-                    report = exporter.write(games, out)
+        report = export_pgn(archive, chosen, options, output, force=force, append=append, split=split)
         say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
 
 

@@ -9,8 +9,9 @@ import click
 
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.options import archive_option, json_option
-from recorder.cli.output import print_json, say, show_progress
+from recorder.cli.output import print_json, say
 from recorder.errors import StorageError
+from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:

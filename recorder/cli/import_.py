@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.locate import archive_file, open_archive
+from recorder.archive.locate import open_archive
 from recorder.cli.options import archive_option, json_option, reading_options
-from recorder.cli.output import print_json, say, show_progress
-from recorder.errors import StorageError
+from recorder.cli.output import print_json, say
 from recorder.exit_codes import ExitCode
-from recorder.progress import of_several
+from recorder.progress import show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.archive.importing import Outcome
-    from recorder.archive.inputs import Input
     from recorder.archive.merging import Merged
-    from recorder.progress import Progress
     from storage import ArchiveStore
 
 __all__ = ["command"]
@@ -73,68 +68,49 @@ def command(
     forgotten, so games that only this archive has may go: how many is told, with -n beforehand. Reading options do not
     apply to it.
     """
-    from recorder.archive.copies import Copies
-    from recorder.archive.importing import import_source, tell_kind
-    from recorder.archive.inputs import open_inputs, read_options
-    from recorder.cli.import_report import (
-        analyses_json,
-        outcome_json,
-        players_json,
-        print_analyses,
-        print_merged,
-        print_outcome,
-        print_players,
-    )
-    from recorder.live.status import is_state_file
-    from storage import is_database
+    from recorder.archive.import_paths import import_paths
+    from recorder.archive.inputs import read_options
+    from recorder.archive.merging import Merged
+    from recorder.cli.import_report import analyses_json, outcome_json, players_json, print_merged, print_outcome
 
-    options = read_options(**reading)
-    outcomes: list[Outcome] = []
-    skipped: list[Path] = []
-    besides: list[dict[str, Any]] = []
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
-    copies = None if archive is None else Copies(archive)
+
+    def on_file(found: Outcome | Merged, alone: bool) -> None:
+        if isinstance(found, Merged):
+            if not as_json:
+                print_merged(found, dry_run=dry_run)
+            return
+        if archive is not None and verbose and found.status == "known" and found.sha256 and found.part_of is None:
+            found.report = archive.report(found.sha256)
+        if not as_json:
+            print_outcome(found, verbose=verbose, alone=alone)
+
     try:
-        with open_inputs(paths, skipped) as inputs, show_progress() as progress:
-            sources = list(inputs)
-            for number, source in enumerate(sources, 1):
-                file_progress = of_several(progress, number, len(sources))
-                if source.named and is_database(source.path):
-                    merged = _merge(where, archive, source, file_progress)
-                    outcomes += merged.outcomes
-                    for outcome in [] if as_json else merged.outcomes:
-                        print_merged(outcome)
-                    if merged.players:
-                        besides.append(players_json(source.name, merged))
-                        if not as_json:
-                            print_players(source.name, merged, dry_run=dry_run)
-                    if merged.analyses or merged.homeless:
-                        besides.append(analyses_json(source.name, merged))
-                        if not as_json:
-                            print_analyses(source.name, merged)
-                    continue
-                if archive is None or copies is None:
-                    outcome = tell_kind(source, options)
-                else:
-                    outcome = import_source(
-                        archive, source, options, copies=copies, keep=not no_keep_source, progress=file_progress
-                    )
-                    if verbose and outcome.status == "known" and outcome.sha256 and outcome.part_of is None:
-                        outcome.report = archive.report(outcome.sha256)
-                outcomes.append(outcome)
-                if not as_json:
-                    print_outcome(outcome, verbose=verbose, alone=len(sources) == 1)
+        with show_progress() as progress:
+            report = import_paths(
+                archive,
+                where,
+                paths,
+                read_options(**reading),
+                keep=not no_keep_source,
+                progress=progress,
+                on_file=on_file,
+            )
+        outcomes = report.outcomes
         if not as_json:
             _sum_up(outcomes, archive, verbose=verbose)
     finally:
         if archive is not None:
             archive.close()
     if as_json:
+        besides = []
+        for merged in report.merged:
+            besides += [players_json(merged)] if merged.players else []
+            besides += [analyses_json(merged)] if merged.analyses or merged.homeless else []
         print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *besides])
-    skipped = [path for path in skipped if not is_state_file(path)]  # what recorders that run now keep
-    if skipped:
-        say(f"{plural(len(skipped), 'file')} skipped by name: hidden files, tables and databases.")
-    if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):
+    if report.skipped:
+        say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
+    if report.failures or all(outcome.kind is None for outcome in outcomes):
         ctx.exit(ExitCode.INPUT)
     flawed = sum(outcome.flawed for outcome in outcomes)
     if strict and flawed:
@@ -144,9 +120,10 @@ def command(
 
 def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, *, verbose: bool) -> None:
     """Tell of all files together; ``archive`` None: nothing was stored."""
+    from recorder.archive.import_paths import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive
 
-    stored = [outcome for outcome in outcomes if outcome.status in ("new", "grown", "replaced")]
+    stored = [outcome for outcome in outcomes if outcome.status in STORED]
     if len(outcomes) > 1:
         distinct = None
         if archive is not None and all(outcome.status == "new" for outcome in stored):
@@ -156,23 +133,3 @@ def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, *, verbose: b
             print_notes(outcomes)
     if stored and archive is not None:
         say_archive(archive)
-
-
-def _merge(where: str, archive: ArchiveStore | None, source: Input, progress: Progress) -> Merged:
-    """Merge another archive; ``archive`` None: only tell."""
-    from recorder.archive.importing import Outcome
-    from recorder.archive.merging import Merged, merge
-    from storage import reading_other
-
-    ours = archive_file(where)
-    with ExitStack() as stack:
-        try:
-            if ours.exists() and source.path.samefile(ours):
-                raise StorageError(f"{source.name} is the archive itself.")
-            other = stack.enter_context(reading_other(source.path))
-        except StorageError as error:
-            return Merged([Outcome(source.name, "failed", str(error))], 0, 0)
-        if archive is not None or not ours.exists():
-            return merge(archive, other, source.name, dry_run=archive is None, progress=progress)
-        with open_archive(where) as reading:
-            return merge(reading, other, source.name, dry_run=True, progress=progress)

@@ -24,11 +24,9 @@ __all__ = [
     "analyses_json",
     "outcome_json",
     "players_json",
-    "print_analyses",
     "print_merged",
     "print_notes",
     "print_outcome",
-    "print_players",
     "print_total",
     "report_json",
     "say_analyses",
@@ -96,29 +94,34 @@ _MERGED = {
 }
 
 
-def print_merged(outcome: Outcome) -> None:
-    """Tell what became of one source of another archive."""
-    if outcome.part_of is not None or outcome.status not in _MERGED:
-        print_outcome(outcome, verbose=False)
-        return
-    found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
-    click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
+def print_merged(merged: Merged, *, dry_run: bool) -> None:
+    """Print what came from another archive."""
+    for outcome in merged.outcomes:
+        if outcome.part_of is not None or outcome.status not in _MERGED:
+            print_outcome(outcome, verbose=False)
+            continue
+        found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
+        click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
+    if merged.players:
+        _print_players(merged, dry_run=dry_run)
+    if merged.analyses or merged.homeless:
+        _print_analyses(merged)
 
 
-def print_players(name: str, merged: Merged, *, dry_run: bool) -> None:
+def _print_players(merged: Merged, *, dry_run: bool) -> None:
     """Tell that another archive was told to forget players whom this one was not."""
     games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
     goes = "goes" if merged.games < 2 else "go"
     click.echo(
-        f"{clean(name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the handles are "
-        f"known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
+        f"{clean(merged.name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the "
+        f"handles are known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
     )
 
 
-def print_analyses(name: str, merged: Merged) -> None:
+def _print_analyses(merged: Merged) -> None:
     """What became of another archive's analyses."""
     left = f"; {merged.homeless:,} not, as their games are not here" if merged.homeless else ""
-    click.echo(f"{clean(name)}: {plural(merged.analyses, 'analysis', 'analyses')} taken over{left}")
+    click.echo(f"{clean(merged.name)}: {plural(merged.analyses, 'analysis', 'analyses')} taken over{left}")
 
 
 def say_analyses(counts: AnalysisCounts) -> None:
@@ -134,14 +137,14 @@ def say_analyses(counts: AnalysisCounts) -> None:
     say(f"{said}." if not hidden else f"{said}; kept and not shown: {', '.join(hidden)}.")
 
 
-def analyses_json(name: str, merged: Merged) -> dict[str, Any]:
-    """The same for ``--json``."""
-    return {"name": name, "status": "analyses", "analyses": merged.analyses, "left_out": merged.homeless}
+def analyses_json(merged: Merged) -> dict[str, Any]:
+    """What became of another archive's analyses as JSON values."""
+    return {"name": merged.name, "status": "analyses", "analyses": merged.analyses, "left_out": merged.homeless}
 
 
-def players_json(name: str, merged: Merged) -> dict[str, Any]:
-    """The same as JSON values."""
-    return {"name": name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
+def players_json(merged: Merged) -> dict[str, Any]:
+    """Players whom another archive was told to forget as JSON values."""
+    return {"name": merged.name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
 
 
 def _print_findings(report: SourceReport, *, verbose: bool) -> None:

@@ -1,20 +1,18 @@
-"""How the commands talk: exit codes, tables, a progress bar."""
+"""How the commands talk: exit codes, tables."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 import click
 
-from recorder.progress import Progress
 from recorder.text import clean
 
-__all__ = ["ARCHIVE_FACT", "WIDE", "print_json", "print_table", "say", "show_progress"]
+__all__ = ["ARCHIVE_FACT", "WIDE", "print_json", "print_table", "say"]
 
 
 WIDE: Final = "ics_recorder.wide"
@@ -111,40 +109,3 @@ def _fit(
         widths[number] += more
         spare -= more
     return widths
-
-
-@contextmanager
-def show_progress(*, steps: bool = False) -> Iterator[Progress]:
-    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
-
-    Args:
-        steps: what is counted are steps, no bytes.
-    """
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda name, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-    from rich.progress import Progress as Bar
-
-    with Bar(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        *([MofNCompleteColumn()] if steps else [DownloadColumn(), TransferSpeedColumn()]),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("", total=None)
-
-        def update(name: str, done: int, total: int | None) -> None:
-            bar.update(task, description=name, completed=done, total=total)
-
-        yield update

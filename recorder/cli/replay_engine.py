@@ -11,10 +11,11 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option
-from recorder.cli.output import print_json, say, show_progress
+from recorder.cli.output import print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
 from recorder.errors import EngineError
 from recorder.exit_codes import ExitCode
+from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:

@@ -66,7 +66,7 @@ def command(where: str, index: bool, output: str, force: bool, **filters: Any) -
                 raise click.UsageError("A report is about one player: give --player once.")
             page, told = _player(archive, filters["players"][0], named_games(archive, game_filter(**filters)))
         else:
-            page, told = _game(archive, where, _only_key(filters))
+            page, told = _game(archive, _only_key(filters))
         keep = protected(archive)
         from exporters.output import open_output
 
@@ -91,19 +91,21 @@ def _only_key(filters: dict[str, Any]) -> str:
     return str(keys[0])
 
 
-def _game(archive: ArchiveStore, where: str, spec: str) -> tuple[bytes, str]:
+def _game(archive: ArchiveStore, spec: str) -> tuple[bytes, str]:
     """The page of a game, and what it is."""
-    from exporters.archive import Archive as Tables
     from exporters.report.game import game_report
+    from exporters.tables.games import events_of
+    from exporters.tables.plies import ply_frame
     from recorder.archive.matches import match_of
     from recorder.archive.related import anomalies_of_game, games_in_progress
+    from storage import GameFilter
 
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
     games = [game] if match is None else [match.a, match.b]
     anomalies = [anomalies_of_game(archive, one) for one in games]
-    tables, keys, every = Tables(where), [one.key for one in games], ("examined", "setup", "empty")
-    plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
+    chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
+    plies, events = ply_frame(archive, chosen), events_of(archive, chosen)
     page = game_report(
         game,
         match=match,

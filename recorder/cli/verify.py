@@ -9,9 +9,9 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.options import archive_option, json_option
-from recorder.cli.output import print_json, say, show_progress
+from recorder.cli.output import print_json, say
 from recorder.exit_codes import ExitCode
-from recorder.progress import of_several
+from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -42,17 +42,12 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     are now. Exit status 1 if anything differs, 3 if an error of this program kept a log from being read whole, 6 if no
     log could be read again.
     """
-    from recorder.archive.verifying import audit_source
+    from recorder.archive.verifying import verify_archive
     from recorder.cli.import_report import say_analyses
 
-    # Of one moment: a source that is being written has another id in the next.
-    with open_archive(where) as archive, archive.snapshot(), show_progress() as progress:
-        rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
-        audits = [
-            audit_source(archive, row, of_several(progress, number, len(rows))) for number, row in enumerate(rows, 1)
-        ]
-        stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
-        analyses = None if source_ids else archive.count_analyses()
+    with open_archive(where) as archive, show_progress() as progress:
+        report = verify_archive(archive, source_ids, progress)
+    audits = report.audits
     if as_json:
         print_json([audit.to_json() for audit in audits])
     else:
@@ -62,15 +57,13 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
                 click.echo(f"  {clean(finding)}")
             for remark in (*audit.unexplained, *audit.conflicts):
                 click.echo(f"  ({clean(str(remark))})")
-    for key in stale:
+    for key in report.stale:
         say(f"Game {key[:8]} is not what its witnesses make: `ics-recorder db rebuild` makes it anew.")
-    findings = sum(len(audit.findings) for audit in audits) + len(stale)
-    if analyses is not None:
-        say_analyses(analyses)
-        for key in analyses.wrong:
+    if report.analyses is not None:
+        say_analyses(report.analyses)
+        for key in report.analyses.wrong:
             say(f"Game {key[:8]} has other positions than those by which its analyses are shown.")
-        findings += len(analyses.wrong)
-    read = sum(audit.read for audit in audits)
+    read, findings = report.read, report.findings
     if not audits:
         say("The archive holds no log: there is nothing to audit.")
     elif not read and not any(audit.unread for audit in audits):
@@ -80,10 +73,9 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
         unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""
         say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.{unread}")
         _tell_clocks(audits)
-    failures = [audit.unread for audit in audits if audit.unread is not None]
-    for sentence in failures:
+    for sentence in report.failures:
         say(sentence)
-    if failures:
+    if report.failures:
         ctx.exit(ExitCode.INPUT)
     if findings:
         ctx.exit(ExitCode.FINDINGS)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from recorder.model.analyses import Analysis
 from recorder.model.observations import GameEvent, Observation
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
+
+if TYPE_CHECKING:
+    import chess.pgn
 
 __all__ = [
     "Evidence",
@@ -259,6 +262,69 @@ class Game:
     def day(self) -> datetime.date | None:
         """The day on which it began, in the zone of its times; None: not known."""
         return day_of(self.started_at_ms, self.time_basis, self.date_text)
+
+    def to_pgn(
+        self,
+        clock: str | Iterable[str] = "clk,emt",
+        *,
+        style: str = "default",
+        variations: bool = False,
+        comments: bool = False,
+        engine: bool = False,
+        analysis: str | None = "",
+        as_crazyhouse: bool = False,
+    ) -> str:
+        """The game as PGN; one that lacks moves in between is several games there, each with its own position.
+
+        Args:
+            clock: which times to write as comments, separated by commas: ``clk`` the mover's clock after the move,
+                ``emt`` the elapsed time, ``lag`` the lag; ``none`` for no times.
+            style: ``default``; ``fics``: the shape of the FICS games database; ``lichess``: only the mover's clock, in
+                whole seconds.
+            variations: write taken-back moves as variations.
+            comments: write chat as comments.
+            engine: write what engines thought: ``%eval``, ``%depth`` and their line.
+            analysis: with ``engine``, whose analysis counts, by the beginning of the engine's name; empty: the one
+                that covers most of the game; None: only what engines thought that played.
+            as_crazyhouse: write a bughouse board as crazyhouse with all that is dropped in hand from the start.
+        Raises:
+            ExportError: a word is not known.
+        """
+        from recorder.archive.game_views import pgn_options, pgn_text
+
+        options = pgn_options(clock, style, variations, comments, engine, analysis, as_crazyhouse)
+        return pgn_text(self, options)
+
+    def to_chess(self) -> chess.pgn.Game:
+        """The main line as a game of python-chess, with ``%clk`` and ``%emt`` where these times were printed.
+
+        It ends where moves are missing or not proved. The tag ``RecorderVariant`` has the
+        name of a variant that python-chess does not know and plays as normal chess.
+
+        Raises:
+            ExportError: python-chess has no board for the variant. ReplayError: the first position is not known.
+        """
+        from recorder.archive.game_views import chess_game
+
+        return chess_game(self)
+
+    def board(self, ply: int | None = None) -> chess.Board:
+        """The position after a half-move, as a board of python-chess of the right variant.
+
+        Args:
+            ply: how many half-moves were played, counted from the start of the game; None: the last known position.
+        Raises:
+            ReplayError: this position is not known. ExportError: python-chess has no board for the variant.
+        """
+        from recorder.archive.game_views import board_after
+
+        return board_after(self, ply)
+
+    def _repr_html_(self) -> str:
+        """The last position, both clocks and the time of each move, for notebooks."""
+        from recorder.archive.game_views import html_of
+
+        return html_of(self)
 
     def anchors(self) -> Iterator[Anchor]:
         """Positions of the main line that its plies cannot give, in ply order."""

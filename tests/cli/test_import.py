@@ -309,7 +309,7 @@ def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_interrupted_import_keeps_what_was_finished(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recorder.archive import importing as ingest
+    from recorder.archive import import_paths as ingest
 
     real, calls = ingest.import_source, []
 

@@ -41,7 +41,7 @@ def test_a_ply() -> None:
 
 def test_missing_is_null_and_zero_is_zero() -> None:
     game = make_game(clocks=None, rated=None, server=None)
-    edit(game, 1, move=None, proof=Proof.UNPROVED.value, origin=Origin.MOVELIST.value, at_ms=None, lag_ms=0)
+    edit(game, 1, move=None, proof_code=Proof.UNPROVED.value, origin_code=Origin.MOVELIST.value, at_ms=None, lag_ms=0)
     found = game_object(game)
     assert found["rated"] is None
     assert found["server"] is None

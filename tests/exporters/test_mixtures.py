@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters import Archive
 from exporters.plots import PICTURES
 from exporters.plots.catalogue import PlotOptions
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report
+from recorder import Archive
 from recorder.archive.matches import match_of
 from recorder.cli.clock_tables import TABLES, Asked, clock_table
 from recorder.errors import ExportError
@@ -96,7 +96,7 @@ def member_of(archive: Archive) -> str | None:
 def choices(archive: Archive, scope: str) -> Iterator[tuple[pd.DataFrame, str | None]]:
     """What a picture may be about: the last game alone; all games, and those of one player."""
     if scope == "game":
-        yield archive.plies(keys=archive.games()["key"].iloc[-1]), None
+        yield archive.plies(keys=archive.game_table()["key"].iloc[-1]), None
         return
     if scope != "player":
         yield archive.plies(), None
@@ -128,8 +128,8 @@ def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest
         page = player_report(tables.plies(player=player), tables.sides(player=player), player=player)
         assert player in page.decode()
     with Storage.open(str(mixed), read_only=True) as archive:
-        assert index_report(tables.games(), tables.sides(), archive.sources())
-        for key in {*tables.games()["key"].iloc[[0, -1]]}:
+        assert index_report(tables.game_table(), tables.sides(), archive.sources())
+        for key in {*tables.game_table()["key"].iloc[[0, -1]]}:
             game = archive.game(key)
             match, evidence = match_of(archive, game) or (None, "")
             assert game_report(game, match=match, evidence=evidence)

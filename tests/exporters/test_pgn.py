@@ -326,7 +326,7 @@ def test_hands_that_were_printed_after_the_first_board_are_in_its_fen() -> None:
 
 def test_an_unproved_ply_ends_the_moves() -> None:
     game = make_game()
-    edit(game, 6, proof=Proof.UNPROVED.value, san="Nf6}", move=None)
+    edit(game, 6, proof_code=Proof.UNPROVED.value, san="Nf6}", move=None)
     exporter = PgnExporter()
     (read,) = read_pgn(exporter.game_text(game))
     assert [move.san for move in read.moves] == ["e4", "e5", "Qh5", "Nc6", "Bc4"]
@@ -336,7 +336,7 @@ def test_an_unproved_ply_ends_the_moves() -> None:
 
 def test_a_conflict_begins_a_part_at_the_next_board() -> None:
     game = make_game()
-    edit(game, 4, proof=Proof.CONFLICT.value, san="Na6")
+    edit(game, 4, proof_code=Proof.CONFLICT.value, san="Na6")
     game.observations[0].anchors.append(Anchor(0, 4, fen_after(SCHOLARS_MATE, 4), "conflict", 1800))
     first, second = read_pgn(export(game))
     assert [move.san for move in first.moves] == ["e4", "e5", "Qh5"]
@@ -347,7 +347,7 @@ def test_a_conflict_begins_a_part_at_the_next_board() -> None:
 
 def test_an_inferred_ply_says_so() -> None:
     game = make_game()
-    edit(game, 2, proof=Proof.INFERRED.value, black_clock_ms=None, elapsed_ms=None)
+    edit(game, 2, proof_code=Proof.INFERRED.value, black_clock_ms=None, elapsed_ms=None)
     (read,) = read_pgn(export(game))
     assert read.moves[1].comments == ["inferred"]
     replay(read)

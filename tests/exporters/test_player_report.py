@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import ViewportSize
 
 from exporters import measures
-from exporters.archive import Archive
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import games_by_server, player_report, who_is_meant
 from exporters.report.tables import control_words, day_text, percent_text
+from recorder import Archive
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from tests.exporters.test_report import HOSTILE, Page
@@ -234,7 +234,7 @@ def hostile_index(archive: Archive, storage: Path) -> bytes:
         sources = opened.sources()
     for source in sources:
         source.__dict__["name"] = f"/home/ann/{HOSTILE}"
-    return index_report(hostile(archive.games()), hostile(archive.sides()), sources, left_out={HOSTILE: 2})
+    return index_report(hostile(archive.game_table()), hostile(archive.sides()), sources, left_out={HOSTILE: 2})
 
 
 def assert_inert(page: bytes, scripts: int) -> None:
@@ -257,7 +257,7 @@ def test_hostile_words_become_text(hostile_pages: list[bytes]) -> None:
 
 def test_the_index_has_all_games_players_and_logs(cli: Cli, archive: Archive) -> None:
     parsed = Page(cli("report", "--index", "-o", "-").stdout_bytes)
-    games = archive.games()
+    games = archive.game_table()
     for key in games["key"]:
         assert key[:8] in parsed.text
     assert "All games, the newest first" in parsed.text
@@ -270,7 +270,7 @@ def test_the_index_has_all_games_players_and_logs(cli: Cli, archive: Archive) ->
 
 
 def test_the_index_lists_as_many_as_were_asked_for(archive: Archive) -> None:
-    games, sides = archive.games(), archive.sides()
+    games, sides = archive.game_table(), archive.sides()
     parsed = Page(index_report(games, sides, most=3))
     assert f"The newest 3 of {len(games)} games" in parsed.text
     dated, undated = games[games["day"].notna()], games[games["day"].isna()]

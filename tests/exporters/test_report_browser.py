@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from exporters.archive import Archive
 from exporters.report.game import game_report
+from recorder import Archive
 from recorder.model import Game, Precision
 from storage import ArchiveStore as Storage
 from tests.exporters.games import make_game

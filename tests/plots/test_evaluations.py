@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
 
-from exporters import Archive
 from exporters.plots import PICTURES, blunder_rates, blunder_sheet, evaluation_course, evaluation_sheet
 from exporters.plots.catalogue import PlotOptions
+from recorder import Archive
 from recorder.errors import ExportError
 from tests.support.cli import Cli
 from tests.support.evaluated import PGN

@@ -322,7 +322,7 @@ def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Gam
 
 def test_the_better_witness_gives_each_ply_and_each_field(told: Game) -> None:
     """Proved before unproved, whatever the precision; ratings from whoever tells them."""
-    other = _with_plies(_from(told, "other"), proof=int(Proof.UNPROVED))
+    other = _with_plies(_from(told, "other"), proof_code=int(Proof.UNPROVED))
     told.white = told.white._replace(rating_text=None, rating=None)
     other.white = other.white._replace(rating_text="1812", rating=1812)
     other.key = "0" * 20

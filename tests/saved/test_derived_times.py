@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exporters import Archive
+from recorder import Archive
 from recorder.model import Game, Precision
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind

@@ -77,11 +77,16 @@ def test_named_tuples_are_stored_whole_and_in_their_order(mapping: Mapping[Any])
 @pytest.mark.parametrize("name", Ply._fields)
 def test_a_ply_is_stored_whole(name: str) -> None:
     column = metadata.tables["plies"].columns[
-        {"proof": "quality", "origin": "quality", "precision": "quality", "offset": "from_offset"}.get(name, name)
+        {
+            "proof_code": "quality",
+            "origin_code": "quality",
+            "precision_code": "quality",
+            "offset": "from_offset",
+        }.get(name, name)
     ]
     kind, may_be_none = type_of(Ply, name)
     assert isinstance(column.type, STORED[kind])
-    if name not in ("proof", "origin", "precision", "offset"):
+    if name not in ("proof_code", "origin_code", "precision_code", "offset"):
         assert column.nullable is may_be_none
     assert (name in STORED_PLY) is (column.name != name or name == "at_ms")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exporters import Archive
+from recorder import Archive
 from tests.support.cli import Cli
 from tests.support.corpus import stream_bytes
 from tests.support.evaluated import PGN

@@ -12,10 +12,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from exporters import Archive
 from exporters.dataset import write_dataset
 from exporters.tables.columns import PLY_COLUMNS
 from exporters.tables.filters import make_filter
+from recorder import Archive
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from tests.support.cli import Cli

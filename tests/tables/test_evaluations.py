@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters import Archive
 from exporters.evaluations import CHANCES
 from exporters.tables.columns import EVALUATIONS
+from recorder import Archive
 from recorder.model import AnalysedPosition, Analysis, Thinking
 from recorder.relating.adjourned import boards_after
 from storage import ArchiveStore as Storage

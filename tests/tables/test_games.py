@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters import Archive
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, SIDE_COLUMNS, Column
+from recorder import Archive
 from recorder.errors import ExportError
 from tests.support.cli import Cli
 
@@ -16,7 +16,7 @@ EVERYTHING = {"include": ["examined", "setup", "empty"]}
 
 
 @pytest.mark.parametrize(
-    ("table", "columns"), [("sides", SIDE_COLUMNS), ("games", GAME_COLUMNS), ("events", EVENT_COLUMNS)]
+    ("table", "columns"), [("sides", SIDE_COLUMNS), ("game_table", GAME_COLUMNS), ("events", EVENT_COLUMNS)]
 )
 def test_columns_and_dtypes(corpus_archive: Archive, table: str, columns: tuple[Column, ...]) -> None:
     for filters in (EVERYTHING, {"player": "nobody-at-all"}):
@@ -43,7 +43,7 @@ def test_a_side_agrees_with_its_plies(corpus_archive: Archive) -> None:
 
 
 def test_games_are_those_of_the_sides(corpus_archive: Archive) -> None:
-    games, sides = corpus_archive.games(), corpus_archive.sides()
+    games, sides = corpus_archive.game_table(), corpus_archive.sides()
     assert list(games["key"]) == list(sides["key"][::2])
     assert list(games["white_id"]) == list(sides["player_id"][::2])
     assert list(games["black_id"]) == list(sides["player_id"][1::2])
@@ -71,7 +71,7 @@ def test_columns_on_request(corpus_archive: Archive) -> None:
 def test_an_exported_table_of_games_is_the_frame_of_games(corpus_archive: Archive, tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"games.{suffix}"
     told = Cli(corpus_archive.path)("export", "games", "--include", "examined,setup,empty", "-o", file).stderr
-    expected = corpus_archive.games(include=["examined", "setup", "empty"])
+    expected = corpus_archive.game_table(include=["examined", "setup", "empty"])
     assert told.startswith(f"Wrote {len(expected)} games, {expected['plies'].sum():,} plies to {file}.\n")
     if suffix == "csv":
         found = pd.read_csv(file, dtype=str, keep_default_na=False).replace("", None)

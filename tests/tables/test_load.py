@@ -11,9 +11,9 @@ import chess
 import pandas as pd
 import pytest
 
-from exporters import Archive
 from exporters.tables.boards import NORMAL_START, board_of_fen
 from exporters.tables.columns import PLY_COLUMNS
+from recorder import Archive
 from recorder.ledger import Cause
 from recorder.model import Proof
 from recorder.rules.fen import position_from_fen

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import Archive
 from exporters.tables.columns import PLY_COLUMNS
 from exporters.tables.facts import connection_of, identity
+from recorder import Archive
 from recorder.errors import ExportError, StorageError
 from recorder.model import Player
 from tests.support.cli import Cli
@@ -141,7 +141,8 @@ def test_wrong_filters_are_told(corpus_archive: Archive) -> None:
 
 def test_an_archive_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
-        Archive(tmp_path / "none.sqlite")
+        Archive(tmp_path / "none.sqlite", read_only=True)
+    assert not (tmp_path / "none.sqlite").exists()
 
 
 def test_while_somebody_writes(tmp_path: Path, corpus_archive: Archive) -> None:
@@ -161,4 +162,4 @@ def test_filters_that_would_quietly_mean_something_else_are_refused(
     corpus_archive: Archive, wrong: dict[str, Any]
 ) -> None:
     with pytest.raises(ExportError):
-        corpus_archive.games(**wrong)
+        corpus_archive.game_table(**wrong)

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import Archive, measures
+from exporters import measures
 from exporters.measures.budget import even_budget_ms
+from recorder import Archive
 from tests.tables.measures.frames import frame_of
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters import Archive, measures
+from exporters import measures
 from exporters.measures.base import DIMENSIONS
 from exporters.tables.matches import MATCH_COLUMNS
+from recorder import Archive
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "measures.md").read_text(encoding="utf-8")
 NOT_BY = ("game_sides", "longest_thinks", "scramble_windows")

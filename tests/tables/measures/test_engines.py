@@ -9,7 +9,8 @@ import dask
 import pandas as pd
 import pytest
 
-from exporters import Archive, measures
+from exporters import measures
+from recorder import Archive
 from tests.support.effort import long_after
 from tests.tables.measures.engines import assert_equal, on_dask, on_duckdb, partitioned
 

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import Archive, measures
+from exporters import measures
+from recorder import Archive
 from tests.tables.measures.frames import frame_of
 from tests.tables.measures.test_by_hand import rows
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters import Archive
 from exporters.bpgn import find_matches
 from exporters.tables.matches import MATCH_COLUMNS, match_frame
+from recorder import Archive
 from recorder.model import Game, TimeBasis
 from recorder.pipeline import read_games
 from recorder.relating.match import Match, timeline

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from exporters import Archive
+from recorder import Archive
 from tests.support.cli import Cli
 from tests.support.corpus import stream_bytes
 from tests.tables.measures.test_by_hand import rows

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import Archive
+from recorder import Archive
 
 PAGE = Path(__file__).parents[3] / "docs" / "bigger-than-memory.md"
 

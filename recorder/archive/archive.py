@@ -1,0 +1,357 @@
+"""``recorder.Archive``: an archive for Python programs and notebooks."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import nullcontext
+from importlib import import_module
+from os import PathLike, fspath
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, Unpack
+
+from exporters.tables.filters import Filters, make_filter
+from recorder.archive.locate import open_archive
+from recorder.errors import ExportError, SourceError, StorageError
+from recorder.model import SourceKind
+from recorder.progress import Progress, show_progress
+from recorder.text import plural
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    import pandas as pd
+
+    from exporters.base import ExportReport
+    from recorder.archive.import_paths import ImportReport
+    from recorder.archive.inputs import ReadOptions
+    from recorder.archive.merging import Merged
+    from recorder.archive.verifying import VerifyReport
+    from recorder.model import Game
+
+__all__ = ["Archive"]
+
+_CHATS = ("none", "public", "own", "all")
+_AnyPath = str | PathLike[str]
+
+
+class Archive:
+    """Games with their plies, clocks and sources in one SQLite file.
+
+    Nothing stays open between two calls: another program, also a recorder, may read and write the archive meanwhile.
+    ``with`` is not necessary. Iterating over an archive is iterating over ``games()``.
+
+    Args:
+        path: the file (``~`` is the home folder), or a ``sqlite:///`` URL. It is created if it is not there.
+        read_only: never create the file and never write to it.
+        arrow: use ADBC and Arrow for ``plies`` and ``batches`` if the extra ``arrow`` is installed; tables are the
+            same without, and take longer.
+    Raises:
+        StorageError: the file is no archive, its schema is older or newer than this program's, or there is none and
+            it cannot be created.
+    """
+
+    def __init__(self, path: _AnyPath, *, read_only: bool = False, arrow: bool = True) -> None:
+        self._where = fspath(path)
+        self._store = open_archive(self._where, create=not read_only, read_only=read_only)
+        self._arrow = arrow
+
+    @property
+    def path(self) -> Path:
+        """The archive's file."""
+        return self._store.path
+
+    def __repr__(self) -> str:
+        return f"Archive {self.path} · {plural(self._store.count(), 'game')}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the file."""
+        self._store.close()
+
+    # --- games
+
+    def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
+        """The games that match, one after another, in the order of their start.
+
+        Memory does not grow with their number. All are of one moment, also if the archive is written meanwhile.
+
+        Args:
+            filters: see ``Filters``; without any all played games with a known move.
+        Raises:
+            ExportError: a filter's word is not known. StorageError: the archive cannot be read.
+        """
+        return self._store.games(make_filter(filters))
+
+    def __iter__(self) -> Iterator[Game]:
+        return self.games()
+
+    def __getitem__(self, key: str) -> Game:
+        """One game.
+
+        Args:
+            key: the beginning of its key; ``last`` is the newest played game, ``last~2`` the third newest.
+        Raises:
+            StorageError: no game has such a key, or several have (they are listed).
+        """
+        if not isinstance(key, str):
+            raise TypeError(f"A game's key is text, as in archive['5b26'], not {type(key).__name__}.")
+        return self._store.game(key)
+
+    # --- tables
+
+    def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row a half-move of the main lines, in the order of the games.
+
+        The measures are methods of its attribute ``ics``: ``archive.plies().ics.time_usage(by="phase")``.
+
+        Args:
+            extra: columns that are only there on request: ``material``, ``fen``.
+            filters: see ``Filters``.
+        Returns:
+            The columns that docs/tables.md lists; times are in milliseconds.
+        Raises:
+            ExportError: a word of a filter or of ``extra`` is not known. StorageError: the archive cannot be read.
+        """
+        _add_measures()
+        from exporters.tables.plies import ply_frame
+
+        _check(extra)
+        return ply_frame(self._store, make_filter(filters), extra, arrow=self._arrow)
+
+    def batches(
+        self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
+    ) -> Iterator[pd.DataFrame]:
+        """The same rows as ``plies`` in pieces, for archives that are larger than memory; all are of one moment.
+
+        Games are never cut. The categories of handles and other words without a fixed list are each piece's own.
+
+        Args:
+            rows: about how many in a piece.
+            extra, filters: as for ``plies``.
+        Raises:
+            ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
+        """
+        _add_measures()
+        from exporters.tables.plies import pieces, plies_of
+
+        _check(extra)
+        if rows < 1:
+            raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
+        where = make_filter(filters)
+        with self._store.columns(arrow=self._arrow) as reader:
+            for ids in pieces(reader.games_of(where), rows):
+                yield plies_of(reader, ids, extra)
+
+    def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Two rows a game, White's first; columns in docs/tables.md, arguments and errors as for ``plies``."""
+        from exporters.tables.games import side_frame
+
+        where = make_filter(filters)
+        with self._store.columns(arrow=False) as reader:
+            return side_frame(reader, reader.games_of(where))
+
+    def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row a game; columns in docs/tables.md, arguments and errors as for ``plies``."""
+        from exporters.tables.games import game_frame
+
+        where = make_filter(filters)
+        with self._store.columns(arrow=False) as reader:
+            return game_frame(reader, reader.games_of(where))
+
+    def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row for everything that is no ply: offers, takebacks, chat, results …; arguments as for ``plies``."""
+        from exporters.tables.games import events_of
+
+        return events_of(self._store, make_filter(filters))
+
+    def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """The plies of both boards of bughouse matches, in the order in which they were played.
+
+        Args:
+            filters: see ``Filters``; a match is there if one of its boards matches.
+        Returns:
+            The columns of ``plies``, and before them those that docs/measures.md lists for matches.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        _add_measures()
+        from exporters.tables.matches import boards_of, match_frame, read_matches
+        from exporters.tables.plies import ply_frame
+
+        where = make_filter(filters)
+        with self._store.snapshot():
+            matches = read_matches(self._store, where)
+        return match_frame(ply_frame(self._store, boards_of(matches, where), arrow=self._arrow), matches)
+
+    # --- reading, writing and checking
+
+    def import_logs(
+        self,
+        paths: _AnyPath | Iterable[_AnyPath],
+        *,
+        progress: bool | Progress = False,
+        kind: str | SourceKind | None = None,
+        server: str | None = None,
+        date: str | datetime.date | None = None,
+        tz: str | None = None,
+        chat: str | None = None,
+        keep: bool = True,
+    ) -> ImportReport:
+        """Read logs into the archive.
+
+        A log that is already in the archive changes nothing; of a log that has grown only the new part is read. A
+        file that cannot be read does not keep the others from being read: see ``ImportReport.failures``.
+
+        Args:
+            paths: a file or a folder with all below it, or several of them; ``~`` is the home folder. gz, bz2, xz and
+                zst files are read as what is in them. A file that is an archive itself is merged.
+            progress: True shows a bar on a terminal; a function is called with name, bytes done and all bytes.
+            kind: kind of the logs, instead of looking at their content.
+            server: the site, where a log does not print it.
+            date: day of a log that prints none, as a date or ``2020-01-31``.
+            tz: zone of times that name none: ``Europe/Vienna`` or ``+02:00``.
+            chat: which human text is stored: ``none``, ``public`` (default), ``own`` or ``all``.
+            keep: store the bytes of the logs, too.
+        Raises:
+            SourceError: an option has a value that is not known.
+            StorageError: the archive cannot be written.
+        """
+        from recorder.archive.import_paths import import_paths
+
+        given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+        names = [str(Path(path).expanduser()) for path in given]
+        options = _read_options(kind, server, date, tz, chat)
+        with _progress(progress) as show:
+            return import_paths(self._store, self._where, names, options, keep=keep, progress=show)
+
+    def import_archive(self, path: _AnyPath, *, progress: bool | Progress = False) -> Merged:
+        """Take what another archive has and this one has not, as if the logs of both had been imported.
+
+        Nothing comes twice, and nothing that was forgotten here. A player whom the other archive was told to forget
+        is forgotten here, too.
+
+        Args:
+            path: the other archive's file; it is only read.
+            progress: as for ``import_logs``.
+        Raises:
+            StorageError: the other archive cannot be read, or this one not written; it is as it was.
+        """
+        from recorder.archive.import_paths import merge_file
+        from recorder.archive.inputs import Input
+
+        other = Path(path).expanduser()
+        if not other.is_file():
+            raise StorageError(f"{other}: there is no such archive.")
+        with _progress(progress) as show:
+            merged = merge_file(self._store, self._where, Input(str(other), other), show)
+        for outcome in merged.outcomes:
+            if outcome.status == "failed":
+                raise StorageError(str(outcome.message))
+        return merged
+
+    def export_pgn(
+        self,
+        path: _AnyPath,
+        *,
+        clock: str | Iterable[str] = "clk,emt",
+        style: str = "default",
+        variations: bool = False,
+        comments: bool = False,
+        engine: bool = False,
+        analysis: str | None = "",
+        as_crazyhouse: bool = False,
+        append: bool = False,
+        split: str | None = None,
+        force: bool = False,
+        **filters: Unpack[Filters],
+    ) -> ExportReport:
+        """Write games as PGN.
+
+        Args:
+            path: the file, or a folder with ``split``.
+            clock, style, variations, comments, engine, analysis, as_crazyhouse: as for ``Game.to_pgn``.
+            append: add the games that the file does not hold yet.
+            split: ``day``, ``player`` or ``variant``: one file for each in the folder.
+            force: replace an existing file.
+            filters: see ``Filters``.
+        Raises:
+            ExportError: an option or a filter has a word that is not known, the file is there already, or it cannot be
+                written. StorageError: the archive cannot be read.
+        """
+        from recorder.archive.exporting import export_pgn
+        from recorder.archive.game_views import pgn_options
+
+        options = pgn_options(clock, style, variations, comments, engine, analysis, as_crazyhouse)
+        if append and force:
+            raise ExportError("append adds to the file and force replaces it: give one of them.")
+        chosen, output = make_filter(filters), Path(path).expanduser()
+        return export_pgn(self._store, chosen, options, output, force=force, append=append, split=split)
+
+    def verify(self, *sources: str, progress: bool | Progress = False) -> VerifyReport:
+        """Read logs again and compare them with the archive: counts of boards, games, plies and clocks.
+
+        Args:
+            sources: beginnings of the ids of logs; without any all logs are verified.
+            progress: as for ``import_logs``.
+        Raises:
+            StorageError: the archive cannot be read, or has no such log.
+        """
+        from recorder.archive.verifying import verify_archive
+
+        with _progress(progress) as show:
+            return verify_archive(self._store, sources, show)
+
+
+def _progress(wanted: bool | Progress) -> AbstractContextManager[Progress]:
+    if wanted is True:
+        return show_progress()
+    return nullcontext(wanted or (lambda name, done, total: None))
+
+
+def _read_options(
+    kind: str | SourceKind | None, server: str | None, day: str | datetime.date | None, tz: str | None, chat: str | None
+) -> ReadOptions:
+    from recorder.archive.inputs import ReadOptions
+    from recorder.times import parse_zone
+
+    if chat not in (None, *_CHATS):
+        raise SourceError(f"chat is one of {', '.join(_CHATS)}, not {chat!r}.")
+    try:
+        kind = None if kind is None else SourceKind(kind)
+    except ValueError as error:
+        words = ", ".join(one.value for one in SourceKind)
+        raise SourceError(f"{kind!r} is no kind of log; there are {words}.") from error
+    if isinstance(day, str):
+        try:
+            day = datetime.date.fromisoformat(day)
+        except ValueError as error:
+            raise SourceError(f"{day!r} is no day; write it as 2020-01-31.") from error
+    if tz is not None:
+        try:
+            parse_zone(tz)
+        except ValueError as error:
+            raise SourceError(str(error)) from error
+    return ReadOptions(kind, server, day, tz, chat)
+
+
+def _add_measures() -> None:
+    """Register ``DataFrame.ics``. Not when this module loads: reading games needs no pandas."""
+    import_module("exporters.accessor")
+
+
+def _check(extra: Collection[str]) -> None:
+    from exporters.tables.columns import ON_REQUEST
+
+    names = [column.name for column in ON_REQUEST]
+    wrong = [extra] if isinstance(extra, str) else sorted(set(extra) - set(names))
+    if wrong:
+        raise ExportError(f"There is no list of extra columns {wrong[0]!r}; ask for any of {names}.")

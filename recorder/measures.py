@@ -1,0 +1,10 @@
+"""Measures of the use of time, for pandas, DuckDB and Dask; docs/measures.md defines them.
+
+Importing this module gives every DataFrame of plies the attribute ``ics``, also one that no ``Archive`` made.
+"""
+
+# isort: off
+import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program
+import exporters.accessor  # noqa: F401
+from exporters.measures import *  # noqa: F403
+from exporters.measures import __all__ as __all__

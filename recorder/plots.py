@@ -1,0 +1,6 @@
+"""Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``); docs/pictures.md shows them."""
+
+# isort: off
+import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program
+from exporters.plots import *  # noqa: F403
+from exporters.plots import __all__ as __all__

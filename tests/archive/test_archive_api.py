@@ -1,0 +1,315 @@
+"""``recorder.Archive`` and the methods of ``Game``: what Python programs and notebooks use."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import chess
+import chess.pgn
+import chess.variant
+import pytest
+
+import recorder
+from tests.support.cli import Cli
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+STANDARD = CORPUS / "server/a01_standard/observer_GuestObsA.raw.gz"
+CRAZYHOUSE = CORPUS / "server/a03_crazyhouse"
+BUGHOUSE = CORPUS / "server/a12_bughouse/observer_GuestBga.raw.gz"
+ADJOURNED = CORPUS / "server/c08_adjourn/observer_GuestXw.raw"
+EXAMINED = CORPUS / "server/a10_examine"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("api")
+    with recorder.Archive(folder / "games.db") as archive:
+        archive.import_logs([STANDARD, CRAZYHOUSE, BUGHOUSE, ADJOURNED, CORPUS / "pgn"])
+    return folder / "games.db"
+
+
+@pytest.fixture
+def archive(path: Path) -> recorder.Archive:
+    return recorder.Archive(path, read_only=True)
+
+
+def some_game(archive: recorder.Archive, **filters: Any) -> recorder.Game:
+    return max(archive.games(**filters), key=lambda game: game.ply_count)
+
+
+def log_of(archive: recorder.Archive, log: Path) -> str:
+    """The id of a log, as the filter ``source`` takes it."""
+    seen = (one.source for game in archive.games() for one in game.observations)
+    return next(source.sha256 for source in seen if source is not None and source.name == log.name)
+
+
+def test_every_line_of_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    logs = tmp_path / "ics-logs"
+    logs.mkdir()
+    (logs / "session.raw.gz").write_bytes(STANDARD.read_bytes())
+    (tmp_path / "session.log").write_bytes(ADJOURNED.read_bytes())
+    with recorder.Archive("laptop.db") as other:
+        other.import_logs(BUGHOUSE)
+
+    with recorder.Archive("games.db") as archive:
+        report = archive.import_logs("~/ics-logs", progress=True)
+        assert re.fullmatch(r"Import of 1 file \(1 new\) · \d+ games · [\d,]+ plies", repr(report))
+        for game in archive.games(player="Morphy", variant="chess"):
+            print(game)
+        printed = capsys.readouterr().out.splitlines()
+        assert len(printed) == len(list(archive.games(player="Morphy"))) > 2
+        pattern = r"Game [0-9a-f]{8} \w+–\w+ (1-0|0-1|1/2-1/2|\*) · [\d:+]+ \w+ · \d+ moves?"
+        assert all(re.fullmatch(pattern, line) for line in printed)
+        key = next(archive.games()).key
+        game = archive[key[:6]]
+        assert game.key == key
+        assert archive["last"].key != archive["last~2"].key
+        game = some_game(archive)
+        assert "[%clk " in game.to_pgn(clock="clk,emt")
+        assert isinstance(game.to_chess(), chess.pgn.Game)
+        assert game.board(40).ply() == 40
+        ply = game.plies[3]
+        assert ply.uci == list(game.to_chess().mainline())[3].move.uci()
+        assert (ply.ply, type(ply.san), type(ply.elapsed_ms)) == (4, str, int)
+        assert ply.clock_ms == ply.black_clock_ms
+        assert ply.proof is recorder.Proof.FULL
+        assert isinstance(ply.white_clock_ms, int)
+        assert isinstance(ply.lag_ms, int)
+        usage = archive.plies(player="Morphy").ics.time_usage(by="phase")
+        assert list(usage["phase"])[:1] == ["opening"]
+        export = archive.export_pgn("games.pgn", player="Morphy")
+        assert repr(export).startswith(f"Export of {len(printed)} games · ")
+        assert Path("games.pgn").read_text(encoding="utf-8").count("[Result ") == len(printed)
+        assert re.fullmatch(r"Verification of 1 log · 1 read again · 0 findings", repr(archive.verify()))
+        before = len(list(archive))
+        assert re.match(r"Merge of 1 log \(1 new\) · \d+ games?", repr(archive.import_archive("laptop.db")))
+        assert len(list(archive)) > before
+    assert next(str(game) for game in recorder.read_games("session.log")).startswith("Game ")
+
+
+def test_an_archive_is_created_unless_it_is_only_read(tmp_path: Path) -> None:
+    with pytest.raises(recorder.StorageError):
+        recorder.Archive(tmp_path / "none.db", read_only=True)
+    assert not (tmp_path / "none.db").exists()
+    archive = recorder.Archive(tmp_path / "none.db")
+    assert repr(archive) == f"Archive {tmp_path / 'none.db'} · 0 games"
+    assert list(archive) == []
+    assert archive.path.exists()
+    assert archive.plies().empty
+    with pytest.raises(recorder.StorageError, match="reading only"):
+        recorder.Archive(archive.path, read_only=True).import_logs(STANDARD)
+    with pytest.raises(recorder.StorageError, match="no folder"):
+        recorder.Archive(tmp_path / "missing" / "games.db")
+
+
+def test_a_home_folder_may_be_written_as_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert recorder.Archive("~/games.db").path == tmp_path / "games.db"
+    assert recorder.Archive(f"sqlite:///{tmp_path}/games.db", read_only=True).path == tmp_path / "games.db"
+
+
+def test_what_an_import_reports(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Nothing of a chess server is in here.\n")
+    (tmp_path / "log.csv").write_text("")
+    calls: list[tuple[str, int, int | None]] = []
+    archive = recorder.Archive(tmp_path / "games.db")
+    report = archive.import_logs([STANDARD, tmp_path], progress=lambda *words: calls.append(words))
+    assert [outcome.status for outcome in report.outcomes] == ["new", "not-a-log"]
+    assert tmp_path / "log.csv" in report.skipped
+    assert report.games == len(list(archive.games(include=["examined", "setup", "empty"])))
+    assert report.failures == []  # a stray file in a folder is none
+    assert calls
+    again = archive.import_logs(STANDARD)
+    assert (again.outcomes[0].status, again.games) == ("known", 0)
+    missing = archive.import_logs(tmp_path / "missing.log")
+    assert [outcome.status for outcome in missing.failures] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"chat": "everything"}, "chat is one of none, public, own, all"),
+        ({"kind": "wordperfect"}, "no kind of log"),
+        ({"date": "yesterday"}, "is no day"),
+        ({"tz": "Atlantis"}, "is no time zone"),
+    ],
+)
+def test_a_wrong_reading_option_is_refused_before_anything_is_read(
+    tmp_path: Path, option: dict[str, Any], words: str
+) -> None:
+    archive = recorder.Archive(tmp_path / "games.db")
+    with pytest.raises(recorder.SourceError, match=words):
+        archive.import_logs(STANDARD, **option)
+    assert list(archive) == []
+
+
+def test_reading_options_count(tmp_path: Path) -> None:
+    archive = recorder.Archive(tmp_path / "games.db")
+    archive.import_logs(ADJOURNED, server="example.org", date="2020-01-31", kind="raw", keep=False)
+    game = next(archive.games(include=["empty"]))
+    assert game.server == "example.org"
+    assert str(game.day) == "2020-01-31"
+
+
+def test_the_class_does_what_the_commands_do(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "games.db")
+    cli("import", STANDARD)
+    cli("export", "pgn", "--player", "Morphy", "--clock", "clk", "-o", tmp_path / "command.pgn")
+    archive = recorder.Archive(cli.archive, read_only=True)
+    archive.export_pgn(tmp_path / "class.pgn", clock=["clk"], player="Morphy")
+    assert (tmp_path / "class.pgn").read_bytes() == (tmp_path / "command.pgn").read_bytes()
+    assert [game.key for game in archive.games(last=3)] == [
+        row["key"] for row in cli.json("games", "--last", "3", "--json")
+    ]
+    with pytest.raises(recorder.ExportError, match="already there"):
+        archive.export_pgn(tmp_path / "class.pgn")
+    assert archive.export_pgn(tmp_path / "class.pgn", append=True).games > 0
+    with pytest.raises(recorder.ExportError, match="one of them"):
+        archive.export_pgn(tmp_path / "class.pgn", append=True, force=True)
+    archive.export_pgn(tmp_path / "split", split="player")
+    assert (tmp_path / "split" / "morphy.pgn").exists()
+    with pytest.raises(recorder.StorageError, match="No analysis"):
+        archive.export_pgn(tmp_path / "engine.pgn", engine=True, analysis="Zappa")
+
+
+def test_an_archive_is_not_merged_into_itself_or_from_nothing(path: Path, tmp_path: Path) -> None:
+    archive = recorder.Archive(path)
+    with pytest.raises(recorder.StorageError, match="the archive itself"):
+        archive.import_archive(path)
+    with pytest.raises(recorder.StorageError, match="no such archive"):
+        archive.import_archive(tmp_path / "none.db")
+    (tmp_path / "text.db").write_text("no database")
+    with pytest.raises(recorder.StorageError):
+        archive.import_archive(tmp_path / "text.db")
+
+
+def test_games_are_found_by_their_keys(archive: recorder.Archive) -> None:
+    game = archive["last"]
+    assert archive[game.key[:12]] == game
+    with pytest.raises(recorder.StorageError, match="begins with ffffffffffff"):
+        archive["ffffffffffff"]
+    with pytest.raises(recorder.StorageError, match="several keys"):
+        archive[shared_beginning(archive)]
+    with pytest.raises(TypeError, match="key is text"):
+        archive[0]  # type: ignore[index]
+
+
+def shared_beginning(archive: recorder.Archive) -> str:
+    keys = [game.key for game in archive]
+    return next(key[0] for key in keys if sum(other[0] == key[0] for other in keys) > 1)
+
+
+def test_tables_have_a_row_for_each_game_of_the_iterator(archive: recorder.Archive) -> None:
+    keys = [game.key for game in archive.games(player="Morphy")]
+    assert list(archive.game_table(player="Morphy")["key"]) == keys
+    assert list(archive.sides(player="Morphy")["key"])[::2] == keys
+    assert set(archive.plies(player="Morphy")["key"]) == set(keys)
+    assert sum(map(len, archive.batches(50, player="Morphy"))) == len(archive.plies(player="Morphy"))
+    assert set(archive.events(player="Morphy")["key"]) <= set(keys)
+    assert not archive.matches().empty
+
+
+def test_enums_are_never_bare_integers(archive: recorder.Archive) -> None:
+    plies = [ply for game in archive for ply in game.plies]
+    assert all(isinstance(value, Enum) for ply in plies for value in (ply.proof, ply.origin))
+    assert {type(ply.precision) for ply in plies} <= {recorder.Precision, type(None)}
+
+
+def test_every_game_of_python_chess_has_the_moves_and_clocks(archive: recorder.Archive) -> None:
+    for game in archive:
+        found = game.to_chess()
+        nodes = list(found.mainline())
+        plies = game.plies[: len(nodes)]
+        assert len(nodes) == game.ply_count or not game.complete
+        assert [node.move.uci() for node in nodes] == [ply.uci for ply in plies]
+        for node, ply in zip(nodes, plies, strict=True):
+            clock = None if ply.clock_ms is None or ply.clock_ms < 0 else ply.clock_ms / 1000
+            assert node.clock() == (None if clock is None else pytest.approx(clock, abs=1e-6))
+        again = chess.pgn.read_game(io.StringIO(str(found)))
+        assert again is not None
+        assert not again.errors
+        assert len(list(again.mainline())) == len(nodes)
+
+
+def test_boards_are_those_of_the_variant(archive: recorder.Archive) -> None:
+    game = some_game(archive, variant="crazyhouse")
+    assert type(game.board(12)) is chess.variant.CrazyhouseBoard
+    assert game.board(0).fen() == chess.variant.CrazyhouseBoard().fen()
+    match = some_game(archive, variant="bughouse")
+    dropped = next(ply for ply in match.plies if "@" in ply.san)
+    assert isinstance(match.board(dropped.ply), chess.variant.CrazyhouseBoard)
+    chess_game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
+    board = chess.Board()
+    for ply in chess_game.plies:
+        assert chess_game.board(ply.ply - 1) == board
+        board.push_san(ply.san)
+    assert chess_game.board() == board
+    for wanted in (-1, chess_game.plies[-1].ply + 1):
+        with pytest.raises(recorder.ReplayError, match="no known position"):
+            chess_game.board(wanted)
+
+
+def test_a_variant_that_python_chess_lacks_is_refused(archive: recorder.Archive) -> None:
+    game = archive["last"]
+    game.variant = "shatranj"
+    for ask in (game.board, game.to_chess):
+        with pytest.raises(recorder.ExportError, match="no board for the variant shatranj"):
+            ask()
+    assert "no board for this variant" in game._repr_html_()
+
+
+@pytest.mark.parametrize(("variant", "tag"), [("wild/5", "Variant"), ("losers", "RecorderVariant"), ("chess", None)])
+def test_python_chess_takes_the_tags(archive: recorder.Archive, variant: str, tag: str | None) -> None:
+    game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
+    game.variant = variant
+    found = game.to_chess()
+    assert {name: value for name, value in found.headers.items() if name.endswith("Variant")} == (
+        {} if tag is None else {tag: variant}
+    )
+    assert type(found.end().board()) is chess.Board
+
+
+def test_the_notebook_picture_holds_nothing_that_a_sanitised_notebook_drops(archive: recorder.Archive) -> None:
+    game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
+    game.reason = "<script>alert(1)</script>"
+    html = game._repr_html_()
+    root = ElementTree.fromstring(html)
+    assert {element.tag for element in root.iter()} <= {"table", "caption", "tr", "td", "th", "img"}
+    assert {name for element in root.iter() for name in element.attrib} == {"alt", "src"}
+    images = [element.attrib["src"] for element in root.iter("img")]
+    assert len(images) == 2
+    for source in images:
+        assert source.startswith("data:image/svg+xml;base64,")
+        drawing = base64.b64decode(source.partition(",")[2]).decode()
+        svg = ElementTree.fromstring(drawing)
+        assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "<script" not in drawing
+        links = re.findall(r'href="([^"]*)"', drawing)
+        assert all(link.startswith("#") for link in links)
+    text = "".join(root.itertext())
+    assert game.white.handle in text
+    assert re.search(r"\d:\d\d", text)  # a clock
+
+
+def test_a_game_without_plies_is_drawn(archive: recorder.Archive) -> None:
+    game = archive["last"]
+    game.segments, game.observations = [], []
+    assert "No times are known." in game._repr_html_()
+    assert repr(game).endswith(" · no moves")
+
+
+def test_options_of_pgn(archive: recorder.Archive) -> None:
+    game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
+    assert "%" not in game.to_pgn("none")
+    assert "[%emt " in game.to_pgn({"emt"})
+    assert game.to_pgn(style="fics") != game.to_pgn()
+    with pytest.raises(recorder.ExportError):
+        game.to_pgn("clocks")
