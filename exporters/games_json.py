@@ -47,8 +47,6 @@ class GamesJsonExporter:
 def game_object(game: Game) -> dict[str, Any]:
     """The game as plain values: every field is there, null where nothing is known."""
     basis = game.time_basis
-    main = {segment.observation for segment in game.segments} or {0}
-    told = told_once(game)
     return {
         "key": game.key,
         "kind": game.kind.value,
@@ -69,116 +67,149 @@ def game_object(game: Game) -> dict[str, Any]:
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,
         "plies": [ply_object(ply, basis, hands) for ply, hands in with_hands(game)],
-        "lines": [
-            {
-                "source": number,
-                "number": line.number,
-                "kind": line.kind.value,
-                "parent": line.parent,
-                "parent_ply": line.parent_ply,
-                "plies": [ply_object(ply, basis, hands_after(ply, hands)) for ply in line.plies],
-            }
-            for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
-            for line in seen.lines
-            if (line.kind is not LineKind.MAIN or (seen.kind is ObservationKind.EXAMINED and number not in main))
-            and (number, line.number) in told
-        ],
-        "events": [
-            {
-                "ply": event.ply,
-                "kind": event.kind.value,
-                "detail": event.detail,
-                "actor": event.actor,
-                "value": event.value,
-                "text": event.text,
-                "white_clock_ms": event.white_clock_ms,
-                "black_clock_ms": event.black_clock_ms,
-                "at": iso(event.at_ms, basis),
-                "offset": event.offset,
-            }
-            for event in game.events
-        ],
-        "passes": [
-            {
-                "source": number,
-                "ply": change.ply,
-                "to": "white" if change.passed[0] == "W" else "black",
-                "piece": change.passed[1],
-                "at": iso(change.at_ms, basis),
-                "offset": change.offset,
-            }
-            for number, seen in enumerate(game.observations)
-            for change in seen.holdings
-            if change.passed is not None
-        ],
-        "sources": [
-            {
-                "name": None if seen.source is None else seen.source.name,
-                "sha256": None if seen.source is None else seen.source.sha256,
-                "kind": seen.kind.value,
-                "relation": seen.relation,
-                "started_at": iso(seen.started_at_ms, basis),
-                "ended_at": iso(seen.ended_at_ms, basis),
-                "offset": seen.offset,
-                "end_offset": seen.end_offset,
-                "positions": [
-                    {"line": anchor.line, "ply": anchor.ply, "fen": anchor.fen, "reason": anchor.reason}
-                    for anchor in seen.anchors
-                ],
-                "plies": [
-                    [segment.from_ply, segment.to_ply] for segment in game.segments if segment.observation == number
-                ],
-            }
-            for number, seen in enumerate(game.observations)
-        ],
+        "lines": _lines(game),
+        "events": _events(game),
+        "passes": _passes(game),
+        "sources": _sources(game),
         "witnesses": game.witnesses,
         "evidence": [{"kind": one.kind.value, "text": one.text} for one in game.evidence],
         "links": [{"kind": link.kind.value, "key": link.key, "evidence": link.evidence} for link in game.links],
-        "thinking": [
-            {
-                "ply": thought.ply,
-                "engine": thought.engine,
-                "white": thought.white,
-                "depth": thought.depth,
-                "score_cp": thought.score_cp,
-                "mate": thought.mate,
-                "time_ms": thought.time_ms,
-                "nodes": thought.nodes,
-                "selective_depth": thought.selective_depth,
-                "nodes_per_s": thought.nodes_per_s,
-                "tablebase_hits": thought.tablebase_hits,
-                "pv": thought.pv,
-                "at": iso(thought.at_ms, basis),
-                "offset": thought.offset,
-            }
-            for seen in game.observations
-            for thought in seen.thinking
-        ],
-        "analyses": [
-            {
-                "engine": analysis.engine,
-                "protocol": analysis.protocol,
-                "settings": json.loads(analysis.settings),
-                "begun_at": iso(analysis.begun_ms, TimeBasis.UTC),
-                "lines": [
-                    {
-                        "ply": line.ply,
-                        "depth": line.depth,
-                        "score_cp": line.score_cp,
-                        "mate": line.mate,
-                        "time_ms": line.time_ms,
-                        "nodes": line.nodes,
-                        "selective_depth": line.selective_depth,
-                        "nodes_per_s": line.nodes_per_s,
-                        "tablebase_hits": line.tablebase_hits,
-                        "pv": line.pv,
-                    }
-                    for line in analysis.lines
-                ],
-            }
-            for analysis in game.analyses
-        ],
+        "thinking": _thinking(game),
+        "analyses": _analyses(game),
     }
+
+
+def _lines(game: Game) -> list[dict[str, Any]]:
+    """Variations and plies taken back, each once, though several sources show it."""
+    basis = game.time_basis
+    main = {segment.observation for segment in game.segments} or {0}
+    told = told_once(game)
+    return [
+        {
+            "source": number,
+            "number": line.number,
+            "kind": line.kind.value,
+            "parent": line.parent,
+            "parent_ply": line.parent_ply,
+            "plies": [ply_object(ply, basis, hands_after(ply, hands)) for ply in line.plies],
+        }
+        for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
+        for line in seen.lines
+        if (line.kind is not LineKind.MAIN or (seen.kind is ObservationKind.EXAMINED and number not in main))
+        and (number, line.number) in told
+    ]
+
+
+def _events(game: Game) -> list[dict[str, Any]]:
+    basis = game.time_basis
+    return [
+        {
+            "ply": event.ply,
+            "kind": event.kind.value,
+            "detail": event.detail,
+            "actor": event.actor,
+            "value": event.value,
+            "text": event.text,
+            "white_clock_ms": event.white_clock_ms,
+            "black_clock_ms": event.black_clock_ms,
+            "at": iso(event.at_ms, basis),
+            "offset": event.offset,
+        }
+        for event in game.events
+    ]
+
+
+def _passes(game: Game) -> list[dict[str, Any]]:
+    """Pieces that a bughouse partner passed."""
+    basis = game.time_basis
+    return [
+        {
+            "source": number,
+            "ply": change.ply,
+            "to": "white" if change.passed[0] == "W" else "black",
+            "piece": change.passed[1],
+            "at": iso(change.at_ms, basis),
+            "offset": change.offset,
+        }
+        for number, seen in enumerate(game.observations)
+        for change in seen.holdings
+        if change.passed is not None
+    ]
+
+
+def _sources(game: Game) -> list[dict[str, Any]]:
+    basis = game.time_basis
+    return [
+        {
+            "name": None if seen.source is None else seen.source.name,
+            "sha256": None if seen.source is None else seen.source.sha256,
+            "kind": seen.kind.value,
+            "relation": seen.relation,
+            "started_at": iso(seen.started_at_ms, basis),
+            "ended_at": iso(seen.ended_at_ms, basis),
+            "offset": seen.offset,
+            "end_offset": seen.end_offset,
+            "positions": [
+                {"line": anchor.line, "ply": anchor.ply, "fen": anchor.fen, "reason": anchor.reason}
+                for anchor in seen.anchors
+            ],
+            "plies": [[segment.from_ply, segment.to_ply] for segment in game.segments if segment.observation == number],
+        }
+        for number, seen in enumerate(game.observations)
+    ]
+
+
+def _thinking(game: Game) -> list[dict[str, Any]]:
+    """What engines that played thought."""
+    basis = game.time_basis
+    return [
+        {
+            "ply": thought.ply,
+            "engine": thought.engine,
+            "white": thought.white,
+            "depth": thought.depth,
+            "score_cp": thought.score_cp,
+            "mate": thought.mate,
+            "time_ms": thought.time_ms,
+            "nodes": thought.nodes,
+            "selective_depth": thought.selective_depth,
+            "nodes_per_s": thought.nodes_per_s,
+            "tablebase_hits": thought.tablebase_hits,
+            "pv": thought.pv,
+            "at": iso(thought.at_ms, basis),
+            "offset": thought.offset,
+        }
+        for seen in game.observations
+        for thought in seen.thinking
+    ]
+
+
+def _analyses(game: Game) -> list[dict[str, Any]]:
+    """What engines found afterwards."""
+    return [
+        {
+            "engine": analysis.engine,
+            "protocol": analysis.protocol,
+            "settings": json.loads(analysis.settings),
+            "begun_at": iso(analysis.begun_ms, TimeBasis.UTC),
+            "lines": [
+                {
+                    "ply": line.ply,
+                    "depth": line.depth,
+                    "score_cp": line.score_cp,
+                    "mate": line.mate,
+                    "time_ms": line.time_ms,
+                    "nodes": line.nodes,
+                    "selective_depth": line.selective_depth,
+                    "nodes_per_s": line.nodes_per_s,
+                    "tablebase_hits": line.tablebase_hits,
+                    "pv": line.pv,
+                }
+                for line in analysis.lines
+            ],
+        }
+        for analysis in game.analyses
+    ]
 
 
 def _player(player: Player) -> dict[str, Any]:

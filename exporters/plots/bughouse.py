@@ -57,10 +57,7 @@ def bughouse_clocks(
         raise ExportError("There is nothing to draw: the clocks of one of the boards are not known.")
     look = theme_of(theme)
     ax = new_axes(ax, look)
-    numbered = drawn.groupby("key", observed=True)["server_game_no"].first()
-    if numbered.notna().all() and numbered.nunique() == len(_BOARDS):
-        games = sorted(games, key=lambda key: int(numbered[key]))
-    rows = [drawn[drawn["key"] == key].sort_values("ply") for key in games]
+    rows = _rows_of_boards(drawn, games)
     by_arrival = bool(drawn["arrival_ms"].notna().all()) and drawn["time_basis"].nunique() == 1
     boards = _by_arrival(rows) if by_arrival else _by_clocks(rows)
     handles: list[Artist] = []
@@ -79,19 +76,7 @@ def bughouse_clocks(
             seen += ys
             ax.plot(xs, ys, color=colour, linestyle=style, linewidth=1.4, gid=f"clock-{board.letter}-{side}")
             face = look.background if side == "white" else colour
-            for ply, clock in zip(own["ply"].astype(int), numbers(own["clock_after_ms"]) / 1000, strict=True):
-                ax.add_artist(
-                    Line2D(
-                        [board.seconds[ply]],
-                        [float(clock)],
-                        marker="o",
-                        markersize=3,
-                        color=colour,
-                        markerfacecolor=face,
-                        linestyle="none",
-                        gid=f"{board.letter}-ply-{ply}",
-                    )
-                )
+            _draw_points(ax, board, own, colour, face)
             handles.append(
                 Line2D(
                     [], [], color=colour, linestyle=style, linewidth=1.4, marker="o", markersize=4, markerfacecolor=face
@@ -121,6 +106,31 @@ def bughouse_clocks(
     note = None if by_arrival else "no arrival times that can be compared"
     add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
     return ax
+
+
+def _rows_of_boards(drawn: pd.DataFrame, games: list[str]) -> list[pd.DataFrame]:
+    """The rows of boards A and B: A is the one with the lower server's number, if both are known."""
+    numbered = drawn.groupby("key", observed=True)["server_game_no"].first()
+    if numbered.notna().all() and numbered.nunique() == len(_BOARDS):
+        games = sorted(games, key=lambda key: int(numbered[key]))
+    return [drawn[drawn["key"] == key].sort_values("ply") for key in games]
+
+
+def _draw_points(ax: Axes, board: _Board, own: pd.DataFrame, colour: str, face: str) -> None:
+    """Draw one side's clock after each of its moves."""
+    for ply, clock in zip(own["ply"].astype(int), numbers(own["clock_after_ms"]) / 1000, strict=True):
+        ax.add_artist(
+            Line2D(
+                [board.seconds[ply]],
+                [float(clock)],
+                marker="o",
+                markersize=3,
+                color=colour,
+                markerfacecolor=face,
+                linestyle="none",
+                gid=f"{board.letter}-ply-{ply}",
+            )
+        )
 
 
 def _by_arrival(rows: list[pd.DataFrame]) -> list[_Board]:

@@ -100,6 +100,32 @@ def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
     return found
 
 
+def _marks_with_flag(events: pd.DataFrame | None, plies: pd.DataFrame, *, chat: bool) -> list[Mark]:
+    """The marks of a game; where it was forfeited on time and no event is a flag, the last ply has one."""
+    marks = marks_of(events, chat=chat)
+    if one(plies["termination"]) == "time forfeit" and all(mark.name != "flag" for mark in marks):
+        marks.append(Mark("flag", int(plies["ply"].max()), ""))
+    return marks
+
+
+def _draw_points(ax: Axes, own: pd.DataFrame, size: float, colour: str, face: str) -> None:
+    """Draw one side's clock after each of its moves."""
+    points = numbers(own["clock_after_ms"]) / 1000
+    for ply, value in zip(own["ply"], points, strict=True):
+        ax.add_artist(
+            Line2D(
+                [_x(int(ply))],
+                [float(value)],
+                marker="o",
+                markersize=size,
+                color=colour,
+                markerfacecolor=face,
+                gid=f"ply-{ply}",
+                linestyle="none",
+            )
+        )
+
+
 def clock_race(
     plies: pd.DataFrame,
     events: pd.DataFrame | None = None,
@@ -149,30 +175,14 @@ def clock_race(
             xs, ys, color=colour, linewidth=1.6, drawstyle="steps-post" if stepped else "default", gid=f"clock-{side}"
         )
         face = look.background if hollow else colour
-        points = numbers(own["clock_after_ms"]) / 1000
-        for ply, value in zip(own["ply"], points, strict=True):
-            ax.add_artist(
-                Line2D(
-                    [_x(int(ply))],
-                    [float(value)],
-                    marker="o",
-                    markersize=small,
-                    color=colour,
-                    markerfacecolor=face,
-                    gid=f"ply-{ply}",
-                    linestyle="none",
-                )
-            )
+        _draw_points(ax, own, small, colour, face)
         handles.append(Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4.5, markerfacecolor=face))
         labels.append(f"{handle} ({side})")
     for line, name in _budgets(plies, look, last_move):
         ax.add_line(line)
         handles.append(line)
         labels.append(name)
-    marks = marks_of(events, chat=chat)
-    if one(plies["termination"]) == "time forfeit" and all(mark.name != "flag" for mark in marks):
-        marks.append(Mark("flag", int(plies["ply"].max()), ""))
-    for shape, name in _draw_marks(ax, look, plies, marks):
+    for shape, name in _draw_marks(ax, look, plies, _marks_with_flag(events, plies, chat=chat)):
         handles.append(shape)
         labels.append(name)
     for patch in _shade_gaps(ax, look, plies):

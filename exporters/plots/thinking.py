@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -235,6 +236,20 @@ def heatmap_cells(plies: pd.DataFrame, player: str | None = None) -> pd.DataFram
     return cells
 
 
+def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    bar = figure.colorbar(mesh, ax=ax, pad=0.02, aspect=30)
+    assert bar.solids is not None
+    bar.solids.set_rasterized(False)  # pages show no raster images, and these are sharp in every size
+    bar.solids.set_edgecolor("face")
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(colors=look.muted, labelcolor=look.text, labelsize=8)
+    bar.locator = MaxNLocator(integer=True, nbins=6)
+    bar.update_ticks()
+    bar.set_label("moves", color=look.text, fontsize=9)
+
+
 def think_heatmap(
     plies: pd.DataFrame,
     *,
@@ -291,17 +306,7 @@ def think_heatmap(
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
     ax.set_xlabel("move")
     ax.set_ylabel("time for the move")
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    bar = figure.colorbar(mesh, ax=ax, pad=0.02, aspect=30)
-    assert bar.solids is not None
-    bar.solids.set_rasterized(False)  # pages show no raster images, and these are sharp in every size
-    bar.solids.set_edgecolor("face")
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=look.muted, labelcolor=look.text, labelsize=8)
-    bar.locator = MaxNLocator(integer=True, nbins=6)
-    bar.update_ticks()
-    bar.set_label("moves", color=look.text, fontsize=9)
+    _add_colour_bar(ax, look, mesh)
     if titles:
         add_titles(ax, look, *headline(own, player, "Think times by move"))
     note = None if width == 1 else f"{width} moves a column"
