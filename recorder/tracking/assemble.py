@@ -77,25 +77,9 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
     variant, inferred = _variant(run)
     whole = _begins_at_start(run, segments, start_ply) and _contiguous(segments)
     facts = run.facts
-    result, end = run.result, run.end or "log-ends"
-    reason, reason_key, termination = run.reason, run.reason_key, run.termination
-    trailer = next(
-        (seen.event for seen in run.lists if seen.event.result is not None and not seen.event.still_running), None
-    )
-    if end not in _COMPLETE_ENDS and not run.examined and trailer is not None and trailer.result is not None:
-        result, reason, reason_key, termination = (
-            trailer.result,
-            trailer.reason,
-            trailer.reason_key,
-            trailer.termination,
-        )
-        end = end_word(reason_key)
-    key_facts = ", ".join((
-        _text(server or ""), _number(run.game_no), _text(run.white.lower()), _text(run.black.lower()),
-        _number(run.first_offset), _number(first.started_at_ms if first else None), _text(_first_words(run)),
-    ))  # fmt: skip
+    result, reason, reason_key, termination, end = _result(run)
     return Game(
-        key=hashlib.blake2b(f"[{key_facts}]".encode(), digest_size=10).hexdigest(),
+        key=_key(run, server),
         kind=(GameKind.SETUP if run.setup else GameKind.EXAMINED) if run.examined else GameKind.PLAYED,
         server=server,
         dialect=dialect,
@@ -134,6 +118,26 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         last_offset=max([run.end_offset, *(seen.end_offset for seen in observations)]),
         start_precision=start_precision,
     )
+
+
+def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, str]:
+    """Result, reason, its key, termination and end: as the server reported them, else as a list of moves has them."""
+    end = run.end or "log-ends"
+    trailer = next(
+        (seen.event for seen in run.lists if seen.event.result is not None and not seen.event.still_running), None
+    )
+    if end not in _COMPLETE_ENDS and not run.examined and trailer is not None and trailer.result is not None:
+        return trailer.result, trailer.reason, trailer.reason_key, trailer.termination, end_word(trailer.reason_key)
+    return run.result, run.reason, run.reason_key, run.termination, end
+
+
+def _key(run: TrackedGame, server: str | None) -> str:
+    first = run.observations[0] if run.observations else None
+    facts = ", ".join((
+        _text(server or ""), _number(run.game_no), _text(run.white.lower()), _text(run.black.lower()),
+        _number(run.first_offset), _number(first.started_at_ms if first else None), _text(_first_words(run)),
+    ))  # fmt: skip
+    return hashlib.blake2b(f"[{facts}]".encode(), digest_size=10).hexdigest()
 
 
 def end_word(reason_key: str | None) -> str:
