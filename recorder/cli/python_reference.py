@@ -25,7 +25,8 @@ SECTIONS = {
     "Errors": (
         "RecorderError", "StorageError", "UnknownVariantError",
         "ExportError", "SourceError", "ReplayError", "JournalError", "EngineError",
-        "VariantError", "LoginError", "PolicyError", "LineError", "WireError",
+        "VariantError", "LoginError", "PasswordError",
+        "ListenError", "PolicyError", "NoPolicyError", "LineError", "WireError",
     ),
     "Measures and pictures": ("measures", "plots"),
     "Version": ("__version__",),
