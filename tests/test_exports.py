@@ -42,7 +42,9 @@ def imported_names() -> dict[str, set[str]]:
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
-                found.setdefault(node.module, set()).update(alias.name for alias in node.names)
+                found.setdefault(node.module, set()).update(
+                    alias.name for alias in node.names if alias.name not in ("*", "__all__")
+                )
     return found
 
 

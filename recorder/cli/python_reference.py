@@ -165,9 +165,12 @@ def _summary(found: Any) -> str:
     return _code(" ".join(_doc(found).split("\n\n")[0].split())).replace("|", "\\|")
 
 
+_REMARK = re.compile(r"^    (\w+) = [^#\n]+#(.*)$", re.MULTILINE)
+
+
 def _enum_table(found: type[Enum]) -> str:
     """The values of an enum with the remarks that stand behind them in its source."""
-    remarks = dict(re.findall(r"^    (\w+) = [^#\n]+#(.*)$", inspect.getsource(found), re.MULTILINE))
+    remarks = dict(_REMARK.findall(inspect.getsource(found)))
     rows = [
         f"| `{one.name}` | `{one.value!r}` | {_code(remarks.get(one.name, '').strip()).replace('|', chr(92) + '|')} |\n"
         for one in found

@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from recorder.errors import ListenError
 from recorder.live.net.sockets import Address, is_loopback, listen, say_farewell
 from tests.support.live import in_loop
 
@@ -19,7 +20,7 @@ def test_tells_loopback_from_elsewhere() -> None:
 
 
 def test_a_name_may_stand_for_several_numbers_and_all_are_had_or_none() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ListenError, match="in use"):
         listen(Address("127.0.0.1", taken.getsockname()[1]))
     listeners = listen(Address("localhost", 0))
     assert listeners

@@ -32,7 +32,7 @@ def _patterns_in(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
         yield value
     elif isinstance(getattr(value, "__self__", None), re.Pattern):
         yield value.__self__
-    elif hasattr(value, "cache_info") and getattr(value.__wrapped__, "func", None) is re.compile:
+    elif hasattr(value, "cache_info") and getattr(getattr(value, "__wrapped__", None), "func", None) is re.compile:
         yield value()
     elif isinstance(value, dict) and depth < 4:
         for item in (*value, *value.values()):
