@@ -12,8 +12,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 COMPILED := $(shell sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",/\1/p' pyproject.toml)
 BUILD := pyproject.toml .ci/ics_recorder_build.py .ci/constraints.txt
-# The versions in .ci/constraints.txt, and no folder of its own for a build: everything is downloaded once.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint .ci/constraints.txt
+# The versions in .ci/constraints.txt, and no folder of its own for a build: everything is downloaded once. The pip of
+# Debian 12 takes an old way for packages without pyproject.toml unless --use-pep517 is given, and warns about it.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --use-pep517 \
+	--constraint .ci/constraints.txt
 
 # Each stamp is newer than what it depends on only if the last installation succeeded.
 # What a user needs: the program with its reports, from its sources.
