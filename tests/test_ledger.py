@@ -20,9 +20,12 @@ from recorder.model import (
     Ply,
     PlyLine,
     Precision,
+    Proof,
     Segment,
     StartFacts,
 )
+from recorder.pipeline import make_pipeline
+from recorder.sources import SourceKind
 from tests import clock_figures
 from tests.exporters.games import make_game
 from tests.support import corpus, product
@@ -296,6 +299,32 @@ def test_the_other_side_of_a_joined_board_stands() -> None:
 def test_a_clock_that_was_only_seen_on_the_other_sides_board() -> None:
     game = _game((1, 300_000, 300_000, 0), (5, 290_000, 280_000, 1000), (6, 290_000, 279_000, 1000))
     assert [(entry.before_ms, entry.cause) for entry in ledger(game)[1:]] == [(None, None), (280_000, Cause.EXACT)]
+
+
+def test_moves_inferred_at_a_rejoined_board_are_counted_from_the_clock_before_them() -> None:
+    lines = (
+        "**** Welcome to the freechess.org server ****",
+        "You are now observing game 5.",
+        "<12> rnbqkbnr pppp-ppp -------- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R "
+        "B -1 1 1 1 1 1 5 Ann Bob 0 5 2 39 39 300000 300000 2 N/g1-f3 (0:02.000) Nf3 0 1 0",
+        "<12> r-bqkbnr pppp-ppp --n----- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R "
+        "W -1 1 1 1 1 2 5 Ann Bob 0 5 2 39 39 300000 300500 3 N/b8-c6 (0:01.500) Nc6 0 1 0",
+        "Removing game 5 from observation list.",
+        "You are now observing game 5.",
+        "<12> r-bqkbnr -ppp-ppp p-n----- -B--p--- ----P--- -----N-- PPPP-PPP RNBQK--R "
+        "W -1 1 1 1 1 0 5 Ann Bob 0 5 2 39 39 300800 300800 4 P/a7-a6 (0:01.700) a6 0 1 0",
+        "<12> r-bqkbnr -ppp-ppp p-n----- ----p--- B---P--- -----N-- PPPP-PPP RNBQK--R "
+        "B -1 1 1 1 1 1 5 Ann Bob 0 5 2 39 39 301900 300800 4 B/b5-a4 (0:00.900) Ba4 0 1 0",
+    )
+    pipeline = make_pipeline(SourceKind.RAW)
+    (game,) = pipeline.receive("\n".join((*lines, "")).encode()) + pipeline.finish()
+    assert [(ply.ply, ply.proof) for ply in game.plies] == [
+        (4, Proof.FULL),
+        (5, Proof.INFERRED),
+        (6, Proof.FULL),
+        (7, Proof.FULL),
+    ]
+    assert [(entry.ply, entry.cause) for entry in ledger(game)][2] == (6, Cause.EXACT)
 
 
 def test_a_game_that_was_not_seen_for_a_time() -> None:

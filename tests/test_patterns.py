@@ -15,7 +15,14 @@ from typing import Any
 import pytest
 
 from recorder.patterns import later
-from tests.support.patterns import ROOT, adversarial, compiled_patterns, searched_names, sources
+from tests.support.patterns import (
+    ROOT,
+    adversarial,
+    compiled_patterns,
+    has_possessive_group,
+    searched_names,
+    sources,
+)
 
 # The longest line that the wire gives away has 64 KiB: what passes at this length takes a few milliseconds there.
 LENGTH = 3072
@@ -127,6 +134,14 @@ def test_every_pattern_is_linear(shard: int) -> None:
     finally:
         gc.unfreeze()
     assert "\n".join(text for text in slow if text is not None) == ""
+
+
+def test_no_group_has_a_possessive_quantifier() -> None:
+    """Python 3.11.0 to 3.11.4 match such groups wrongly (python/cpython#106052); an atomic group means the same."""
+    assert has_possessive_group(re.compile(r"a(?:x|(?:ab?c)*+)"))
+    assert has_possessive_group(re.compile(rb"(?<=a)(?:b(?:\d\d_)?+)"))
+    assert not has_possessive_group(re.compile(r"(?>(?:ab?c)*)a*+[a-z]{1,3}+\s?+.++"))
+    assert [name for pattern, name in compiled_patterns().items() if has_possessive_group(pattern)] == []
 
 
 def test_patterns_are_made_where_the_test_finds_them() -> None:

@@ -72,7 +72,7 @@ _NUMBERS: Final = re.compile(
 # What may stand after the verbose move of a cut frame: parts of the two next fields, and the prompt.
 _CUT: Final = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*+\))(?: [A-Za-z0-9@=+#-]*+)?|\([-0-9:.]*+)?)?"
-    r"(?:\S*+(?<=[%>]))? ?(?:\S++(?<=[%>])(?: |\Z))*+"
+    r"(?:\S*+(?<=[%>]))? ?(?>(?:\S++(?<=[%>])(?: |\Z))*)"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
 _TOKEN: Final = re.compile(r"\S+")

@@ -63,7 +63,7 @@ _SECOND: Final = 1_000_000_000
 _HEADER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASCII)
 _NEWER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
 # One way only to write each byte: what is read and written again is the same line.
-ESCAPED: Final = r"(?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*+"
+ESCAPED: Final = r"(?>(?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*)"
 """A pattern for what ``escape`` gives."""
 _RECORD: Final = later(rf"(0|[1-9][0-9]{{0,10}})\.([0-9]{{9}}) ([<>!]) ({ESCAPED})".encode())
 

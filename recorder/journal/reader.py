@@ -31,7 +31,7 @@ __all__ = ["Damage", "JournalEntry", "JournalReader", "Reads", "parse_lines"]
 
 _CHECKSUM_BYTES: Final = len(" 01234567")
 _PRINTABLE: Final = bytes(range(0x20, 0x7F))
-_TIMES: Final = re.compile(rb"(?:(?:0|[1-9][0-9]{0,10})\.[0-9]{9}\n)*+")
+_TIMES: Final = re.compile(rb"(?>(?:(?:0|[1-9][0-9]{0,10})\.[0-9]{9}\n)*)")
 _ESCAPED: Final = re.compile(ESCAPED)
 _LINE_ENDS: Final = re.compile(rb"(?:\A|[^\\])(?:\\[nr])+\Z")
 _RECEIVED: Final = RecordKind.RECEIVED.mark

@@ -116,7 +116,7 @@ class _Book:
     def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
         """The entries of everything that one observation saw played, taken back or not, as it came."""
         start = seen.start
-        before_ply = 0 if start is None else start.ply - _shows_its_move(start, rows)
+        before_ply = 0 if start is None else start.ply - _shown_at_start(start, rows)
         before_at, before = None if start is None or start.ply else start.at_ms, None
         stood = self._at_start(seen, rows)
         judged = self._judged and (start is None or _are_used(start))
@@ -194,17 +194,17 @@ class _Book:
         ]
         if start.ply == 0:
             return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
-        its_move = _shows_its_move(start, rows)
-        if its_move and start.ply == 1 and self._left is None:
+        given = _shown_at_start(start, rows)
+        if given and start.ply == 1 and self._left is None:
             return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
         found: list[ClockReading | None] = [None, None]
         if self._left is not None and not self._game.witnesses:
             last_ply, clocks = self._left
-            if start.ply - its_move <= last_ply:
+            if start.ply - given <= last_ply:
                 return clocks
             if start.ply == last_ply + 1:
                 found[last_ply & 1] = clocks[last_ply & 1]
-        if not its_move:
+        if not given:
             found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
         return found
 
@@ -260,9 +260,12 @@ def _without_lag(elapsed_ms: int, lag_ms: int | None) -> int | None:
     return elapsed_ms - lag_ms if elapsed_ms > lag_ms else 0
 
 
-def _shows_its_move(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> bool:
-    """Whether the move that the first board of an observation prints is a ply."""
-    return bool(rows) and rows[0][0] == start.ply
+def _shown_at_start(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> int:
+    """How many plies the first board of an observation gave: its own move, and those inferred between it and the board
+    of an earlier observation."""
+    if not rows or not (rows[0][0] == start.ply or (rows[0][0] < start.ply and rows[0][13] <= start.offset)):
+        return 0
+    return start.ply - rows[0][0] + 1
 
 
 def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:

@@ -32,7 +32,7 @@ _VARIABLES_ASKED: Final = 3
 _LAST_WORDS_MS: Final = 60_000
 _MOST_ANOMALIES: Final = 1_000
 # "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
-_VARIABLES: Final = re.compile(r"\s*+(?:[a-z_]++=\S++\s*+)++")
+_VARIABLES: Final = re.compile(r"\s*+(?>(?:[a-z_]++=\S++\s*+)+)")
 _REST_MS: Final = 1_000  # for the rest of that answer
 _ISETS: Final = ("ms", "gameinfo", "nowrap", "startpos", "defprompt", "nohighlight", "allresults")
 _FIRST_ISETS: Final = 2  # with style and gin they are all that a server takes at once

@@ -24,7 +24,7 @@ _MOST_TEXT: Final = 4 << 20
 """No movetext of one game is longer: then a brace or the rest of the file is broken."""
 _EVENT: Final = re.compile(r'\[Event\s+"[^\n]*"\s*\]\s*')
 _LIKE_TAG: Final = re.compile(r'\[[A-Za-z][A-Za-z0-9_]*\s+"')
-_MATCH: Final = re.compile(r"\s*+(?:(?:\{[^{}]*+\}|;[^\n]*+)\s*+)*+1[ABab]\.")
+_MATCH: Final = re.compile(r"\s*+(?>(?:(?:\{[^{}]*+\}|;[^\n]*+)\s*+)*)1[ABab]\.")
 _BOARDS: Final = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 _MARK: Final = b"\xef\xbb\xbf"
 

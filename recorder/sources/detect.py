@@ -21,12 +21,12 @@ HEAD_BYTES: Final = 65536
 
 # Control bytes, telnet commands, terminal escapes, a number whose line end was lost, and seal pings.
 _MARKS: Final = (
-    rb"(?:[\x00-\x09\x0b-\x1a\x1c-\x1f]|\xff[\xfb-\xfe]?.|\x1b\[[0-?]*+[@-~]|\[G\]|[0-9]{2,8}+(?=[A-Z{<]))*+"
+    rb"(?>(?:[\x00-\x09\x0b-\x1a\x1c-\x1f]|\xff[\xfb-\xfe]?.|\x1b\[[0-?]*+[@-~]|\[G\]|[0-9]{2,8}+(?=[A-Z{<]))*)"
 )
-_PROMPTS: Final = rb"(?:(?:\d\d:\d\d_)?+[^\x00- :<>{}()\[\]\\\x7f-\xff]{1,24}[%>$#] " + _MARKS + rb")*+"
+_PROMPTS: Final = rb"(?>(?:(?>(?:\d\d:\d\d_)?)[^\x00- :<>{}()\[\]\\\x7f-\xff]{1,24}[%>$#] " + _MARKS + rb")*)"
 # The beginning of a server's line behind what may stand before it. Marks of blocks and datagrams count anywhere.
 _SERVER_TEXT: Final = re.compile(
-    rb"^(?:" + STAMP.pattern + rb")?+" + _MARKS + rb"(?:(?:\d\d:\d\d_)?[fa]ics%|" + _PROMPTS + rb"(?:"
+    rb"^(?>(?:" + STAMP.pattern + rb")?)" + _MARKS + rb"(?:(?:\d\d:\d\d_)?[fa]ics%|" + _PROMPTS + rb"(?:"
     rb"<12> ?+[A-Za-z?-]{8} [A-Za-z?-]{8}(?!\S)|<b1> game \d|<[gd]1> \d|<s> \d|<sc> |"
     rb"\{Game \d+ \(|Game \d+: |You are now observing game|Movelist for game \d|Creating: \S+ \(|"
     rb"Style (?:set to )?12\b|login: |\*{4} Starting (?:\S+ )?session as |Server location: |"
@@ -51,8 +51,8 @@ _OWN_KEY: Final = re.compile(rb'^\[RecorderKey[AB]?[ \t]+"', re.MULTILINE)
 _FOUR_PLAYERS: Final = re.compile(rb'^(?:\[[^\n]*\])?\[(?:White|Black)B[ \t]+"', re.MULTILINE)
 #: A match whose tags name no board B: behind tags, comments and matches without a move, its first move names its board.
 _FIRST_OF_MATCH: Final = re.compile(
-    rb"(?:\s++|\[[A-Za-z][A-Za-z0-9_]*+[ \t]++\"[^\r\n]*\"[ \t]*+\]|\{[^{}]*+\}|;[^\n]*+"
-    rb"|(?:1-0|0-1|1/2-1/2|\*)(?!\S))*+"
+    rb"(?>(?:\s++|\[[A-Za-z][A-Za-z0-9_]*+[ \t]++\"[^\r\n]*\"[ \t]*+\]|\{[^{}]*+\}|;[^\n]*+"
+    rb"|(?:1-0|0-1|1/2-1/2|\*)(?!\S))*)"
     rb"[0-9]{1,3}[ABab]\.\s*+(?:[a-h][1-8x]|[NBRQK][a-h1-8x]|[NBRQP]?@|O-O)"
 )
 _NOT_IN_PGN: Final = re.compile(rb"^(?:<(?:12|b1|g1|d1)> |[fa]ics% |Movelist for game \d)", re.MULTILINE)

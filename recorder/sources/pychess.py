@@ -43,7 +43,7 @@ _PLAIN: Final = {
 # A board, holdings or a result: a whole line, after a bell, block marks and prompts (as wire/prompts.py has them). Chat
 # must not match: "--> Eve's> <12> ..." and ":fics% <12> ..." are what a user or a bot may print.
 _FACT: Final = later(
-    rb"(?:[\r\x07\x16]|\x15\d+\x16\d+|(?:\d\d:\d\d_)?+[^\s%:<>{}()\[\]\\]{1,24}+% )*+"
+    rb"(?>(?:[\r\x07\x16]|\x15\d+\x16\d+|(?>(?:\d\d:\d\d_)?)[^\s%:<>{}()\[\]\\]{1,24}+% )*)"
     rb"(<12> ?\S.*|<b1> .*|\{Game \d+ .*)",
     re.DOTALL,
 )

@@ -36,7 +36,7 @@ _SHORTEST: Final = 3
 _MAX_LINE: Final = 1 << 16
 _MOST_KNOWN: Final = 100_000
 
-_PROMPTS: Final = r"(?:\([0-9]+\) )?(?:(?!-->)[^\s:<>{}()\[\]%$#]{0,24}+[%>$#] ?)*+"
+_PROMPTS: Final = r"(?:\([0-9]+\) )?(?>(?:(?!-->)[^\s:<>{}()\[\]%$#]{0,24}+[%>$#] ?)*)"
 _SPEAKER: Final = r"X_+(?:\([^()\n]{1,9}\))*(?:\[[0-9]+\])?"
 # The lines of ``recorder.dialects.chat`` in which somebody speaks.
 _SPEECH: Final = (

@@ -60,11 +60,11 @@ _REPEATED: Final = rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^
 _CHANGED: Final = later(_REPEATED + rb"(?P<secret>.*)", re.I | re.S)
 # The same where a read of several lines stands on one line of a log: after an escaped line end, and up to the next.
 _CHANGED_ESCAPED: Final = later(
-    rb"(?P<before>(?:^|\\01[25])(?:[^\s:<>{}()\\%]{0,24}+% ?)*+" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
+    rb"(?P<before>(?:^|\\01[25])(?>(?:[^\s:<>{}()\\%]{0,24}+% ?)*)" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
     re.I | re.S,
 )
 _CHANGED_PYCHESS: Final = later(
-    rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:\\r|[^\s:<>{}()\\%]{0,24}+% ?)*+"
+    rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?>(?:\\r|[^\s:<>{}()\\%]{0,24}+% ?)*)"
     + _REPEATED
     + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
     re.I | re.S,
@@ -79,14 +79,14 @@ _OF_GAME: Final = later(
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
 _NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
 _PROMPTS: Final = later(
-    rb"(?:[\r\x07\x00]|\x1b\[[0-9;?]*+[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()%]{0,24}+[%>] ?)*+", re.S
+    rb"(?>(?:[\r\x07\x00]|\x1b\[[0-9;?]*+[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()%]{0,24}+[%>] ?)*)", re.S
 )
 _ASKED: Final = later(rb"(?:login: ?[^\s\xff]*[ \t]*(?:\xff[\xfb-\xfe].)*)?password: ?", re.I | re.S)
 _ASKED_ESCAPED: Final = later(
-    rb"(?:^|\\01[25])(?:[^\s:<>{}()\\%]{0,24}+% ?)*+(?:\\(?!01[25])[0-3][0-7]{2})*+password: ?", re.I
+    rb"(?:^|\\01[25])(?>(?:[^\s:<>{}()\\%]{0,24}+% ?)*)(?>(?:\\(?!01[25])[0-3][0-7]{2})*)password: ?", re.I
 )
 _ASKED_PYCHESS: Final = later(
-    rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:[\x00-\x1f\xf0-\xff]|\\r|\\x[0-9a-f]{2})*+password: ?",
+    rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?>(?:[\x00-\x1f\xf0-\xff]|\\r|\\x[0-9a-f]{2})*)password: ?",
     re.I,
 )
 _TYPED_NAME: Final = later(rb"login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)

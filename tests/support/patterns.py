@@ -225,3 +225,21 @@ def adversarial(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str, str]]:
                     if pump and (lead, pump, behind) not in seen:
                         seen.add((lead, pump, behind))
                         yield lead, pump, behind
+
+
+def has_possessive_group(pattern: re.Pattern[Any]) -> bool:
+    """Whether a possessive quantifier stands behind more than one letter or set."""
+    text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    return _has_possessive_group(parser.parse(text, pattern.flags & ~re.UNICODE | re.ASCII))
+
+
+def _has_possessive_group(part: Any) -> bool:
+    if isinstance(part, parser.SubPattern):
+        return any(_has_possessive_group(item) for item in part)
+    if not isinstance(part, tuple | list):
+        return False
+    if part and part[0] is codes.POSSESSIVE_REPEAT:
+        repeated = list(part[1][2])
+        if len(repeated) != 1 or repeated[0][0] not in (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY):
+            return True
+    return any(map(_has_possessive_group, part))
