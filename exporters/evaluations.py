@@ -61,14 +61,17 @@ def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysi
     covers most positions, so that one that was interrupted hides none that was not; of equal ones that begun last.
 
     Args:
-        engine: only analyses by engines whose name begins so, in upper or lower case.
+        engine: only analyses by the engine of this name, in upper or lower case, or by those whose name begins so.
     Returns:
         None if none of them tells a score.
     """
     best: tuple[Analysis, dict[int, Thinking]] | None = None
-    for analysis in game.analyses:
-        if engine is not None and not analysis.engine.casefold().startswith(engine.casefold()):
-            continue
+    analyses = game.analyses
+    if engine is not None:
+        name = engine.casefold()
+        named = [one for one in analyses if one.engine.casefold() == name]
+        analyses = named or [one for one in analyses if one.engine.casefold().startswith(name)]
+    for analysis in analyses:
         found: dict[int, Thinking] = {}
         for line in analysis.lines:
             scored = line.score_cp is not None or line.mate is not None

@@ -15,6 +15,8 @@ from tests.storage.conftest import import_bytes, make_game
 PLAYERS = [
     (Player("GuestABCD"), "guest"),
     (Player("guest4711"), "guest"),
+    (Player("GuestAB"), "guest"),
+    (Player("Guest"), ""),
     (Player("Ann", titles="(U)"), "guest"),
     (Player("Ann", rating_text="++++"), "guest"),
     (Player("Ann", registered=False), "guest"),

@@ -98,8 +98,9 @@ def move_times(
             gid=f"sum-{side}",
         )
         highest, most = max(highest, float(np.abs(times).max())), max(most, float(np.abs(sums).max()))
-        total = duration_text(float(sums[-1]) * 1000, whole_seconds=coarse > 0)
-        median = duration_text(medians[side], whole_seconds=coarse > 0)
+        seconds = whole_seconds(own) > 0
+        total = duration_text(float(sums[-1]) * 1000, whole_seconds=seconds)
+        median = duration_text(medians[side], whole_seconds=seconds)
         handles.append(Patch(color=colour))
         labels.append(f"{handle} ({side}): {total} in all, median {median}")
     for axes, limit in ((ax, highest), (right, most)):

@@ -82,9 +82,8 @@ def _head(own: pd.DataFrame) -> tuple[str, str]:
 def _footer(own: pd.DataFrame) -> str:
     games, plies = own["key"].nunique(), len(own)
     notes = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'} of the player"]
-    servers = own["server"].nunique()
-    if servers > 1:
-        notes.append(f"players of this handle on {servers} servers, who may be different people")
+    if own["server"].nunique(dropna=False) > 1:
+        notes.append("players of this handle on several servers, who may be different people")
     if own["mover_guest"].fillna(False).any():
         notes.append("a guest's handle")
     if own["mover_computer"].fillna(False).any():

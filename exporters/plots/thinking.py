@@ -119,8 +119,8 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
     """What ``think_times`` draws: one row for each phase and class of times.
 
     Returns:
-        ``phase``, ``think`` (the class), ``plies``, ``share`` (of the phase's moves), ``phase_plies``, ``median_ms``;
-        in ``attrs`` ``games``, ``plies``, ``left_out``.
+        ``phase``, ``think`` (the class), ``plies``, ``share`` (of the phase's moves), ``phase_plies``, ``median_ms``,
+        ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``left_out``.
     Raises:
         ExportError: no time is known.
     """
@@ -128,7 +128,9 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
     classes = classes_of(drawn)
     index = np.array(classes.places)
     usage = time_usage(drawn, by="phase", first_moves=False)
-    medians = dict(zip(usage["phase"].fillna(_UNKNOWN), usage["median_ms"], strict=True))
+    medians = dict(
+        zip(usage["phase"].fillna(_UNKNOWN), zip(usage["median_ms"], usage["precision"], strict=True), strict=True)
+    )
     rows = []
     for phase in (*PHASES, _UNKNOWN):
         told = drawn["phase"].isna() if phase == _UNKNOWN else drawn["phase"].eq(phase).fillna(False)
@@ -138,8 +140,9 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
             continue
         for place, label in enumerate(classes.labels):
             plies_in = int((index[inside] == place).sum())
-            rows.append((phase, label, plies_in, plies_in / count, count, medians[phase]))
-    shares = pd.DataFrame(rows, columns=["phase", "think", "plies", "share", "phase_plies", "median_ms"])
+            rows.append((phase, label, plies_in, plies_in / count, count, *medians[phase]))
+    columns = ["phase", "think", "plies", "share", "phase_plies", "median_ms", "precision"]
+    shares = pd.DataFrame(rows, columns=columns)
     shares.attrs = drawn.attrs
     return shares
 
@@ -169,7 +172,6 @@ def think_times(
     own = moves_of(plies, player)
     drawn = usable(own, "elapsed_ms", thinks=True)
     shares = phase_shares(own)
-    seconds = whole_seconds(drawn) > 0
     ax = new_axes(ax, look)
     labels = list(dict.fromkeys(shares["think"]))
     present = list(dict.fromkeys(shares["phase"]))
@@ -192,6 +194,7 @@ def think_times(
         for number, bar in enumerate(bars):
             bar.set_gid(f"{phase}-{number}")
         count, median = int(rows["phase_plies"].iloc[0]), float(rows["median_ms"].iloc[0])
+        seconds = bool(rows["precision"].eq("seconds").any())
         handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0))
         names.append(f"{phase}: {count:,} moves, median {duration_text(median, whole_seconds=seconds)}")
     ax.set_xticks(range(len(labels)), labels)

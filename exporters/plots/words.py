@@ -133,7 +133,11 @@ def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
     games, plies = attrs["games"], attrs["plies"]
     parts = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'}"]
     parts += [f"left out: {_counted(attrs['left_out'])}"] if attrs["left_out"] else ["nothing left out"]
-    incomplete = drawn.loc[~drawn["complete"].fillna(False).astype(bool), "key"].nunique()
+    going_on = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
+    in_progress = drawn.loc[going_on, "key"].nunique()
+    if in_progress:
+        parts.append("the game is in progress" if games == 1 else f"in progress: {in_progress:,}")
+    incomplete = drawn.loc[~going_on & ~drawn["complete"].fillna(False).astype(bool), "key"].nunique()
     if incomplete:
         parts.append("the game is not complete" if games == 1 else f"{incomplete:,} games are not complete")
     seconds = whole_seconds(drawn)
@@ -216,7 +220,10 @@ def about_games(plies: pd.DataFrame) -> str:
 
 def _server(plies: pd.DataFrame) -> str:
     servers = [plain(name) for name in plies["server"].dropna().unique()]
-    return "server unknown" if not servers else servers[0] if len(servers) == 1 else f"{len(servers)} servers"
+    if not servers:
+        return "server unknown"
+    known = servers[0] if len(servers) == 1 else f"{len(servers)} servers"
+    return f"{known} and unknown servers" if plies["server"].isna().any() else known
 
 
 def _dates(plies: pd.DataFrame) -> str:

@@ -92,7 +92,7 @@ def event_words(event: GameEvent, exact: bool) -> EventWords | None:
         return EventWords("notice", None, "", f"The clocks were changed: {clocks}.")
     if kind is EventKind.NAMES:
         return EventWords("notice", None, "", f"The names changed: {event.text}")
-    if kind is EventKind.FEED:
+    if kind is EventKind.FEED and detail != "log ends here":  # the result's row says it
         return EventWords("gap", None, "", _FEEDS.get(detail, event.text or f"{detail.capitalize()}."))
     if kind is EventKind.EXAMINE and detail not in _UNTOLD_EXAMINE and event.text:
         return EventWords("notice", None, "", event.text)
@@ -116,7 +116,7 @@ def _control(base_s: int, increment_s: int | None) -> str:
     return f"{base} + {increment_s or 0} s"
 
 
-def about(game: Game) -> list[tuple[str, str]]:
+def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
     """What a game is, as pairs of a name and a value, without its result."""
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
     variant = game.variant if game.variant != "chess" else None
@@ -133,7 +133,7 @@ def about(game: Game) -> list[tuple[str, str]]:
     number = "" if game.game_no is None else f", game {game.game_no} there"
     found.append(("Server", f"{game.server or 'not told'}{number}"))
     found.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
-    found.append(("Ended", instant(game.ended_at_ms, game.time_basis) or ""))
+    found.append(("Ended", "" if in_progress else instant(game.ended_at_ms, game.time_basis) or ""))
     tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
     return [(name, value) for name, value in (*found, *tags) if value]
 
@@ -223,7 +223,7 @@ def _has_arrival(game: Game) -> bool:
     return any(ply.at_ms is not None for ply in plies) or any(event.at_ms is not None for event in game.events)
 
 
-def provenance(game: Game) -> list[str]:
+def provenance(game: Game, in_progress: bool) -> list[str]:
     """Which logs tell the game, who recorded them, what is missing and what was put together; a sentence each."""
     found = []
     seen_names: dict[str, list[str]] = {}
@@ -241,7 +241,9 @@ def provenance(game: Game) -> list[str]:
     found.append(_BASES[game.time_basis if _has_arrival(game) else TimeBasis.NONE])
     if game.continued:
         found.append("The game was adjourned before and resumed.")
-    if not game.complete:
+    if in_progress:
+        found.append("The game is in progress: its log is still being written.")
+    elif not game.complete:
         found.append("The game is not complete: what is missing was not seen, and nothing is made up for it.")
     if game.base_inferred:
         found.append("The server printed a base time of 0; the first clocks show 10 seconds.")

@@ -90,7 +90,7 @@ def game_report(
     values = {
         "charts": charts,
         "title": _title(boards),
-        "description": _description(boards),
+        "description": _description(boards, in_progress),
         "drawings": drawings(),
         "boards": [
             _board_values(
@@ -154,9 +154,9 @@ def _title(boards: Sequence[PlaybackBoard]) -> str:
     return " and ".join(names)
 
 
-def _description(boards: Sequence[PlaybackBoard]) -> str:
+def _description(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) -> str:
     game = boards[0].game
-    words = dict(about(game))
+    words = dict(about(game, game.key in in_progress))
     parts = [words.get("Kind", ""), words.get("Time control", ""), game.server or "", words.get("Begun", "")]
     return " · ".join(part for part in parts if part)
 
@@ -194,11 +194,11 @@ def _board_values(
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),
-        "about": about(game),
+        "about": about(game, in_progress),
         "clocks": [] if is_untimed(game) else _clock_rows(game),
         "clock_words": clock_words(game),
         "proof": [*proof_words(game), *([_HANDS] if concluded_hands else [])],
-        "provenance": provenance(game),
+        "provenance": provenance(game, in_progress),
         "anomalies": list(anomaly_words(board.anomalies)),
         "links": [
             (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -157,9 +158,14 @@ def _opponents(own: pd.DataFrame) -> Table | None:
     """Whom this player met, the most frequent first; guests in one row, since nobody knows who they were."""
     guest = own["opponent_guest"].fillna(False).astype(bool)
     rows = []
-    for _, group in own[~guest].groupby("opponent_id", observed=True, sort=True):
-        computer = " (computer)" if group["opponent_computer"].fillna(False).any() else ""
-        rows.append((len(group), f"{plain_name(str(group['opponent'].iloc[-1]))}{computer}", group))
+    groups = [group for _, group in own[~guest].groupby("opponent_id", observed=True, sort=True)]
+    handles = Counter(str(group["opponent"].iloc[-1]).lower() for group in groups)
+    for group in groups:
+        handle = str(group["opponent"].iloc[-1])
+        marks = [text_of(group["server"].iloc[-1]) or "server unknown"] if handles[handle.lower()] > 1 else []
+        marks += ["computer"] if group["opponent_computer"].fillna(False).any() else []
+        name = plain_name(handle) + (f" ({', '.join(marks)})" if marks else "")
+        rows.append((len(group), name, group))
     rows.sort(key=lambda row: (-row[0], row[1].lower()))
     shown, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
     cells = [[name, *score_cells(group)] for _, name, group in shown]

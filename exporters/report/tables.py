@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,7 +36,6 @@ __all__ = [
     "text_of",
     "took",
     "what_counts",
-    "with_progress",
     "word",
 ]
 
@@ -207,13 +206,6 @@ def control_words(control: Any) -> str:
         return text
     seconds = int(base)
     return f"{seconds // 60} min + {increment} s" if seconds % 60 == 0 else f"{seconds} s + {increment} s"
-
-
-def with_progress(games: pd.DataFrame, in_progress: Collection[str]) -> pd.DataFrame:
-    """A frame of games or sides in which games that have not ended, by their keys, have the ending ``in-progress``."""
-    if not in_progress:
-        return games
-    return games.assign(ending=games["ending"].astype("string").mask(games["key"].isin(in_progress), "in-progress"))
 
 
 def result_text(result: str, ending: str) -> str:

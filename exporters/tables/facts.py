@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.errors import ExportError
@@ -22,6 +22,7 @@ __all__ = [
     "reason_words",
     "side_of",
     "time_control",
+    "with_progress",
 ]
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
@@ -173,3 +174,13 @@ def time_control(base_s: int | None, increment_s: int | None) -> str | None:
     if base_s is None or increment_s is None:
         return None
     return f"{base_s}+{increment_s}" if base_s or increment_s else "-"
+
+
+def with_progress(frame: pd.DataFrame, in_progress: Collection[str]) -> pd.DataFrame:
+    """A table in which games in progress, by their keys, have the ending ``in-progress``."""
+    if not in_progress:
+        return frame
+    ending = frame["ending"].astype("string").mask(frame["key"].isin(in_progress), "in-progress")
+    found = frame.assign(ending=ending)
+    found.attrs = frame.attrs
+    return found

@@ -55,7 +55,10 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
         if as_json:
             print_json([{**_summary(game), "in_progress": game.key in going_on} for game in games])
         else:
-            rows = [_row(game, game.key in going_on) for game in games]
+            rows, in_progress = [], 0
+            for game in games:
+                rows.append(_row(game, game.key in going_on))
+                in_progress += game.key in going_on
             print_table(
                 ("Key", "Date", "White", "Rating", "Black", "Rating", "Kind", "Time", "Result", "Plies", "Remarks"),
                 rows,
@@ -63,7 +66,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
                 narrow=_NARROW,
             )
             if rows:
-                say(f"{plural(len(rows), 'game')}.")
+                say(f"{plural(len(rows), 'game')}{f', {in_progress:,} in progress' if in_progress else ''}.")
             else:
                 say(f"No games match these filters ({plural(archive.count(), 'played game')} in the archive).")
         say_left_out(left_out(archive, chosen).items())

@@ -71,9 +71,17 @@ def command(
     from recorder.archive.import_paths import import_paths
     from recorder.archive.inputs import read_options
     from recorder.archive.merging import Merged
-    from recorder.cli.import_report import analyses_json, outcome_json, players_json, print_merged, print_outcome
+    from recorder.cli.import_report import (
+        analyses_json,
+        count_all,
+        outcome_json,
+        players_json,
+        print_merged,
+        print_outcome,
+    )
 
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
+    before = 0 if archive is None else count_all(archive)
 
     def on_file(found: Outcome | Merged, alone: bool) -> None:
         if isinstance(found, Merged):
@@ -98,7 +106,7 @@ def command(
             )
         outcomes = report.outcomes
         if not as_json:
-            _sum_up(outcomes, archive, verbose=verbose)
+            _sum_up(outcomes, archive, before, verbose=verbose)
     finally:
         if archive is not None:
             archive.close()
@@ -118,18 +126,23 @@ def command(
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, *, verbose: bool) -> None:
-    """Tell of all files together; ``archive`` None: nothing was stored."""
+def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, *, verbose: bool) -> None:
+    """Report all files together.
+
+    Args:
+        archive: None: nothing was stored. before: how many games it had.
+    """
     from recorder.archive.import_paths import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive
 
     stored = [outcome for outcome in outcomes if outcome.status in STORED]
+    countable = all(outcome.status == "new" for outcome in stored)  # others may repeat games of an earlier import
     if len(outcomes) > 1:
         distinct = None
-        if archive is not None and all(outcome.status == "new" for outcome in stored):
+        if archive is not None and countable:
             distinct = archive.count_of_sources([outcome.sha256 for outcome in stored if outcome.sha256])
         print_total(outcomes, dry_run=archive is None, distinct=distinct)
         if not verbose:
             print_notes(outcomes)
     if stored and archive is not None:
-        say_archive(archive)
+        say_archive(archive, None if countable else before)

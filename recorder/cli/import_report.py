@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "analyses_json",
+    "count_all",
     "outcome_json",
     "players_json",
     "print_merged",
@@ -188,13 +188,25 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
         say(f"Of a file that was left out: {_BY_NAME}.")
 
 
-def say_archive(archive: ArchiveStore) -> None:
-    """How many games there are, how many of them ``games`` lists, and why not the others."""
+def count_all(archive: ArchiveStore) -> int:
+    """How many games there are, of every kind."""
+    from storage import GameFilter
+
+    return archive.count(GameFilter(kinds=frozenset(), min_plies=0))
+
+
+def say_archive(archive: ArchiveStore, before: int | None) -> None:
+    """How many games there are, how many of them ``games`` lists, and why not the others.
+
+    Args:
+        before: how many there were before an import whose summary cannot count games; None: it does.
+    """
     from storage import GameFilter
 
     usual = GameFilter()
-    total, listed = archive.count(replace(usual, kinds=frozenset(), min_plies=0)), archive.count(usual)
-    say(f"The archive has {plural(total, 'game')}{'' if total == listed else f'; `games` lists {listed:,}'}.")
+    total, listed = count_all(archive), archive.count(usual)
+    had = "" if before is None else f", before the import {before:,}"
+    say(f"The archive has {plural(total, 'game')}{had}{'' if total == listed else f'; `games` lists {listed:,}'}.")
     if total != listed:
         say_left_out(left_out(archive, usual).items())
 
@@ -203,7 +215,7 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
     """One line for all files together.
 
     Args:
-        distinct: how many games were observed, each counted once; None: not known.
+        distinct: how many games were observed, each counted once; None: not known, as of logs that had grown.
     """
     states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
     if dry_run and "log" in states:
@@ -214,9 +226,11 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
     words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
     what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
     games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
-    told = plural(games, "game")
-    if distinct not in (None, games):
-        told = f"{plural(games, 'observation')} of {plural(distinct or 0, 'game')}"
+    if distinct is None:
+        told = plural(games, "observation")
+    else:
+        told = plural(games, "game" if distinct == games else "observation")
+        told += "" if distinct == games else f" of {plural(distinct, 'game')}"
     found = "nothing was stored" if dry_run else f"{told}, {plural(plies, 'ply', 'plies')}"
     click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
 

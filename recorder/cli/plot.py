@@ -141,10 +141,14 @@ def command(
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} is about one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
+    from exporters.tables.facts import choose_player, with_progress
+    from recorder.archive.related import games_in_progress
+
     with open_archive(where) as archive:
         chosen = named_games(archive, game_filter(**filters))
         reasons = require_games(archive, chosen)
         plies, events = _frames(archive, name, picture.scope, chosen)
+        plies = with_progress(plies, games_in_progress(archive))
         keep = protected(archive)
     from exporters.output import open_output
     from exporters.plots.catalogue import PlotOptions
@@ -163,8 +167,6 @@ def command(
     if data is not None and table is not None:
         say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
     if player is not None:
-        from exporters.tables.facts import choose_player
-
         reasons |= choose_player(plies, player).excluded
     say_left_out(reasons.items())
 

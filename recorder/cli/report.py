@@ -94,6 +94,7 @@ def _only_key(filters: dict[str, Any]) -> str:
 def _game(archive: ArchiveStore, spec: str) -> tuple[bytes, str]:
     """The page of a game, and what it is."""
     from exporters.report.game import game_report
+    from exporters.tables.facts import with_progress
     from exporters.tables.games import events_of
     from exporters.tables.plies import ply_frame
     from recorder.archive.matches import match_of
@@ -106,14 +107,15 @@ def _game(archive: ArchiveStore, spec: str) -> tuple[bytes, str]:
     anomalies = [anomalies_of_game(archive, one) for one in games]
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
     plies, events = ply_frame(archive, chosen), events_of(archive, chosen)
+    going_on = games_in_progress(archive)
     page = game_report(
         game,
         match=match,
         evidence=evidence,
         anomalies=anomalies,
-        plies=plies,
+        plies=with_progress(plies, going_on),
         events=events,
-        in_progress=games_in_progress(archive),
+        in_progress=going_on,
     )
     return page, f"the report of game {game.key[:8]}"
 
@@ -121,7 +123,7 @@ def _game(archive: ArchiveStore, spec: str) -> tuple[bytes, str]:
 def _player(archive: ArchiveStore, player: str, chosen: GameFilter) -> tuple[bytes, str]:
     """The page of a player, and what it is."""
     from exporters.report.player import games_by_server, player_report, who_is_meant
-    from exporters.report.tables import with_progress
+    from exporters.tables.facts import with_progress
     from exporters.tables.games import side_frame
     from exporters.tables.plies import plies_of
     from recorder.archive.related import games_in_progress
@@ -135,7 +137,8 @@ def _player(archive: ArchiveStore, player: str, chosen: GameFilter) -> tuple[byt
         sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
     someone = who_is_meant(sides, player)
     going_on = games_in_progress(archive)
-    page = player_report(plies, with_progress(sides, going_on), player=player, left_out=reasons)
+    plies, sides = with_progress(plies, going_on), with_progress(sides, going_on)
+    page = player_report(plies, sides, player=player, left_out=reasons)
     say_left_out([*reasons.items(), *someone.excluded.items()])
     servers = games_by_server(sides, someone)
     if len(servers) > 1:
@@ -148,7 +151,7 @@ def _player(archive: ArchiveStore, player: str, chosen: GameFilter) -> tuple[byt
 def _index(archive: ArchiveStore, chosen: GameFilter) -> tuple[bytes, str]:
     """The page about the archive, and what it is."""
     from exporters.report.index import index_report
-    from exporters.report.tables import with_progress
+    from exporters.tables.facts import with_progress
     from exporters.tables.games import game_frame, side_frame
     from recorder.archive.related import games_in_progress
 

@@ -137,7 +137,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
         ("Server's game number", game.game_no),
         ("Partner's game number", game.partner_game_no),
         ("Started", iso_start(game) or game.date_text),
-        ("Finished", iso(game.ended_at_ms, game.time_basis)),
+        ("Finished", None if in_progress else iso(game.ended_at_ms, game.time_basis)),
         ("Arrival times", game.time_basis.value),
         ("Start position", game.start_fen),
         ("Recorded by", game.me),

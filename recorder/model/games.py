@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
-_GUEST = re.compile(r"guest(?:[a-z]{4}|[0-9]+)", re.IGNORECASE | re.ASCII)
+_GUEST = re.compile(r"guest(?:[a-z]{1,4}|[0-9]+)", re.IGNORECASE | re.ASCII)
 
 
 class Player(NamedTuple):
@@ -66,8 +66,8 @@ class Player(NamedTuple):
     def is_guest(self) -> bool:
         """Whether the player is not registered.
 
-        As gameinfo says; else by the title ``(U)``, the rating ``++++``, or a handle as servers give to guests
-        (``GuestABCD``, ``guest123``).
+        As gameinfo says; else by the title ``(U)``, the rating ``++++``, or a handle as guests have it (``GuestABCD``,
+        ``guest123``; ``GuestAB`` where the server lets them choose).
         """
         if self.registered is not None:
             return not self.registered

@@ -39,6 +39,7 @@ __all__ = [
     "timed_moments",
 ]
 
+_LAST: Final = 1 << 30
 _LIVE: Final = frozenset((Origin.FRAME, Origin.DELTA, Origin.DATAGRAM, Origin.ENGINE))
 
 
@@ -180,7 +181,9 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
     for change in seen.holdings:
         yield _Item(change.offset, change.seq, change, change.at_ms)
     for event in seen.events:
-        yield _Item(event.offset, event.seq, event, event.at_ms)
+        ends = event.kind is EventKind.FEED and event.detail == "log ends here"
+        seq = _LAST if ends else event.seq  # after the board in the same place
+        yield _Item(event.offset, seq, event, event.at_ms)
 
 
 def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple[int, Timing]], int | None]:

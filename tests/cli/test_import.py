@@ -58,6 +58,20 @@ def test_the_summary_explains_how_many_games_are_listed(cli: Cli) -> None:
     assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games; `games` lists {listed}.", told]
 
 
+def test_the_summary_of_logs_that_have_grown_tells_how_many_games_there_were(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    whole = WATCHER.read_bytes()
+    log.write_bytes(whole[: len(whole) // 2])
+    cli("import", log)
+    before = len(cli.json("games", "--json"))
+    log.write_bytes(whole)
+    (tmp_path / "b.log").write_bytes(ADJOURNED.read_bytes())
+    result = cli("import", log, tmp_path / "b.log")
+    assert "observations, " in result.stdout.splitlines()[-1]
+    total = len(cli.json("games", "--json"))
+    assert f"The archive has {total} games, before the import {before}." in result.stderr.splitlines()
+
+
 def test_what_is_true_of_many_files_is_told_once(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.log").write_bytes(ADJOURNED.read_bytes())
     for number in range(3):

@@ -33,6 +33,8 @@ def test_a_game_in_progress_is_listed_as_such(cli: Cli, journal: JournalWriter) 
     assert [game["key"][:8] for game in cli.json("games", "--json") if game["in_progress"]] == [going_on["Key"]]
     shown = cli("show", going_on["Key"]).stdout
     assert "Ended:                 in progress\n" in shown
+    assert "Finished:" not in shown
+    assert cli("games").stderr.splitlines()[0] == "2 games, 1 in progress."
     assert "incomplete" not in shown
     assert "in progress" not in cli("show", ended["Key"]).stdout
     journal.close()
@@ -44,7 +46,11 @@ def test_pages_tell_which_games_are_in_progress(
 ) -> None:
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     _, going_on = ended_and_not(cli)
-    assert "In progress" in cli("report", going_on["Key"]).stdout
+    page = cli("report", going_on["Key"]).stdout
+    assert "In progress" in page
+    assert "The game is in progress: its log is still being written." in page
+    assert "the game is in progress" in page  # below its pictures
+    assert not any(words in page.lower() for words in ("log ends here.", "not complete", "<dt>ended</dt>"))
     assert "in progress" in cli("report", "--index").stdout
     assert "in progress" in cli("report", "--player", going_on["White"]).stdout
     journal.close()
@@ -70,6 +76,15 @@ def test_pgn_names_no_end_of_a_game_in_progress(cli: Cli, journal: JournalWriter
     after = text(going_on["Key"])
     assert after.endswith("{Log ends here} *")
     assert ("RecorderEnd" in after and "UTCEndTime" in after) == (style == "default")
+
+
+def test_pictures_tell_which_games_are_in_progress(cli: Cli, journal: JournalWriter) -> None:
+    key = ended_and_not(cli)[1]["Key"]
+    drawn = cli("plot", "race", key, "-o", "-", "--format", "svg").stdout
+    assert "in progress" in drawn
+    assert "log ends" not in drawn
+    journal.close()
+    assert "log ends" in cli("plot", "race", key, "-o", "-", "--format", "svg").stdout
 
 
 def test_a_followed_log_has_games_in_progress_until_it_is_gone(cli: Cli, tmp_path: Path) -> None:

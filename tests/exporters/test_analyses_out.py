@@ -101,6 +101,9 @@ def test_of_several_the_one_that_covers_most_and_then_the_newest() -> None:
     assert [one.score_cp for one in analysed_by_ply(game, "deep 2").values()] == [1, 1]
     assert [one.score_cp for one in analysed_by_ply(game, "inter").values()] == [3]
     assert analysed_by_ply(game, "stockfish") == {}
+    game.analyses.append(analysed(line(1, 4), engine="DEEP"))  # a whole name counts before the beginning of others
+    assert [one.score_cp for one in analysed_by_ply(game, "deep").values()] == [4]
+    game.analyses.pop()
     counts = analysis_that_counts(game)
     assert counts is not None
     assert counts[0] is game.analyses[1]

@@ -12,7 +12,7 @@ from playwright.sync_api import ViewportSize
 from exporters import measures
 from exporters.report.game import game_report
 from exporters.report.index import index_report
-from exporters.report.player import games_by_server, player_report, who_is_meant
+from exporters.report.player import _opponents, games_by_server, player_report, who_is_meant
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder import Archive
 from recorder.errors import ExportError
@@ -134,6 +134,16 @@ def test_what_is_counted_together_and_what_is_excluded_is_said(
         assert "2 guests" in many_servers(*words, "--player", "guestabcd", code=5).stderr
     by_player = many_servers.json("clocks", "--table", "usage", "--by", "player", "--player", "guestabcd", "--json")
     assert len(by_player["rows"]) <= 2
+
+
+def test_opponents_of_one_handle_on_several_servers_are_told_apart() -> None:
+    rows = pd.DataFrame(
+        [("Bob", "x", "x/bob"), ("bob", None, "?/bob"), ("Cid", "x", "x/cid")],
+        columns=["opponent", "server", "opponent_id"],
+    ).assign(opponent_guest=False, opponent_computer=False, score=1.0)
+    table = _opponents(rows)
+    assert table is not None
+    assert [row[0] for row in table.rows] == ["bob (server unknown)", "Bob (x)", "Cid"]
 
 
 # --- words

@@ -182,7 +182,7 @@ def test_a_page_reaches_for_nothing_and_tells_no_path() -> None:
 def test_a_log_in_a_folder_is_called_by_its_name() -> None:
     game = make_game()
     game.observations[0].source = SourceName("/home/ann/logs/fics.log", "0" * 64)
-    assert provenance(game)[0] == "fics.log: observed."
+    assert provenance(game, False)[0] == "fics.log: observed."
 
 
 def test_drawings_lose_what_a_page_forbids() -> None:
@@ -266,12 +266,12 @@ def test_clocks_without_times_have_a_table() -> None:
 
 
 def test_a_date_without_arrival_is_no_arrival() -> None:
-    assert any(sentence.startswith("Arrival times are UTC") for sentence in provenance(make_game()))
+    assert any(sentence.startswith("Arrival times are UTC") for sentence in provenance(make_game(), False))
     game = make_game()
     line = game.observations[0].lines[0]
     line.plies = [ply._replace(at_ms=None) for ply in line.plies]
     game.observations[0].events = []
-    assert any(sentence.startswith("The log has no arrival times") for sentence in provenance(game))
+    assert any(sentence.startswith("The log has no arrival times") for sentence in provenance(game, False))
 
 
 @pytest.mark.parametrize("foul", ["\x00", "\ud800", "\u2028", "\u2066", "\u200f", "\ufeff", "\U000e0041", "\x85"])

@@ -78,6 +78,10 @@ def test_it_steps_with_keys_buttons_and_the_move_list(opened: Open) -> None:
     assert "queen h5" in page.locator("#position-0").inner_text()
     assert page.locator(".stage .mark").count() == 2
     assert page.url.endswith("#3")
+    page.reload()
+    assert current(page) == "Qh5"
+    assert page.url.endswith("#3")
+    page.locator("button.mv", has_text="Qh5").click()
     page.keyboard.press("ArrowDown")  # in the list: White's next move
     assert current(page) == "Bc4"
     assert page.evaluate("document.activeElement.textContent").split()[0] == "Bc4"

@@ -34,6 +34,7 @@ from exporters.plots.catalogue import PlotOptions
 from exporters.plots.lag import lag_bands
 from exporters.plots.moves import side_medians
 from exporters.plots.thinking import phase_shares
+from exporters.tables.facts import with_progress
 from recorder.errors import ExportError
 from tests.support.effort import examples
 from tests.support.pictures import footer, gids, labels, line, title
@@ -470,3 +471,25 @@ def test_the_clock_axis_of_a_match_begins_at_0_where_that_flattens_nothing(times
     last = 300 - sum(times) / 2000
     assert low < last
     assert (300 - last) * 2 >= high - low
+
+
+def test_whole_seconds_of_one_side_or_phase_round_no_other_median() -> None:
+    game = posed([0, 0, 301, 1000, 299, 3000])
+    game["precision"] = ["seconds" if side == "black" else "milliseconds" for side in game["side"]]
+    assert labels(move_times(game)) == [
+        "Ann (white): 600 ms in all, median 299 ms",
+        "Bob (black): 4 s in all, median 1 s",
+    ]
+    phases = posed([0, 0, 301, 301, 1000, 1000])
+    phases["phase"] = ["opening"] * 4 + ["endgame"] * 2
+    phases["precision"] = ["milliseconds"] * 4 + ["seconds"] * 2
+    assert labels(think_times(phases)) == ["opening: 2 moves, median 301 ms", "endgame: 2 moves, median 1 s"]
+
+
+def test_unknown_servers_and_games_in_progress_are_named() -> None:
+    known, unknown = posed(TEN), posed(TEN, key="b" * 20).assign(server=pd.NA)
+    assert "freechess.org and unknown servers" in title(think_times(joined(known, unknown)))
+    assert "unknown" not in title(think_times(known))
+    going_on = with_progress(joined(known, unknown).assign(complete=False), {"b" * 20})
+    assert " · in progress: 1 · 1 games are not complete" in footer(think_times(going_on))
+    assert "the game is in progress" in footer(move_times(with_progress(known, set(known["key"]))))

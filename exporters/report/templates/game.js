@@ -514,6 +514,6 @@
   $("line").max = String(end());
   document.body.classList.add("live");
   document.querySelector(".controls").hidden = false;
+  fromHash();  // before the first drawing, which writes the place into the address
   draw(false);
-  fromHash();
 })();
