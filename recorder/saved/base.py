@@ -7,9 +7,20 @@ from typing import Final, Protocol
 from recorder.containment import Failures
 from recorder.model import CLOCK_DERIVED, Anomaly, Game, PlyRow, Precision
 
-__all__ = ["CHESS_COM", "FATICS", "FICS", "LICHESS", "LONGEST_LINE", "GameLines", "SavedReader", "derive_elapsed"]
+__all__ = [
+    "CHESS_COM",
+    "FATICS",
+    "FICS",
+    "LICHESS",
+    "LONGEST_LINE",
+    "UTF8_MARK",
+    "GameLines",
+    "SavedReader",
+    "derive_elapsed",
+]
 
 LONGEST_LINE: Final = 1 << 20
+UTF8_MARK: Final = b"\xef\xbb\xbf"
 FICS: Final = "FICS"
 FATICS: Final = "FatICS"
 LICHESS: Final = "lichess"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
-from recorder.saved.base import GameLines
+from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.bpgn_boards import BpgnBoard, BpgnFacts, make_games
 from recorder.saved.pgn import PgnReader
 
@@ -89,6 +89,8 @@ class BpgnReader:
         return games + self._flush()
 
     def _line(self, whole_line: bytes, offset: int) -> list[Game]:
+        if offset == 0 and whole_line.startswith(UTF8_MARK):
+            whole_line, offset = whole_line[len(UTF8_MARK) :], len(UTF8_MARK)
         games: list[Game] = []
         line = whole_line if b";" not in whole_line else _without_note(whole_line, self._in_comment)
         if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):

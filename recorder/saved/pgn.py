@@ -13,7 +13,7 @@ from typing import Final
 
 from recorder.containment import Failures
 from recorder.model import Anomaly, AnomalyKind, Game
-from recorder.saved.base import GameLines
+from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.pgn_game import read_game
 from recorder.saved.pgn_parts import PartOf, joined
 from recorder.saved.pgn_text import begins_moves, ends_game, open_brace, read_tags
@@ -26,7 +26,6 @@ _EVENT: Final = re.compile(r'\[Event\s+"[^\n]*"\s*\]\s*')
 _LIKE_TAG: Final = re.compile(r'\[[A-Za-z][A-Za-z0-9_]*\s+"')
 _MATCH: Final = re.compile(r"\s*+(?>(?:(?:\{[^{}]*+\}|;[^\n]*+)\s*+)*)1[ABab]\.")
 _BOARDS: Final = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
-_MARK: Final = b"\xef\xbb\xbf"
 
 
 class PgnReader:
@@ -86,8 +85,8 @@ class PgnReader:
     def _line(self, raw: bytes, offset: int) -> list[Game]:
         self._end = offset + len(raw)
         self.line_count += raw.endswith(b"\n")
-        if offset == 0 and raw.startswith(_MARK):
-            raw, offset = raw[3:], 3
+        if offset == 0 and raw.startswith(UTF8_MARK):
+            raw, offset = raw[len(UTF8_MARK) :], len(UTF8_MARK)
         line = raw.decode("latin-1")
         stripped = line.strip()
         blank, self._blank = self._blank, not stripped

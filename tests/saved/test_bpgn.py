@@ -236,6 +236,15 @@ def test_a_match_without_its_second_board_in_the_tags_is_told_by_its_moves(tags:
     assert a.white.handle == ("Ann" if "WhiteA" in tags else "?")
 
 
+def test_the_first_tag_behind_a_byte_order_mark_is_read() -> None:
+    text = TAGS + "1A. e4 {59} 1a. d5 {58} 1-0\n"
+    marked, reader = read(b"\xef\xbb\xbf" + text.encode(), size=2)
+    plain, _ = read(text.encode())
+    assert written(marked) == written(plain)
+    assert reader.anomalies == []
+    assert min(game.first_offset for game in marked) >= 3
+
+
 def test_a_match_of_players_without_names_is_one_match() -> None:
     games, _ = read(MATCH.encode())
     assert [pair[2] for pair in pair_bughouse(games)] == ["both boards of one saved match"]
