@@ -20,6 +20,7 @@ from recorder.archive.watchdog import read_name
 from tests.archive.test_following import END, STREAM, games_of
 from tests.archive.test_recording import journal_in, lives, plies_in
 from tests.support.cli import Cli
+from tests.support.compiled import ROOT
 from tests.support.live import in_loop
 
 STUCK = b"\nAnn tells you: be stuck\n"
@@ -46,7 +47,7 @@ def stuck(self, block):
     return receive(self, block)
 Pipeline.receive = stuck
 """)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "patched"))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'patched'}{os.pathsep}{ROOT}")
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:

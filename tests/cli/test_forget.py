@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -291,7 +292,7 @@ def test_a_log_that_is_no_longer_kept_stays_so_when_it_grows(cli: Cli, tmp_path:
         resident.look(settle=True)
         assert resident.finish(), resident.problem
     assert not cli.json("sources", "--json")[0]["kept"]
-    with sqlite3.connect(cli.archive) as db:
+    with closing(sqlite3.connect(cli.archive)) as db:
         assert db.execute("SELECT count(*) FROM source_chunks").fetchone() == (0,)
 
 
@@ -309,7 +310,7 @@ def test_bytes_that_are_wanted_no_more_go(cli: Cli, tmp_path: Path, how: str) ->
         resident.look(settle=True)
         resident.close()
     cli("db", "check")
-    with sqlite3.connect(cli.archive) as db:
+    with closing(sqlite3.connect(cli.archive)) as db:
         assert db.execute("SELECT count(*) FROM source_chunks").fetchone() == (0,)
         assert db.execute("SELECT kept_bytes FROM sources").fetchone() == (0,)
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -371,8 +372,9 @@ def test_no_secret_is_stored_or_shown_anywhere(cli: Cli, tmp_path: Path) -> None
         shown = cli("import", "--kind", "raw", "-v", log).output
         assert "hunter" not in shown
         assert "hunter" not in cli("import", "--kind", "raw", "-v", "--json", log).output
-        for statement in sqlite3.connect(cli.archive).iterdump():
-            assert "hunter" not in statement
+        with closing(sqlite3.connect(cli.archive)) as db:
+            for statement in db.iterdump():
+                assert "hunter" not in statement
         assert b"hunter" not in kept_bytes(cli)
     assert cli.json("verify", "--json")[0]["findings"] == []
     assert "hunter" not in cli("convert", "--kind", "raw", log).output

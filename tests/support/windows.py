@@ -15,6 +15,7 @@ import select
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -106,6 +107,7 @@ def remove() -> None:
             vars(module).pop(name, None)
     os.open, os.fsync = open_file, sync
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
+    subprocess._USE_POSIX_SPAWN = False  # type: ignore[misc]  # as the documentation of subprocess allows
     for name in ("remove", "rename", "replace", "unlink"):
         setattr(os, name, _closed_only(getattr(os, name)))
 
