@@ -6,7 +6,18 @@ from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
 from recorder.model import Game, Ply
 from recorder.rules.moves import decode_move
 
-__all__ = ["START", "Board", "boards_by_ply", "carry_out", "first_board", "play", "read_placement", "write_placement"]
+__all__ = [
+    "START",
+    "Board",
+    "board_text",
+    "boards_by_ply",
+    "carry_out",
+    "final_board",
+    "first_board",
+    "play",
+    "read_placement",
+    "write_placement",
+]
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 
@@ -112,3 +123,26 @@ def boards_by_ply(game: Game) -> dict[int, Board]:
             carry_out(board, ply, game.variant)
             found[ply.ply] = dict(board)
     return found
+
+
+def final_board(game: Game) -> Board | None:
+    """The board after the last proved ply.
+
+    Returns:
+        Square → letter (upper case is White's), or None if no position of the game is known.
+    """
+    part = cut_into_parts(game)[-1]
+    board = first_board(part)
+    if board is None:
+        return None
+    for ply in part.plies:
+        if ply.move is None:
+            return None
+        carry_out(board, ply, game.variant)
+    return board
+
+
+def board_text(board: Board) -> str:
+    """Eight lines, White below."""
+    rows = (f"{rank}  " + " ".join(board.get(file + rank, ".") for file in "abcdefgh") for rank in "87654321")
+    return "\n".join([*rows, "   a b c d e f g h"])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Archive"]
 
 _CHATS = ("none", "public", "own", "all")
+_APPEND_OR_FORCE = "append adds to the file and force replaces it: give one of them."
 _AnyPath = str | PathLike[str]
 
 
@@ -292,9 +293,74 @@ class Archive:
 
         options = pgn_options(clock, style, variations, comments, engine, analysis, as_crazyhouse)
         if append and force:
-            raise ExportError("append adds to the file and force replaces it: give one of them.")
+            raise ExportError(_APPEND_OR_FORCE)
         chosen, output = make_filter(filters), Path(path).expanduser()
         return export_pgn(self._store, chosen, options, output, force=force, append=append, split=split)
+
+    def export_bpgn(
+        self,
+        path: _AnyPath,
+        *,
+        clock: str | Iterable[str] = "clk,lag",
+        comments: bool = False,
+        append: bool = False,
+        force: bool = False,
+        **filters: Unpack[Filters],
+    ) -> ExportReport:
+        """Write bughouse matches as BPGN, both boards in one movetext; a match is written if one of its boards matches.
+
+        Args:
+            path: the file.
+            clock: which times: ``clk`` is the mover's clock, ``lag`` the tag Lag; ``none`` is neither.
+            comments: write chat as comments.
+            append: add the matches that the file does not hold yet.
+            force: replace an existing file.
+            filters: see ``Filters``.
+        Raises:
+            ExportError, StorageError: as for ``export_pgn``.
+        """
+        from exporters.bpgn import BpgnOptions
+        from recorder.archive.exporting import export_bpgn
+
+        words = clock.split(",") if isinstance(clock, str) else clock
+        options = BpgnOptions(frozenset(word.strip() for word in words) - {"", "none"}, comments)
+        if append and force:
+            raise ExportError(_APPEND_OR_FORCE)
+        chosen, output = make_filter(filters), Path(path).expanduser()
+        return export_bpgn(self._store, chosen, options, output, force=force, append=append)
+
+    def write_report(
+        self, path: _AnyPath, key: str | None = None, *, force: bool = False, **filters: Unpack[Filters]
+    ) -> None:
+        """Write one HTML file for the browser, which needs no network and no other file.
+
+        It is about one game with ``key``, about one player with ``player`` among the filters, else about the archive.
+
+        Args:
+            path: the file.
+            key: the beginning of a game's key, ``last`` or ``last~2``; then without filters.
+            force: replace an existing file.
+            filters: see ``Filters``.
+        Raises:
+            ExportError: the extra ``report`` is not installed, the filters have several players, or the file is there
+                already or cannot be written. StorageError: no game matches, or the archive cannot be read.
+        """
+        from exporters.output import open_output
+        from recorder.archive.exporting import protected
+        from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
+
+        chosen = make_filter(filters)
+        if len(chosen.players) > 1 or (key is not None and filters):
+            raise ExportError("A report is about one game, given by its key alone, about one player, or the archive.")
+        with self._store.snapshot():
+            if key is not None:
+                page = page_of_game(self._store, key)
+            elif chosen.players:
+                page = page_of_player(self._store, next(iter(chosen.players)), chosen)
+            else:
+                page = page_of_archive(self._store, chosen)
+            with open_output(str(Path(path).expanduser()), force, protected(self._store)) as out:
+                out.write(page.html)
 
     def verify(self, *sources: str, progress: bool | Progress = False) -> VerifyReport:
         """Read logs again and compare them with the archive: counts of boards, games, plies and clocks.

@@ -1,8 +1,9 @@
-"""Writing games as PGN: which games, what the filters exclude, and the files that no export may replace."""
+"""Writing games to files: which games, what the filters exclude, and the files that no export may replace."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
+    from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = [
     "archive_files",
     "chosen_games",
+    "export_bpgn",
+    "export_games",
     "export_pgn",
     "left_out",
     "named_games",
@@ -245,3 +249,80 @@ def export_pgn(
             return append_games(output, games, exporter, keep)
         with open_output(output, force, keep) as out:
             return exporter.write(games, out)
+
+
+def export_bpgn(
+    archive: ArchiveStore,
+    chosen: GameFilter,
+    options: BpgnOptions,
+    output: str | Path,
+    *,
+    force: bool = False,
+    append: bool = False,
+) -> ExportReport:
+    """Write bughouse matches as BPGN: those of which at least one board is chosen.
+
+    Args:
+        archive, chosen, output, force, append: as for ``export_pgn``; without a variant, bughouse games are meant.
+        options: how BPGN looks.
+    Raises:
+        StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
+    """
+    from exporters.bpgn import BpgnExporter
+    from exporters.output import append_games, open_output
+    from recorder.archive.matches import other_boards
+
+    exporter = BpgnExporter(options)
+    bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
+    with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
+        found = list(games)
+    keys = {game.key for game in found}
+    heads = exporter.take([*found, *other_boards(archive, found)])
+    heads = [head for head in heads if not keys.isdisjoint(game.key for game in exporter.boards(head))]
+    keep = protected(archive)
+    if append:
+        report = append_games(output, heads, exporter, keep)
+    else:
+        with open_output(output, force, keep) as out:
+            for head in heads:
+                out.write(exporter.game_text(head).encode("utf-8", "replace"))
+        report = exporter.report
+    report.left_out["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
+    report.left_out += Counter()
+    return report
+
+
+def export_games(
+    archive: ArchiveStore,
+    chosen: GameFilter,
+    format_name: str,
+    output: str | Path,
+    *,
+    force: bool = False,
+    append: bool = False,
+    raw: bool = False,
+) -> ExportReport:
+    """Write games as JSON Lines with everything that is known of them, or a table of games.
+
+    Args:
+        archive, chosen, output, force, append: as for ``export_pgn``; only JSON Lines can be appended to.
+        format_name: ``jsonl``, ``csv`` or ``parquet``.
+        raw: in CSV, write texts that look like formulas as they are.
+    Raises:
+        StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
+    """
+    from exporters.output import append_games, open_output
+
+    keep = protected(archive)
+    if format_name != "jsonl":
+        from exporters.games_table import write_games
+
+        with open_output(output, force, keep) as out:
+            return write_games(archive, chosen, out, format_name, raw=raw)
+    from exporters.games_json import GamesJsonExporter
+
+    with chosen_games(archive, chosen) as games:
+        if append:
+            return append_games(output, games, GamesJsonExporter(), keep)
+        with open_output(output, force, keep) as out:
+            return GamesJsonExporter().write(games, out)

@@ -145,6 +145,13 @@ class Input:
     error: str | None = None
     on_block: Callable[[], None] | None = None
 
+    def files(self) -> list[Path]:
+        """The files that the log is read from."""
+        if self.spooled:
+            return [Path("/dev/stdin")] if self.name == "standard input" else []
+        timing = find_timing(self.path)
+        return [self.path, *([timing] if timing else [])]
+
 
 @contextmanager
 def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iterator[Iterator[Input]]:

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from recorder.archive.exporting import chosen_games, named_games, protected, require_games
 from recorder.archive.locate import open_archive
-from recorder.cli.clock_tables import DIMENSIONS, TABLES, Asked, clock_table, write_table
+from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS, clock_table
 from recorder.cli.export_options import csv_option, format_of, output_options, say_left_out, say_written, write_json
 from recorder.cli.options import archive_option, filter_options, game_filter, unique_option, wide_option
 from recorder.cli.output import print_table, say
-from recorder.text import plural
+from recorder.text import clean, plural
 from recorder.times import format_clock
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from exporters.clocks import SideClocks
-    from storage import GameFilter
+    from storage import ArchiveStore, GameFilter
 
 __all__ = ["command"]
 
 _FORMATS = ("table", "csv", "jsonl", "json")
+_MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
+_COUNTS = (
+    "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
+    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
+    "inaccuracies", "mistakes", "blunders",
+)  # fmt: skip
+_LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
+_KEY_LENGTH = 8
+
+
+class _Asked(NamedTuple):
+    """What a person asked for: the word of ``--table``, those of ``--by``, and how many of the longest thinks."""
+
+    name: str
+    by: tuple[str, ...]
+    top: int | None
 
 
 def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        for name, table in TABLES.items():
+        for name, table in CLOCK_TABLES.items():
             click.echo(f"{name}\t{table.about}")
         ctx.exit()
 
@@ -53,7 +73,7 @@ Examples:
 @click.option(
     "--table",
     "name",
-    type=click.Choice(tuple(TABLES)),
+    type=click.Choice(tuple(CLOCK_TABLES)),
     show_default="usage with --by, else two rows a game",
     help="What to tell.",
 )
@@ -114,10 +134,26 @@ def command(
     if name is None:
         _tell_games(where, chosen, format_name, output, force, csv_raw)
         return
-    asked = Asked(name, by, top)
+    asked = _Asked(name, by, top)
+    _refuse_contradictions(asked)
+    from exporters.measures.base import DimensionError
+
     with open_archive(where) as archive:
-        table, reasons = clock_table(archive, chosen, asked)
-        write_table(table, asked, reasons, format_name, output, force, archive, csv_raw)
+        try:
+            table, reasons = clock_table(archive, chosen, name, by, top)
+        except DimensionError as error:
+            raise click.UsageError(f"--by {' --by '.join(by)} does not go with --table {name}: {error}.") from None
+        _write_table(table, asked, reasons, format_name, output, force, archive, csv_raw)
+
+
+def _refuse_contradictions(asked: _Asked) -> None:
+    """Refuse ``--by`` and ``--top`` where the table has no use for them."""
+    if asked.by and not CLOCK_TABLES[asked.name].grouped:
+        raise click.UsageError(f"--table {asked.name} is a list: it takes no --by.")
+    if asked.top is not None and asked.name != "longest":
+        raise click.UsageError(f"--top is for --table longest, not for {asked.name}.")
+    if len({*asked.by}) < len(asked.by):
+        raise click.UsageError("--by names the same twice.")
 
 
 def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
@@ -141,12 +177,12 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
     if format_name == "json":
         write_json([side._asdict() for side in sides], output, force, keep)
     else:
-        _print(sides)
+        _print_sides(sides)
     say(f"{plural(summary.games, 'game')}, {plural(summary.plies, 'ply', 'plies')} with times.")
     say_left_out([*reasons.items(), *sorted(summary.left_out.items())])
 
 
-def _print(sides: list[SideClocks]) -> None:
+def _print_sides(sides: list[SideClocks]) -> None:
     rows = [_row(side) for side in sides]
     names = (
         "Total",
@@ -186,3 +222,125 @@ def _row(side: SideClocks) -> tuple[object, ...]:
         side.lag_p95_ms,
         side.lag_max_ms,
     )
+
+
+def _write_table(
+    table: pd.DataFrame,
+    asked: _Asked,
+    reasons: dict[str, int],
+    format_name: str,
+    output: str,
+    force: bool,
+    archive: ArchiveStore,
+    csv_raw: bool,
+) -> None:
+    """Write the table, and tell on stderr what it counts and what was left out.
+
+    Raises:
+        ExportError: the output cannot be written.
+    """
+    if format_name == "table":
+        _print_table(table, of_lag=asked.name == "lag")
+    elif format_name == "json":
+        write_json(_as_json(table, asked, reasons), output, force, protected(archive))
+    else:
+        from exporters.output import open_output
+
+        with open_output(output, force, protected(archive)) as out:
+            if format_name == "csv":
+                from exporters.csv import write_csv
+
+                write_csv(table.columns, [_rows(table)], out, raw=csv_raw)
+            else:
+                from exporters.plies import write_json_lines
+
+                write_json_lines(tuple(table.columns), [_rows(table)], out)
+    _say_counts(table.attrs, reasons)
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """The rows as plain values; None for what is not known."""
+    columns = (table[name].astype(object).where(table[name].notna(), None) for name in table.columns)
+    return list(zip(*columns, strict=True))
+
+
+def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dict[str, Any]:
+    told = table.attrs
+    return {
+        "table": asked.name,
+        "by": list(asked.by),
+        "games": told["games"],
+        "plies": told["plies"],
+        "marked_plies": told["marked"],
+        "left_out_plies": told["left_out"],
+        "left_out_games": reasons,
+        **({"engines": told["engines"]} if "engines" in told else {}),
+        "rows": [dict(zip(table.columns, row, strict=True)) for row in _rows(table)],
+    }
+
+
+def _print_table(table: pd.DataFrame, *, of_lag: bool) -> None:
+    """In people's units: clocks, per cent, lag in ms; a guest is marked (U) and a computer (C), as servers do."""
+    hidden = {"precision", "ply"}
+    for who, marks in _MARKS.items():
+        if f"{who}_id" in table.columns:
+            hidden |= {f"{who}_id", *marks}
+    names = [name for name in table.columns if name not in hidden]
+    rows = []
+    for row in _rows(table):
+        values = dict(zip(table.columns, row, strict=True))
+        rows.append([_text(name, values, of_lag) for name in names])
+    headings = [_HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize()) for name in names]
+    numbers = [heading for name, heading in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
+    print_table(headings, rows, right=numbers, narrow=headings[:2:-1])
+
+
+def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
+    value = values[name]
+    if value is None:
+        return None
+    if name.startswith("lag_") or (of_lag and name in _LAGS):
+        return f"{value:,} ms"
+    if name.endswith("_ms"):
+        # Times of arrival and lag, whose tables have no precision, are measured in milliseconds.
+        return format_clock(value, str(values.get("precision", "milliseconds")).endswith("milliseconds"))
+    if name == "share" or name == "score" or name.endswith("_share"):
+        return f"{value:.1%}"
+    if name == "correlation":
+        return f"{value:.2f}"
+    if name == "weekday":
+        return _WEEKDAYS[value - 1]
+    if name in ("key", "game"):
+        return str(value)[:_KEY_LENGTH]
+    if name in _MARKS and f"{name}_id" in values:
+        guest, computer = _MARKS[name]
+        return f"{value}{'(U)' if values[guest] else ''}{'(C)' if values[computer] else ''}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if name in _COUNTS else str(value)
+
+
+def _say_counts(told: dict[Any, Any], reasons: dict[str, int]) -> None:
+    say(f"{plural(told['games'], 'game')}, {plural(told['plies'], 'ply', 'plies')} counted{_listed(told['marked'])}.")
+    _say_engines(told.get("engines", []))
+    if told["left_out"]:
+        say(f"Plies left out: {_numbers(told['left_out'])}.")
+    say_left_out(reasons.items())
+
+
+def _say_engines(engines: list[dict[str, Any]]) -> None:
+    """Whose evaluations were counted; several are not of one measure, and the reader must know."""
+    names = [one["engine"] or "an engine that is not named" for one in engines]
+    if len(engines) == 1:
+        say(f"Evaluated by {clean(names[0])}.")
+    elif engines:
+        words = ", ".join(f"{clean(name)} ({one['plies']:,})" for name, one in zip(names, engines, strict=True))
+        say(f"Evaluated by several engines, taken alike without --by eval-engine: {words}.")
+
+
+def _listed(marked: dict[str, int]) -> str:
+    return f", of which {_numbers(marked)}" if marked else ""
+
+
+def _numbers(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {reason}" for reason, number in counts.items())

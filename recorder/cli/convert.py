@@ -17,7 +17,6 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.base import Exporter
-    from recorder.archive.inputs import Input
 
 __all__ = ["command"]
 
@@ -96,7 +95,7 @@ def command(
             if source.error is not None:
                 raise SourceError(source.error)
             if output != "-":
-                refuse_protected(Path(output), _files_of(source))
+                refuse_protected(Path(output), source.files())
             reader = GameReader(source, read_options(**reading), progress)
             with open_output(output, force) as out:
                 report = exporter.write(selection.select(reader), out)
@@ -142,13 +141,3 @@ def _exporter(
         raise click.UsageError("BPGN has one style, no variations, no engines and both boards.")
     given = ctx.get_parameter_source("clock") is not click.core.ParameterSource.DEFAULT
     return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments, keys=False))
-
-
-def _files_of(source: Input) -> list[Path]:
-    """The files that a log is read from."""
-    from recorder.sources import find_timing
-
-    if source.spooled:
-        return [Path("/dev/stdin")] if source.name == "standard input" else []
-    timing = find_timing(source.path)
-    return [source.path, *([timing] if timing else [])]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +19,10 @@ from recorder.cli.export_options import (
     say_written,
 )
 from recorder.cli.options import WordSet, archive_option, filter_options, game_filter, unique_option
+
+if TYPE_CHECKING:
+    from exporters.base import ExportReport
+    from storage import ArchiveStore, GameFilter
 
 __all__ = ["command"]
 
@@ -107,11 +110,10 @@ def _pgn(
         as_crazyhouse=as_crazyhouse,
         analysis=None if analysis == "none" else analysis or "",
     )
-    chosen = game_filter(**filters)
-    with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
-        report = export_pgn(archive, chosen, options, output, force=force, append=append, split=split)
-        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
+    _write(
+        lambda archive, chosen: export_pgn(archive, chosen, options, output, force=force, append=append, split=split),
+        where, output, filters,
+    )  # fmt: skip
 
 
 @command.command(
@@ -142,34 +144,18 @@ def _bpgn(
 
     A match is written when one of its boards is chosen; a board whose partner was not recorded is written alone.
     """
-    from exporters.bpgn import BpgnExporter, BpgnOptions
-    from exporters.output import append_games, open_output
-    from recorder.archive.matches import other_boards
+    from exporters.bpgn import BpgnOptions
+    from recorder.archive.exporting import export_bpgn
 
     if output == "-" and append:
         raise click.UsageError("--append needs -o with a file.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
-    exporter = BpgnExporter(BpgnOptions(clock, comments))
-    chosen = game_filter(**filters)
-    with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
-        bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
-        with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
-            found = list(games)
-        keys = {game.key for game in found}
-        heads = exporter.take([*found, *other_boards(archive, found)])
-        heads = [head for head in heads if not keys.isdisjoint(game.key for game in exporter.boards(head))]
-        if append:
-            report = append_games(output, heads, exporter, protected(archive))
-        else:
-            with open_output(output, force, protected(archive)) as out:
-                for head in heads:
-                    out.write(exporter.game_text(head).encode("utf-8", "replace"))
-            report = exporter.report
-        report.left_out["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
-        report.left_out += Counter()
-        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
+    options = BpgnOptions(clock, comments)
+    _write(
+        lambda archive, chosen: export_bpgn(archive, chosen, options, output, force=force, append=append),
+        where, output, filters,
+    )  # fmt: skip
 
 
 @command.command(
@@ -204,9 +190,26 @@ def _plies(
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
             raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
-        _write_dataset(where, Path(output), force, filters)
+        from exporters.dataset import write_dataset
+
+        folder = Path(output)
+        _write(
+            lambda archive, chosen: write_dataset(
+                archive, chosen, folder, force=force, protect=protected(archive)
+            ),
+            where, output, filters,
+        )  # fmt: skip
         return
-    _write_table("plies", format_of(format_name, output, _PLY_FORMATS), where, output, force, filters, raw=csv_raw)
+    from exporters.output import open_output
+    from exporters.registry import make_exporter
+
+    exporter = make_exporter("plies", format_of(format_name, output, _PLY_FORMATS), raw=csv_raw)
+
+    def write(archive: ArchiveStore, chosen: GameFilter) -> ExportReport:
+        with chosen_games(archive, chosen) as games, open_output(output, force, protected(archive)) as out:
+            return exporter.write(games, out)
+
+    _write(write, where, output, filters)
 
 
 @command.command(
@@ -238,68 +241,29 @@ def _games(
 
     docs/formats.md lists the fields of JSON Lines, docs/tables.md the columns of CSV and Parquet.
     """
-    from exporters.games_json import GamesJsonExporter
-    from exporters.output import append_games
+    from recorder.archive.exporting import export_games
 
     chosen_format = format_of(format_name, output, _GAME_FORMATS)
     if append and chosen_format != "jsonl":
         raise click.UsageError("--append adds to JSON Lines only: use --force to replace a table.")
-    if chosen_format != "jsonl":
-        _write_games(chosen_format, where, output, force, filters, raw=csv_raw)
-        return
-    if not append:
-        _write_table("games", chosen_format, where, output, force, filters)
-        return
-    if output == "-":
+    if append and output == "-":
         raise click.UsageError("--append needs -o with a file.")
-    if force:
+    if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
-    chosen = game_filter(**filters)
-    with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
-        with chosen_games(archive, chosen) as games:
-            report = append_games(output, games, GamesJsonExporter(), protected(archive))
-        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
+    _write(
+        lambda archive, chosen: export_games(
+            archive, chosen, chosen_format, output, force=force, append=append, raw=csv_raw
+        ),
+        where, output, filters,
+    )  # fmt: skip
 
 
-def _write_games(format_name: str, where: str, output: str, force: bool, filters: dict[str, Any], *, raw: bool) -> None:
-    from exporters.games_table import write_games
-    from exporters.output import open_output
-
-    chosen = game_filter(**filters)
-    with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
-        reasons, none = left_out(archive, chosen), without_games(archive, chosen)
-        with open_output(output, force, protected(archive)) as out:
-            report = write_games(archive, chosen, out, format_name, raw=raw)
-    say_written(report, output, reasons, none)
-
-
-def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any]) -> None:
-    from exporters.dataset import write_dataset
-
-    chosen = game_filter(**filters)
-    with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
-        reasons, none = left_out(archive, chosen), without_games(archive, chosen)
-        report = write_dataset(archive, chosen, folder, force=force, protect=protected(archive))
-    say_written(report, str(folder), reasons, none)
-
-
-def _write_table(
-    what: str, format_name: str, where: str, output: str, force: bool, filters: dict[str, Any], *, raw: bool = False
+def _write(
+    write: Callable[[ArchiveStore, GameFilter], ExportReport], where: str, output: str, filters: dict[str, Any]
 ) -> None:
-    from exporters.output import open_output
-    from exporters.registry import make_exporter
-
-    exporter = make_exporter(what, format_name, raw=raw)
+    """Write the games that the options choose, and say what was written and what was left out."""
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         chosen = settled(archive, chosen)
-        reasons, none = left_out(archive, chosen), without_games(archive, chosen)
-        with (
-            chosen_games(archive, chosen) as games,
-            open_output(output, force, protected(archive)) as out,
-        ):
-            report = exporter.write(games, out)
-    say_written(report, output, reasons, none)
+        report = write(archive, chosen)
+        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Generator
-from contextlib import ExitStack, closing
-from dataclasses import replace
-from itertools import islice
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
@@ -18,14 +15,8 @@ from recorder.archive.locate import open_archive
 from recorder.cli.export_options import csv_option, say_left_out
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter
 from recorder.cli.output import say
-from recorder.errors import ExportError, StorageError
+from recorder.errors import ExportError
 from recorder.text import plural
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from recorder.model import Game
-    from storage import ArchiveStore, GameFilter
 
 __all__ = ["NAMES", "command"]
 
@@ -141,14 +132,17 @@ def command(
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} is about one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
-    from exporters.tables.facts import choose_player, with_progress
-    from recorder.archive.related import games_in_progress
+    from exporters.tables.facts import choose_player
+    from recorder.archive.tables import picture_frames, picture_games
 
     with open_archive(where) as archive:
         chosen = named_games(archive, game_filter(**filters))
         reasons = require_games(archive, chosen)
-        plies, events = _frames(archive, name, picture.scope, chosen)
-        plies = with_progress(plies, games_in_progress(archive))
+        shown = picture_games(archive, picture.scope, chosen)
+        if shown is None:
+            count = f"{archive.count(chosen):,}"
+            raise click.UsageError(f"{name} shows one game, and {count} were chosen: name one by its KEY, or last.")
+        plies, events = picture_frames(archive, picture.scope, shown)
         keep = protected(archive)
     from exporters.output import open_output
     from exporters.plots.catalogue import PlotOptions
@@ -211,48 +205,3 @@ def _pictures() -> Any:
             raise
         raise ExportError("Pictures need matplotlib: pip install 'ics-recorder[plot]'.") from error
     return pictures
-
-
-def _frames(
-    archive: ArchiveStore, name: str, scope: str, chosen: GameFilter
-) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """The ply frame of the games that were chosen, and of one game its events.
-
-    Raises:
-        StorageError: the other board is not known.
-        UsageError: one game is wanted, and there are more.
-    """
-    if scope in ("player", "games"):
-        return _plies(archive, chosen), None
-    count = archive.count(chosen)
-    one_game = f"{name} shows one game, and {count:,} were chosen: name one by its KEY, or last."
-    if count > (2 if scope == "match" else 1):
-        raise click.UsageError(one_game)
-    games = list(archive.games(chosen))
-    if scope == "game":
-        from exporters.tables.games import event_frame
-
-        return _plies(archive, chosen), event_frame(games)
-    from recorder.archive.matches import match_of
-    from storage import GameFilter
-
-    found = match_of(archive, games[0])
-    if found is None:
-        raise StorageError(f"The other board of game {games[0].key[:8]} is not known, or it is no bughouse.")
-    keys = frozenset((found[0].a.key, found[0].b.key))
-    if not keys.issuperset(game.key for game in games):
-        raise click.UsageError(one_game)
-    return _plies(archive, GameFilter(keys=keys, kinds=frozenset(), min_plies=0)), None
-
-
-def _plies(archive: ArchiveStore, where: GameFilter) -> pd.DataFrame:
-    """The ply frame, with the day of its games, or the first and the last: PGN tells it without times of the moves."""
-    from exporters.tables.plies import ply_frame
-
-    days = []
-    for one in (where, replace(where, last=1)):  # games come by their start
-        with closing(cast("Generator[Game, None, None]", archive.games(one))) as games:
-            days += [str(game.day) for game in islice(games, 1) if game.day is not None]
-    plies = ply_frame(archive, where)
-    plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
-    return plies

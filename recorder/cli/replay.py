@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic_ns, time_ns
@@ -21,11 +20,7 @@ from recorder.live.net.sockets import Address
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.archive.replaying import Library
-    from recorder.events import Chunk
     from recorder.replay.places import Position
-    from recorder.replay.server.clients import ReplayClients
-    from recorder.replay.timing import ReplayMoment
 
 __all__ = ["command"]
 
@@ -116,16 +111,26 @@ def _server(
     """
     if shared and pause_at:
         raise click.UsageError("Nobody could let a shared clock go on: leave out --pause-at or --shared.")
+    from recorder.replay.server.clients import clients_of_bytes, clients_of_games
+    from recorder.replay.server.login import Greeting
     from recorder.replay.server.sockets import serve
     from recorder.replay.server.tape import read_tape
+    from recorder.replay.server.text import banner_of
+    from recorder.replay.timing import cap_idle
 
     files = files_of(keys, filters)
+    how: dict[str, Any] = {"speed": speed, "loop": loop, "pause_at": pause_at}
     taped = None if as_games or len(files) != 1 else read_tape(Path(files[0]), say)
     if taped is not None:
         if observe:
             raise click.UsageError("Bytes are the same for everybody: leave out --observe, or add --as-games.")
-        how = {"speed": speed, "loop": loop, "pause_at": pause_at}
-        serve(listen_at, _tape_house(taped, idle_max_ms, begin, shared, password, **how), say)
+        moments = taped if idle_max_ms is None else list(cap_idle(taped, idle_max_ms))
+        how["begin"] = place_of(moments, begin)
+        warn_of_pauses(moments, pause_at)
+        say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
+        greeting = Greeting(["A replay of a recorded connection: what you type changes nothing."], password)
+        shared_at_ns = monotonic_ns() if shared else None
+        serve(listen_at, clients_of_bytes(moments, greeting, shared_at_ns=shared_at_ns, **how), say)
         return
     from recorder.archive.replaying import open_library
 
@@ -133,56 +138,13 @@ def _server(
         files, where, game_filter(keys=keys, **filters), pace_ms=pace_ms, idle_max_ms=idle_max_ms,
         lost=lambda why: say(f"Warning: A game is left out. {why}"),
     ) as library:  # fmt: skip
-        house = _games_house(
-            library, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared, observe=observe, password=password
+        recording = library.recording
+        how["begin"] = place_of(recording.moments, begin)
+        warn_of_pauses(recording.moments, pause_at)
+        say(f"{plural(len(recording.players), 'game')} to replay.")
+        greeting = Greeting(banner_of(library.dialects), password, observe)
+        shared_at_ns, ahead_ns = monotonic_ns() if shared else None, time_ns() - monotonic_ns()
+        clients = clients_of_games(
+            recording, greeting, shared_at_ns=shared_at_ns, wall_ms=lambda now: (now + ahead_ns) // 1_000_000, **how
         )
-        serve(listen_at, house, say)
-
-
-def _wall_ms() -> Callable[[int], int]:
-    """The time of day by the clock that the replay runs by."""
-    ahead_ns = time_ns() - monotonic_ns()
-    return lambda now_ns: (now_ns + ahead_ns) // 1_000_000
-
-
-def _games_house(
-    library: Library, begin: Position | None, *, shared: bool, observe: bool, password: bool, **how: Any
-) -> ReplayClients:
-    from recorder.replay.server.clients import Staging
-    from recorder.replay.server.login import Greeting
-    from recorder.replay.server.text import banner_of
-
-    recording = library.recording
-    how["begin"] = place_of(recording.moments, begin)
-    warn_of_pauses(recording.moments, how["pause_at"])
-    manner = Greeting(banner_of(library.dialects), password, observe)
-    say(f"{plural(len(recording.players), 'game')} to replay.")
-    staging = Staging(recording, manner, wall_ms=_wall_ms(), **how)
-    return staging.house(monotonic_ns() if shared else None)
-
-
-def _tape_house(
-    moments: list[ReplayMoment[Chunk]],
-    idle_max_ms: int | None,
-    begin: Position | None,
-    shared: bool,
-    password: bool,
-    **how: Any,
-) -> ReplayClients:
-    from recorder.replay.server.clients import ReplayClients
-    from recorder.replay.server.login import Greeting, LoginDialogue
-    from recorder.replay.server.tape import Tape, TapeSession
-    from recorder.replay.timing import cap_idle
-
-    if idle_max_ms is not None:
-        moments = list(cap_idle(moments, idle_max_ms))
-    how["begin"] = place_of(moments, begin)
-    warn_of_pauses(moments, how["pause_at"])
-    manner = Greeting(["A replay of a recorded connection: what you type changes nothing."], password)
-    say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
-    stage = Tape(moments, monotonic_ns(), **how) if shared else None
-
-    def make(number: int, now_ns: int) -> LoginDialogue:
-        return TapeSession(stage or Tape(moments, now_ns, **how), number, manner, shared)
-
-    return ReplayClients(make, stage)
+        serve(listen_at, clients, say)

@@ -185,13 +185,53 @@ def _print_examinations(archive: ArchiveStore, game: Game) -> None:
 
 
 def _print_match(archive: ArchiveStore, game: Game) -> None:
-    from recorder.archive.matches import match_of
-    from recorder.cli.match_table import print_match
+    """Both boards' moves by time: clocks, what each capture gave to the other board, and who has more time."""
+    from recorder.archive.matches import match_findings, match_of, numbered_move
+    from recorder.model import ELAPSED_DERIVED, EXACT
+    from recorder.relating.match import leads, timeline, transfers
 
     found = match_of(archive, game)
     if found is None:
         raise StorageError(f"The other board of game {game.key[:8]} is not known, or it is no bughouse.")
-    print_match(*found)
+    match, evidence = found
+    for letter in "AB":
+        game = match.board(letter)
+        result = f"{game.result} {game.reason or ''}".strip()
+        click.echo(f"Board {letter}: {game.key[:8]} {clean(f'{game.white.handle} - {game.black.handle}, {result}')}")
+    click.echo(f"One match: {clean(evidence)}\n")
+    given = {(transfer.board, transfer.capture.ply): transfer for transfer in transfers(match)}
+    rows: list[tuple[object, ...]] = []
+    for moment, lead in zip(timeline(match), leads(match), strict=True):
+        ply = moment.ply
+        exact = ply.precision_code in EXACT
+        transfer = given.get((moment.board, ply.ply))
+        gives = None
+        if transfer is not None:
+            to = match.board("B" if moment.board == "A" else "A")
+            handle = (to.white if transfer.to_white else to.black).handle
+            seen = "" if transfer.passed is not None else " (not seen there)"
+            piece = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
+            gives = f"{'/'.join(piece)} to {handle}{seen}"
+        notes = [] if moment.certain else ["order not known"]
+        notes += ["elapsed derived"] if ply.precision_code in ELAPSED_DERIVED else []
+        rows.append(
+            (
+                numbered_move(moment.board, ply.ply),
+                ply.san,
+                format_clock(ply.clock_ms, exact),
+                format_clock(ply.elapsed_ms, exact),
+                gives,
+                None if lead is None else f"{'+' if lead >= 0 else ''}{format_clock(lead, exact)}",
+                ", ".join(notes),
+            )
+        )
+    columns = ("No", "Move", "Clock", "Elapsed", "Gives", "Lead of A", "Notes")
+    print_table(columns, rows, right=("No", "Clock", "Elapsed", "Lead of A"))
+    findings = match_findings(match)
+    if findings:
+        click.echo("\nFindings")
+        for finding in findings:
+            click.echo(clean(finding))
 
 
 def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
@@ -234,11 +274,11 @@ def _print_tree(game: Game) -> None:
 
 
 def _print_board(game: Game) -> None:
-    from recorder.cli.match_table import draw, final_board
+    from exporters.boards import board_text, final_board
 
     board = final_board(game)
     if board is not None:
-        click.echo(f"\n{draw(board)}")
+        click.echo(f"\n{board_text(board)}")
 
 
 def _print_thinking(game: Game) -> None:

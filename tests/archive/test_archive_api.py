@@ -180,6 +180,31 @@ def test_the_class_does_what_the_commands_do(tmp_path: Path) -> None:
         archive.export_pgn(tmp_path / "engine.pgn", engine=True, analysis="Zappa")
 
 
+def test_the_class_writes_matches_and_reports_as_the_commands_do(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "games.db")
+    cli("import", STANDARD, BUGHOUSE)
+    archive = recorder.Archive(cli.archive, read_only=True)
+    cli("export", "bpgn", "--clock", "clk", "-o", tmp_path / "command.bpgn")
+    assert archive.export_bpgn(tmp_path / "class.bpgn", clock=["clk"]).games > 0
+    assert (tmp_path / "class.bpgn").read_bytes() == (tmp_path / "command.bpgn").read_bytes()
+    assert archive.export_bpgn(tmp_path / "class.bpgn", append=True).games == 0
+    for name, words, filters in (
+        ("game", ["last"], {"key": "last"}),
+        ("player", ["--player", "Morphy"], {"player": "Morphy"}),
+        ("index", ["--index", "--variant", "chess"], {"variant": "chess"}),
+    ):
+        cli("report", *words, "-o", tmp_path / f"command-{name}.html")
+        archive.write_report(tmp_path / f"class-{name}.html", **filters)  # type: ignore[arg-type]
+        assert (tmp_path / f"class-{name}.html").read_bytes() == (tmp_path / f"command-{name}.html").read_bytes()
+    with pytest.raises(recorder.ExportError, match="already there"):
+        archive.write_report(tmp_path / "class-game.html", "last")
+    for wrong in ({"key": "last", "variant": "chess"}, {"player": ["Morphy", "Paulsen"]}):
+        with pytest.raises(recorder.ExportError, match="A report is about one game"):
+            archive.write_report(tmp_path / "none.html", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(recorder.ExportError, match="one of them"):
+        archive.export_bpgn(tmp_path / "class.bpgn", append=True, force=True)
+
+
 def test_an_archive_is_not_merged_into_itself_or_from_nothing(path: Path, tmp_path: Path) -> None:
     archive = recorder.Archive(path)
     with pytest.raises(recorder.StorageError, match="the archive itself"):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.clock_tables import DIMENSIONS, TABLES
+from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS
 from recorder.exit_codes import ExitCode
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after
@@ -109,7 +109,7 @@ _NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting", "blunders",
 """Tables without a row: three short games in a raw log, without odds, hours, scrambles and bughouse."""
 
 
-@pytest.mark.parametrize("name", long_after(4, TABLES))
+@pytest.mark.parametrize("name", long_after(4, CLOCK_TABLES))
 def test_every_table_can_be_made(sealed: Cli, name: str) -> None:
     text = sealed("clocks", "--table", name).stdout.splitlines()
     rows = [json.loads(line) for line in sealed("clocks", "--table", name, "--format", "jsonl").stdout.splitlines()]
@@ -184,7 +184,7 @@ def test_what_does_not_go_together_is_told(filled: Cli, words: list[str], messag
 
 
 def test_the_tables_are_listed(cli: Cli) -> None:
-    assert [line.split("\t")[0] for line in cli("clocks", "--list").stdout.splitlines()] == list(TABLES)
+    assert [line.split("\t")[0] for line in cli("clocks", "--list").stdout.splitlines()] == list(CLOCK_TABLES)
 
 
 def test_games_as_json(filled: Cli) -> None:

@@ -8,8 +8,7 @@ import chess
 import chess.variant
 import pytest
 
-from exporters.boards import play
-from recorder.cli.match_table import draw, final_board
+from exporters.boards import board_text, final_board, play
 from tests.exporters.games import make_game
 
 
@@ -50,9 +49,9 @@ def test_castling_of_chess960(number: int) -> None:
         assert board == pieces(oracle)
 
 
-def test_draw() -> None:
-    assert draw({"e1": "K", "a8": "r"}).splitlines()[0] == "8  r . . . . . . ."
-    assert draw({"e1": "K", "a8": "r"}).splitlines()[7:] == ["1  . . . . K . . .", "   a b c d e f g h"]
+def test_board_text() -> None:
+    assert board_text({"e1": "K", "a8": "r"}).splitlines()[0] == "8  r . . . . . . ."
+    assert board_text({"e1": "K", "a8": "r"}).splitlines()[7:] == ["1  . . . . K . . .", "   a b c d e f g h"]
 
 
 def test_the_castling_of_a_king_on_d() -> None:

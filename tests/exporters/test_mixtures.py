@@ -15,7 +15,7 @@ from exporters.report.index import index_report
 from exporters.report.player import player_report
 from recorder import Archive
 from recorder.archive.matches import match_of
-from recorder.cli.clock_tables import TABLES, Asked, clock_table
+from recorder.archive.tables import CLOCK_TABLES, clock_table
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from storage import GameFilter
@@ -138,7 +138,7 @@ def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest
 def test_every_table_of_clocks_of_every_mixture_is_made(mixed: Path) -> None:
     plies = len(Archive(mixed).plies())
     with Storage.open(str(mixed), read_only=True) as archive:
-        for name, about in TABLES.items():
-            counts = clock_table(archive, GameFilter(), Asked(name, (), None))[0].attrs
+        for name, about in CLOCK_TABLES.items():
+            counts = clock_table(archive, GameFilter(), name)[0].attrs
             if not about.matches:
                 assert counts["plies"] + sum(counts["left_out"].values()) == plies

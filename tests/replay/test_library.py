@@ -10,7 +10,7 @@ import pytest
 from recorder.archive.replaying import open_library
 from recorder.errors import ReplayError
 from recorder.replay.moments import long_thinks
-from recorder.replay.server.clients import Staging
+from recorder.replay.server.clients import clients_of_games
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
@@ -109,7 +109,7 @@ def test_a_game_that_is_gone_is_left_out_and_told_once(
         library.recording.chapter(count - 1)
         assert 0 < len(gone) < count - 1
         writing.forget_source(source.id)
-        house = Staging(library.recording, Greeting(observe=True)).house(0)
+        house = clients_of_games(library.recording, Greeting(observe=True), shared_at_ns=0)
         clients = [house.come(0), house.come(0)]
         heard = ["", ""]
         for client in clients:

@@ -2,72 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final, Protocol
 
+from recorder.events import Chunk
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.tape import Tape, TapeSession
 from recorder.replay.show import ReplaySource, Show
-from recorder.replay.timing import Playhead
+from recorder.replay.timing import Playhead, ReplayMoment
 
-__all__ = ["ReplayClients", "Shared", "Staging"]
+__all__ = ["ReplayClients", "Shared", "clients_of_bytes", "clients_of_games"]
 
 _AT_ONCE: Final = 400
 """Of a shared replay that is late so many moments come to clients, all together, before it is their turn."""
-
-
-class Staging:
-    """How a replay of games is shown.
-
-    Args:
-        recording: the games.
-        manner: how to greet.
-        speed, loop, pause_at: as ``Playhead`` takes them.
-        begin: the place of the moment to begin with.
-        wall_ms: what ``date`` tells, by the clock's time in nanoseconds.
-    """
-
-    def __init__(
-        self,
-        recording: ReplaySource,
-        manner: Greeting,
-        *,
-        speed: Fraction | int = 1,
-        loop: bool = False,
-        pause_at: tuple[str, ...] = (),
-        begin: int = 0,
-        wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
-    ) -> None:
-        self._recording = recording
-        self._manner = manner
-        self._speed = speed
-        self._loop = loop
-        self._pause_at = pause_at
-        self._begin = begin
-        self._wall_ms = wall_ms
-
-    def show(self, now_ns: int) -> Show:
-        """A replay at its beginning, paused."""
-        show = Show(self._recording, now_ns, speed=self._speed, loop=self._loop, pause_at=self._pause_at)
-        if self._begin:
-            show.head.pause(now_ns)
-            show.go(self._begin, now_ns)
-        else:
-            show.open(now_ns)
-        return show
-
-    def house(self, now_ns: int | None = None) -> ReplayClients:
-        """For its clients; with a clock's time they all share one replay, which begins with the first who is in."""
-        stage = None if now_ns is None else self.show(now_ns)
-
-        def make(number: int, come_ns: int) -> LoginDialogue:
-            show = stage or self.show(come_ns)
-            shared = stage is not None
-            return ReplaySession(show, number, self._manner, answer_command, shared=shared, wall_ms=self._wall_ms)
-
-        return ReplayClients(make, stage)
 
 
 class Shared(Protocol):
@@ -139,3 +89,61 @@ class ReplayClients:
                 except Exception as error:  # a fault that one client meets must not stop the clock of all
                     self.leave(client)
                     failed(client, error)
+
+
+def clients_of_games(
+    recording: ReplaySource,
+    greeting: Greeting,
+    *,
+    shared_at_ns: int | None = None,
+    speed: Fraction | int = 1,
+    loop: bool = False,
+    pause_at: Sequence[str] = (),
+    begin: int = 0,
+    wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
+) -> ReplayClients:
+    """The clients of a replay of games.
+
+    Args:
+        recording: the games.
+        greeting: how to greet.
+        shared_at_ns: the clock's time now if all clients share one replay, which begins with the first who is in.
+        speed, loop, pause_at: as ``Playhead`` takes them.
+        begin: the place of the moment to begin with.
+        wall_ms: what ``date`` prints, by the clock's time in nanoseconds.
+    """
+
+    def show_at(now_ns: int) -> Show:
+        """A replay at its beginning, paused."""
+        show = Show(recording, now_ns, speed=speed, loop=loop, pause_at=pause_at)
+        if begin:
+            show.head.pause(now_ns)
+            show.go(begin, now_ns)
+        else:
+            show.open(now_ns)
+        return show
+
+    shared = None if shared_at_ns is None else show_at(shared_at_ns)
+
+    def make(number: int, now_ns: int) -> LoginDialogue:
+        show = shared or show_at(now_ns)
+        return ReplaySession(show, number, greeting, answer_command, shared=shared is not None, wall_ms=wall_ms)
+
+    return ReplayClients(make, shared)
+
+
+def clients_of_bytes(
+    moments: Sequence[ReplayMoment[Chunk]], greeting: Greeting, *, shared_at_ns: int | None = None, **how: Any
+) -> ReplayClients:
+    """The clients of a replay of a connection's bytes.
+
+    Args:
+        moments: of the bytes. greeting, shared_at_ns: as for ``clients_of_games``.
+        how: ``speed``, ``loop``, ``pause_at`` and ``begin``, as ``Tape`` takes them.
+    """
+    shared = None if shared_at_ns is None else Tape(moments, shared_at_ns, **how)
+
+    def make(number: int, now_ns: int) -> LoginDialogue:
+        return TapeSession(shared or Tape(moments, now_ns, **how), number, greeting, shared is not None)
+
+    return ReplayClients(make, shared)
