@@ -16,6 +16,7 @@ from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any, TextIO
 
 import click
@@ -34,37 +35,30 @@ _NEW_VALUES = 200_000
 atexit.register(gc.freeze)  # no search at the end: with SQLAlchemy loaded it takes 0.05 s of a small command
 
 _MODULES = {"import": "import_"}  # the others have their command's name
-_NAMES = (
-    "import",
-    "record",
-    "proxy",
-    "follow",
-    "status",
-    "explain",
-    "sources",
-    "forget",
-    "anomalies",
-    "games",
-    "duplicates",
-    "show",
-    "export",
-    "convert",
-    "replay",
-    "journal",
-    "clocks",
-    "plot",
-    "report",
-    "verify",
-    "db",
-    "completion",
-)
+_SECTIONS = {
+    "Get games in": ("import", "record", "proxy", "follow"),
+    "Look": ("games", "show", "report", "plot", "clocks", "replay"),
+    "Get games out": ("export", "convert"),
+    "Care": (
+        "status",
+        "explain",
+        "sources",
+        "anomalies",
+        "duplicates",
+        "forget",
+        "verify",
+        "journal",
+        "db",
+        "completion",
+    ),
+}
 
 
 class _Commands(MutableMapping[str, click.Command]):
     """The commands by name; a command's module is loaded when the command is asked for."""
 
     def __init__(self) -> None:
-        self._loaded: dict[str, click.Command | None] = dict.fromkeys(_NAMES)
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(chain.from_iterable(_SECTIONS.values()))
 
     def __getitem__(self, name: str) -> click.Command:
         command = self._loaded[name]
@@ -89,6 +83,14 @@ class _Commands(MutableMapping[str, click.Command]):
 
 class _Group(click.Group):
     """A group that turns our errors into one sentence and the documented exit code."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in sections, in the order in which a user meets them."""
+        for section, names in _SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(name.ljust(10), self.commands[name].get_short_help_str(limit=80)) for name in names]
+                )
 
     def make_context(self, *args: Any, **how: Any) -> click.Context:
         with _failures({}):  # help and version are printed here
@@ -182,14 +184,15 @@ Examples:
 )
 @archive_option
 def main(where: str) -> None:
-    """The flight recorder for Internet chess servers.
+    """Record, read and analyse games of Internet chess servers.
 
-    Turns saved server logs into an archive in which every move is proved and every clock, think time and lag
-    figure is kept, and writes PGN and tables from it. Data goes to stdout, talk to stderr.
+    ics-recorder turns server logs, live connections and saved PGN into an archive in which every move is proved and
+    every clock, think time and lag is kept. It exports PGN, tables, pictures and reports. Data goes to stdout, messages
+    to stderr.
 
-    Every option has a variable in the environment, ICS_RECORDER_ and the words of the command and the option:
-    --chat of import is ICS_RECORDER_IMPORT_CHAT. Only --db is ICS_RECORDER_DB for all commands; it can also be
-    typed before the command: ics-recorder --db my.sqlite games.
+    Every option can be set by an environment variable: ICS_RECORDER_, the command and the option, such as
+    ICS_RECORDER_IMPORT_CHAT for `import --chat`. --db is ICS_RECORDER_DB for all commands and can stand before the
+    command: ics-recorder --db my.sqlite games.
     """
 
 

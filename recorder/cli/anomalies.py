@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import ANOMALIES, archive_option, json_option, wide_option
+from recorder.cli.options import ANOMALIES, Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
 
@@ -14,6 +14,7 @@ __all__ = ["command"]
 
 @click.command(
     "anomalies",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder anomalies
@@ -21,12 +22,22 @@ Examples:
 """,
 )
 @click.argument("source_id", metavar="[ID]", required=False)
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(ANOMALIES), help="Only these.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(ANOMALIES),
+    help="Show only anomalies of this kind; can be repeated.",
+)
 @archive_option
 @json_option
 @wide_option
 def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
-    """List what was wrong in the logs, or in the log ID: kind, place, what and the line."""
+    """List anomalies: lines that could not be read or contradict.
+
+    Each row has the source, the offset in bytes, the kind, the server's game number, a description and the line. ID
+    limits the list to one source (see `sources`).
+    """
     from recorder.archive.kept_bytes import short_names
 
     with open_archive(where) as archive:

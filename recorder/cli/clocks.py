@@ -10,7 +10,7 @@ from recorder.archive.exporting import chosen_games, named_games, protected, req
 from recorder.archive.locate import open_archive
 from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS, clock_table
 from recorder.cli.export_options import csv_option, format_of, output_options, say_left_out, say_written, write_json
-from recorder.cli.options import archive_option, filter_options, game_filter, unique_option, wide_option
+from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option, wide_option
 from recorder.cli.output import print_table, say
 from recorder.text import clean, plural
 from recorder.times import format_clock
@@ -53,6 +53,7 @@ def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.command(
     "clocks",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder clocks --player Morphy --last 20
@@ -69,32 +70,39 @@ Examples:
 @archive_option
 @wide_option
 @output_options
-@click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A row for each; may be given several times.")
+@click.option(
+    "--by",
+    multiple=True,
+    type=click.Choice(DIMENSIONS),
+    help="Group by this dimension, one row a value; can be repeated.",
+)
 @click.option(
     "--table",
     "name",
     type=click.Choice(tuple(CLOCK_TABLES)),
     show_default="usage with --by, else two rows a game",
-    help="What to tell.",
+    help="Measure to print (see --list).",
 )
-@click.option("--top", type=click.IntRange(min=1), metavar="N", show_default="10", help="With --table longest.")
+@click.option(
+    "--top", type=click.IntRange(min=1), metavar="N", show_default="10", help="Number of rows of --table longest."
+)
 @click.option(
     "--format",
     "format_name",
     type=click.Choice(_FORMATS),
     show_default="as the file's suffix says, else table",
-    help="table is for reading; csv, jsonl and json have all columns, in milliseconds.",
+    help="Output format; csv, jsonl and json have all columns, with times in milliseconds.",
 )
-@click.option("--csv", "shortcut", flag_value="csv", help="The same as --format csv.")
+@click.option("--csv", "shortcut", flag_value="csv", help="Same as --format csv.")
 @csv_option
-@click.option("--json", "shortcut", flag_value="json", help="The same as --format json.")
+@click.option("--json", "shortcut", flag_value="json", help="Same as --format json.")
 @click.option(
     "--list",
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_print_names,
-    help="Print what tables there are.",
+    help="List the tables and exit.",
 )
 def command(
     where: str,
@@ -108,20 +116,19 @@ def command(
     csv_raw: bool,
     **filters: Any,
 ) -> None:
-    """Tell how time was used: think times, clocks and lag.
+    """Show how players used their time: think times, clocks and lag.
 
-    KEY is the beginning of a game's key, or last, or last~2 for the third newest; without KEY all games that the
-    options choose.
+    KEY is the first characters of a game's key, or last, or last~2 for the third newest. Without KEY, all games that
+    match the filters are used.
 
-    Without --by and --table two rows a game, one a side: total, mean, median and longest think with its move, time left
-    at moves 10, 20, 30 and 40, mean, 95th percentile and greatest lag. Untimed games and games without printed times
-    are left out and counted.
+    Without --by and --table, each game has two rows, one a side: total, mean, median and longest think time with its
+    move, time left at moves 10, 20, 30 and 40, and mean, 95th percentile and maximum of lag. Untimed games and games
+    without times are excluded and counted.
 
-    With --by or --table one of the measures of docs/measures.md over all chosen games. With --player they are about
-    that player's moves, else about everybody's; a scramble is about both sides' moves. A guest is marked (U) and is
-    somebody else in every connection, a computer is marked (C). Every table tells how many games and plies it counts,
-    and what was left out and why. Where no game is as asked for, there is no table, as there is no picture and no
-    report: exit status 4.
+    With --by or --table, one measure is computed over all matching games (docs/measures.md). With --player, only that
+    player's moves count; a scramble has the moves of both sides. Guests are marked (U) and never pooled over
+    connections; computers are marked (C). Each table states how many games and plies it counts, and what was excluded
+    and why. If no game has the data that a table needs, the exit status is 4.
     """
     if shortcut is not None and format_name not in (None, shortcut):
         raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")

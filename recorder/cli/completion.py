@@ -5,11 +5,14 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from recorder.cli.options import Command
+
 __all__ = ["command"]
 
 
 @click.command(
     "completion",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder completion bash >> ~/.bashrc
@@ -19,7 +22,7 @@ Examples:
 @click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL: bash, zsh or fish."""
+    """Print a completion script for bash, zsh or fish."""
     script = get_completion_class(shell)
     if script is None:
         raise click.UsageError(f"No completion is known for {shell}.")

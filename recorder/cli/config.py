@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from recorder.cli.options import Command
+
 __all__ = ["RereadCommand", "config_option", "origin", "reread", "weight"]
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
@@ -18,7 +20,7 @@ _WORDS = "recorder.config.words"
 _WEIGHTS = {ParameterSource.COMMANDLINE: 3, ParameterSource.ENVIRONMENT: 2, ParameterSource.DEFAULT_MAP: 1}
 
 
-class RereadCommand(click.Command):
+class RereadCommand(Command):
     """A command whose options ``reread`` can read again."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -46,7 +48,7 @@ def config_option(command: _AnyCommand) -> _AnyCommand:
         expose_value=False,
         callback=_read,
         metavar="FILE",
-        help="Take options from a TOML file, named as here without the dashes; what is typed counts more.",
+        help=("TOML file with options, named as here without the dashes; options on the command line take precedence."),
     )(command)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.export_options import format_of, make_pgn_options, output_options, pgn_options, say_written
-from recorder.cli.options import INCLUDES, WordSet, reading_options
+from recorder.cli.options import INCLUDES, Command, WordSet, reading_options
 from recorder.cli.output import say
 from recorder.errors import SourceError
 from recorder.exit_codes import ExitCode
@@ -23,6 +23,7 @@ __all__ = ["command"]
 
 @click.command(
     "convert",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder convert session.log -o session.pgn
@@ -39,14 +40,17 @@ Examples:
     "format_name",
     type=click.Choice(("pgn", "bpgn")),
     show_default="as the output's suffix says, else pgn",
-    help="bpgn: bughouse matches, both boards in one movetext.",
+    help="Output format; bpgn has bughouse matches, both boards in one movetext.",
 )
 @click.option(
-    "--include", type=WordSet(*INCLUDES), default="", help="Also examined games, set-up positions, empty games."
+    "--include",
+    type=WordSet(*INCLUDES),
+    default="",
+    help="Also convert these games: examined, set-up positions, empty (no known move).",
 )
-@click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line.")
-@click.option("--no-guests", is_flag=True, help="Leave out games of an unregistered player.")
-@click.option("--no-computers", is_flag=True, help="Leave out games of a player titled (C).")
+@click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result.")
+@click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players.")
+@click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C).")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if the log has anomalies.")
 @click.pass_context
 def command(
@@ -69,7 +73,10 @@ def command(
     strict: bool,
     **reading: Any,
 ) -> None:
-    """Convert LOG (- for standard input) to PGN, or its bughouse matches to BPGN, without an archive."""
+    """Convert a log to PGN or BPGN without an archive.
+
+    LOG is a log of any kind that `import` reads, or - for standard input.
+    """
     from exporters.base import Selection
     from exporters.output import open_output, refuse_protected
     from recorder.archive.inputs import GameReader, open_inputs, read_options

@@ -7,7 +7,7 @@ import re
 import click
 
 from recorder.archive.locate import archive_file
-from recorder.cli.options import archive_option
+from recorder.cli.options import Command, archive_option
 from recorder.cli.output import say
 from recorder.exit_codes import ExitCode
 from recorder.progress import show_progress
@@ -27,7 +27,7 @@ Examples:
 """,
 )
 def command() -> None:
-    """Upgrade, check, back up, rebuild and share the archive."""
+    """Check, back up, rebuild, upgrade or share the archive."""
 
 
 def _expressions(_context: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -39,10 +39,10 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     return values
 
 
-@command.command("upgrade")
+@command.command("upgrade", cls=Command)
 @archive_option
 def _upgrade(where: str) -> None:
-    """Bring an older archive to this program's schema; a backup is made first."""
+    """Upgrade an older archive to the current schema, after a backup."""
     from storage import current, upgrade
 
     path = archive_file(where)
@@ -52,20 +52,20 @@ def _upgrade(where: str) -> None:
     say(f"{path} had schema {before}, has {after}." + (f" The old archive is saved as {saved}." if saved else ""))
 
 
-@command.command("current")
+@command.command("current", cls=Command)
 @archive_option
 def _current(where: str) -> None:
-    """Print the archive's schema revision and the newest one."""
+    """Print the schema revision of the archive and the newest one."""
     from storage import current, head
 
     click.echo(f"{current(archive_file(where))} (newest: {head()})")
 
 
-@command.command("check")
+@command.command("check", cls=Command)
 @archive_option
 @click.pass_context
 def _check(ctx: click.Context, where: str) -> None:
-    """Look for damage: SQLite's own checks, foreign keys, and what the tables must agree on."""
+    """Check the archive: SQLite's checks, foreign keys, table contents."""
     from storage import check
 
     findings = check(archive_file(where))
@@ -76,30 +76,30 @@ def _check(ctx: click.Context, where: str) -> None:
     say("The archive is sound.")
 
 
-@command.command("backup")
+@command.command("backup", cls=Command)
 @click.argument("target", metavar="FILE")
 @archive_option
 def _backup(target: str, where: str) -> None:
-    """Copy the archive to FILE, which must not exist; works while somebody writes to it."""
+    """Copy the archive to FILE, a new file, also while it is in use."""
     from recorder.archive.sharing import backup_archive
 
     backup_archive(where, target)
     say(f"Saved as {target}.")
 
 
-@command.command("rebuild")
-@click.option("-n", "--dry-run", is_flag=True, help="Only tell which games would change; nothing is replaced.")
+@command.command("rebuild", cls=Command)
+@click.option("-n", "--dry-run", is_flag=True, help="Report which games would change; replace nothing.")
 @click.option("--no-backup", is_flag=True, help="Do not keep the old archive under another name.")
-@click.option("--carry-over", is_flag=True, help="Take over as they are the games of logs that cannot be read again.")
+@click.option("--carry-over", is_flag=True, help="Keep the stored games of logs that can no longer be read.")
 @archive_option
 @click.pass_context
 def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: bool, where: str) -> None:
-    """Make the archive anew from its journals and kept logs, and put it in the old one's place.
+    """Rebuild the archive from its journals and logs.
 
-    Every log in the archive is read again by this program's parser with the options it was imported with; what was
-    forgotten stays forgotten. Games that change are listed by their keys. If a log is neither kept nor where it was,
-    it is named and the old archive stays, unless --carry-over is given. The new archive needs as much room as the old
-    one. A journal without its first part is not the log that was imported: only importing it tells what is left.
+    Every log is read again by this version with the options of its import, then the new archive replaces the old one.
+    Erased players and logs stay erased. Games that change are listed by key. A log that is neither kept in the archive
+    nor at its place is named, and the old archive stays, unless --carry-over is given. The new archive needs as much
+    disk space as the old one. A journal whose first part is missing must be imported instead.
     """
     from recorder.archive.rebuilding import compare, read_again
     from recorder.cli.import_report import say_analyses
@@ -149,19 +149,19 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
         ctx.exit(ExitCode.INPUT)
 
 
-@command.command("share")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The copy, which must not exist.")
-@click.option("--pseudonyms", is_flag=True, help="Replace every handle by a made-up word, in texts too.")
+@command.command("share", cls=Command)
+@click.option("-o", "--output", required=True, metavar="FILE", help="The copy; an existing file is not replaced.")
+@click.option("--pseudonyms", is_flag=True, help="Replace every handle by an invented word, in texts too.")
 @click.option(
     "--redact",
     multiple=True,
     metavar="REGEX",
     callback=_expressions,
-    help="Replace what matches in texts by [redacted].",
+    help="Replace text that matches this regular expression by [redacted].",
 )
 @archive_option
 def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
-    """Write a copy to give away: without the logs' bytes and places, tells, and what was typed."""
+    """Copy the archive without log bytes, paths, tells and typed input."""
     from recorder.archive.sharing import share_archive
 
     share_archive(where, output, pseudonyms=pseudonyms, redact=redact)

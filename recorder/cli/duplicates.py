@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
 
@@ -39,11 +39,12 @@ Examples:
 @wide_option
 @click.pass_context
 def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> None:
-    """List games that are probably one, with the evidence for and against, the best pair first.
+    """List probable duplicates, with the evidence for and against.
 
-    Their players, variant and moves agree, one has all moves of the other or they overlap, and nothing contradicts that
-    they are one game; but too few of their times are equal to prove it. `merge KEY KEY` records that they are one game,
-    `split KEY` that they are not. With --unique, `games`, `export`, `clocks` and `report` count them once.
+    The best pair comes first. Players, variant and moves of a pair agree, one game contains the other or they overlap,
+    and nothing contradicts that they are one game, but too few of their times are equal to prove it. `merge KEY KEY`
+    records that they are one game, `split KEY` that they are not. With --unique, `games`, `export`, `clocks` and
+    `report` count them once.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -134,37 +135,39 @@ def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
     say(f"{plural(len(found), 'decision')}.")
 
 
-_dry_run = click.option("-n", "--dry-run", is_flag=True, help="Only print the games that the decision would make.")
+_dry_run = click.option(
+    "-n", "--dry-run", is_flag=True, help="Print the games that the decision would make; change nothing."
+)
 
 
-@command.command("merge")
+@command.command("merge", cls=Command)
 @click.argument("key")
 @click.argument("other", metavar="KEY")
 @_dry_run
 @archive_option
 @json_option
 def _merge(key: str, other: str, dry_run: bool, where: str, as_json: bool) -> None:
-    """Record that two games are one: they are merged, whatever their times are.
+    """Record that two games are one, and merge them.
 
-    The decision stays when logs are imported again, the archive is rebuilt, or another archive is imported; it goes
-    into other archives that this one is imported into. `split` undoes it. Games of different players or with
+    The decision still applies when logs are imported again, when the archive is rebuilt, and when another archive is
+    imported; it is copied into archives that import this one. `split` undoes it. Games of different players or with
     different moves cannot be merged.
     """
     with open_archive(where, read_only=False) as archive:
         _print(archive.duplicates.merge(key, other, dry_run=dry_run), dry_run, as_json)
 
 
-@command.command("split")
+@command.command("split", cls=Command)
 @click.argument("key")
 @_dry_run
 @archive_option
 @json_option
 def _split(key: str, dry_run: bool, where: str, as_json: bool) -> None:
-    """Record that a game is not one with those that it was merged with.
+    """Record that a game is not the same as those merged with it.
 
-    What `merge` made falls apart as it was. A game that was merged by the rules falls apart into its observations; the
-    key of one observation (`show` prints them) separates only that one. A game that is not merged is not a duplicate of
-    its probable duplicates any more. `merge` undoes the decision.
+    A game that `merge` made is divided as it was before. A game that was merged by the rules is divided into its
+    observations; the key of one observation (see `show`) separates only that one. A game that is not merged is no
+    longer listed with its probable duplicates. `merge` undoes the decision.
     """
     with open_archive(where, read_only=False) as archive:
         _print(archive.duplicates.split(key, dry_run=dry_run), dry_run, as_json)

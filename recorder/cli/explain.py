@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.observe_options import make_plan, policy_options
-from recorder.cli.options import json_option, wide_option
+from recorder.cli.options import Command, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.errors import NoPolicyError
 from recorder.exit_codes import ExitCode
@@ -31,6 +31,7 @@ _UNFULFILLED = {
 
 @click.command(
     "explain",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder explain 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal
@@ -56,11 +57,11 @@ def command(
     share: str | None,
     as_json: bool,
 ) -> None:
-    """Tell which games of a session were observed, which were not, and why.
+    """Explain why each game of a session was or was not observed.
 
-    Of a journal of record, the policy that was in force is used and the server's own answers count. With --observe or
-    --observe-handles, and of any other log that has tables or announcements of games, it tells what would be observed
-    if the server granted every request.
+    For a journal of `record`, the policy then in force and the server's answers are used. With --observe or --observe-
+    handles, and for any other log that has tables or announcements of games, the answer is what would be observed if
+    the server granted every request.
     """
     from recorder.live.policy.explain_log import explain_log
 

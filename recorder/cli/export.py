@@ -18,7 +18,7 @@ from recorder.cli.export_options import (
     pgn_options,
     say_written,
 )
-from recorder.cli.options import WordSet, archive_option, filter_options, game_filter, unique_option
+from recorder.cli.options import Command, WordSet, archive_option, filter_options, game_filter, unique_option
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
@@ -45,15 +45,16 @@ Examples:
 """,
 )
 def command() -> None:
-    """Write games as PGN or BPGN, as tables of games or plies, or as JSON.
+    """Export games as PGN, BPGN, tables or JSON.
 
-    By default all played games with at least one known move are written, also incomplete, adjourned and aborted
-    ones, which are marked. What was left out is counted on stderr. KEY is the beginning of a game's key.
+    By default all played games with at least one known move are exported, incomplete, adjourned and aborted ones too,
+    and marked as such. The number of excluded games is printed to stderr. KEY is the first characters of a game's key.
     """
 
 
 @command.command(
     "pgn",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder export pgn --player Morphy --since 2020-01-01 -o morphy.pgn
@@ -65,14 +66,19 @@ Examples:
 @unique_option
 @archive_option
 @output_options
-@click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
-@click.option("--split", type=click.Choice(_SPLITS), help="One file a day, player or variant in the folder -o.")
+@click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
+@click.option(
+    "--split", type=click.Choice(_SPLITS), help="Write one file a day, player or variant into the folder given by -o."
+)
 @pgn_options
 @click.option(
     "--analysis",
     metavar="ENGINE",
     show_default="the one that covers most of the game, else the newest",
-    help="Whose analysis --engine writes, by the beginning of the name; none: only what engines thought that played.",
+    help=(
+        "Analysis that --engine writes, by the first characters of the engine's name; none: only the "
+        "engines that played."
+    ),
 )
 def _pgn(
     where: str,
@@ -89,9 +95,9 @@ def _pgn(
     analysis: str | None,
     **filters: Any,
 ) -> None:
-    """Write PGN with real clocks.
+    """Export games as PGN with clocks, think times and lag.
 
-    A gap that nothing fills splits a game into parts, each with its own start position.
+    A game with a gap that no source fills is divided into parts, each with its own start position.
     """
     from recorder.archive.exporting import export_pgn
 
@@ -118,6 +124,7 @@ def _pgn(
 
 @command.command(
     "bpgn",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder export bpgn -o matches.bpgn
@@ -128,21 +135,22 @@ Examples:
 @unique_option
 @archive_option
 @output_options
-@click.option("--append", is_flag=True, help="Add the matches that the file does not hold yet.")
+@click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
 @click.option(
     "--clock",
     type=WordSet("clk", "lag"),
     default="clk,lag",
     show_default=True,
-    help="Times: the mover's clock in braces, the tag Lag; or none.",
+    help="Times to write: the mover's clock in braces, the tag Lag; or none.",
 )
 @click.option("--comments", is_flag=True, help="Write chat as comments.")
 def _bpgn(
     where: str, output: str, force: bool, append: bool, clock: frozenset[str], comments: bool, **filters: Any
 ) -> None:
-    """Write bughouse matches as BPGN: both boards' moves in the order in which they were made.
+    """Export bughouse matches as BPGN, both boards in one movetext.
 
-    A match is written when one of its boards is chosen; a board whose partner was not recorded is written alone.
+    The moves of both boards stand in the order in which they were made. A match is exported if one of its boards
+    matches the filters. A board whose partner was not recorded is exported alone.
     """
     from exporters.bpgn import BpgnOptions
     from recorder.archive.exporting import export_bpgn
@@ -160,6 +168,7 @@ def _bpgn(
 
 @command.command(
     "plies",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder export plies -o plies.csv
@@ -179,13 +188,13 @@ Examples:
     help="parquet needs pyarrow, which ics-recorder[parquet] brings.",
 )
 @csv_option
-@click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o: one a variant and month.")
+@click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o, one a variant and month.")
 def _plies(
     where: str, output: str, force: bool, format_name: str | None, csv_raw: bool, dataset: bool, **filters: Any
 ) -> None:
-    """Write one row a ply, with clocks, elapsed time and lag in milliseconds.
+    """Export a table of plies, with times in milliseconds.
 
-    docs/tables.md lists the columns. A dataset is for DuckDB, Dask and the like.
+    docs/tables.md lists the columns. --dataset writes a partitioned data set for DuckDB, Dask and similar programs.
     """
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
@@ -214,6 +223,7 @@ def _plies(
 
 @command.command(
     "games",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder export games --format jsonl -o games.jsonl
@@ -233,13 +243,14 @@ Examples:
     help="jsonl: one game a line with all about it; csv, parquet (ics-recorder[parquet]): one row a game.",
 )
 @csv_option
-@click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
+@click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
 def _games(
     where: str, output: str, force: bool, format_name: str | None, append: bool, csv_raw: bool, **filters: Any
 ) -> None:
-    """Write one JSON object a game, with plies, taken-back lines, events and sources, or a table of games.
+    """Export games as JSON Lines, or as a table with one row a game.
 
-    docs/formats.md lists the fields of JSON Lines, docs/tables.md the columns of CSV and Parquet.
+    A JSON object has a game's plies, taken-back lines, events and sources. docs/formats.md lists the fields of JSON
+    Lines, docs/tables.md the columns of CSV and Parquet.
     """
     from recorder.archive.exporting import export_games
 

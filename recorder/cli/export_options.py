@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recorder.archive.exporting import left_out
-from recorder.cli.options import WordSet
+from recorder.cli.options import WordSet, in_section
 from recorder.cli.output import say
 from recorder.text import plural
 
@@ -37,9 +37,14 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 def output_options(command: _AnyCommand) -> _AnyCommand:
     """``-o`` and ``--force``."""
     for option in (
-        click.option("--force", is_flag=True, help="Replace what is there."),
+        click.option("--force", is_flag=True, help="Replace an existing file."),
         click.option(
-            "-o", "--output", default="-", metavar="FILE", show_default="-, standard output", help="Where to write."
+            "-o",
+            "--output",
+            default="-",
+            metavar="FILE",
+            show_default="-, standard output",
+            help="Output file; - is standard output.",
         ),
     ):
         command = option(command)
@@ -49,19 +54,23 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 def csv_option(command: _AnyCommand) -> _AnyCommand:
     """``--csv-raw``."""
     return click.option(
-        "--csv-raw", is_flag=True, help="Write no apostrophe in CSV before texts that begin like a formula."
+        "--csv-raw", is_flag=True, help="Do not protect CSV texts that begin like a formula by an apostrophe."
     )(command)
 
 
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
     """How PGN looks: ``--clock --style --variations --comments --engine --as-crazyhouse``."""
-    for option in (
+    return in_section(
+        "PGN",
+        command,
         click.option(
             "--as-crazyhouse",
             is_flag=True,
-            help="Write bughouse boards as crazyhouse with all that they drop in hand from the start.",
+            help="Write bughouse boards as crazyhouse, with all pieces that are dropped in hand from the start.",
         ),
-        click.option("--engine", is_flag=True, help="Write what engines thought: %eval, %depth and their line."),
+        click.option(
+            "--engine", is_flag=True, help="Write evaluations of engines: %eval, %depth and the principal variation."
+        ),
         click.option("--comments", is_flag=True, help="Write chat as comments."),
         click.option("--variations", is_flag=True, help="Write taken-back moves as variations."),
         click.option(
@@ -69,18 +78,16 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
             type=click.Choice(("default", "fics", "lichess")),
             default="default",
             show_default=True,
-            help="fics: the shape of the FICS games database; lichess: only the mover's clock, in whole seconds.",
+            help=("PGN dialect. fics: as the FICS games database; lichess: only the mover's clock, in whole seconds."),
         ),
         click.option(
             "--clock",
             type=WordSet("clk", "emt", "lag"),
             default="clk,emt",
             show_default=True,
-            help="Times in comments: the mover's clock, elapsed time, lag; or none.",
+            help="Times to write as comments: the mover's clock, elapsed time, lag; or none.",
         ),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 def make_pgn_options(

@@ -11,7 +11,7 @@ from click.exceptions import Exit
 from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
 from recorder.cli.export_options import make_pgn_options, pgn_options
-from recorder.cli.options import archive_option, reading_options
+from recorder.cli.options import Command, archive_option, reading_options
 from recorder.cli.output import say
 from recorder.cli.recording_options import outlet_options
 from recorder.errors import SourceError
@@ -23,6 +23,7 @@ __all__ = ["command"]
 
 @click.command(
     "follow",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder follow session.log
@@ -31,20 +32,20 @@ Examples:
 """,
 )
 @click.argument("log", metavar="LOG")
-@click.option("--wait", is_flag=True, help="Wait for a log that is not there yet.")
+@click.option("--wait", is_flag=True, help="Wait until the log exists.")
 @click.option(
     "--every",
     type=click.FloatRange(min=0.01),
     default=0.2,
     show_default=True,
     metavar="SECONDS",
-    help="Look for what is new this often.",
+    help="Interval between two looks at the log, in seconds.",
 )
 @outlet_options
 @reading_options
 @pgn_options
 @archive_option
-@click.option("--no-keep-source", is_flag=True, help="Keep path and sha256 of the log only, not its bytes.")
+@click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the log, not its bytes.")
 def command(
     log: str,
     wait: bool,
@@ -61,17 +62,17 @@ def command(
     as_crazyhouse: bool,
     **reading: Any,
 ) -> None:
-    """Import a log while another program is writing it, until interrupted.
+    """Import a log while another program is writing it.
 
-    LOG is of any kind that import knows. Each ply is in the archive, and among the events, as soon as its line is read.
-    A log that is renamed, replaced or cut short is told, and the new one is followed. An archive that cannot be written
-    now is filled when it can be. If the log does not name the site or the date of its games, a message says so at the
-    first game and names the options that supply them. When the reader of the events goes away or is too slow, the
-    archive goes on, and the exit status at the end is 141; else Ctrl-C or SIGTERM is the way to end it, and the status
-    is 0.
+    LOG is of any kind that `import` reads. Each ply is in the archive, and among the events, as soon as its line is
+    read. If the log is renamed, replaced or truncated, a message reports it and the new log is followed. If the archive
+    cannot be written, it is updated when it is writable again. If the log does not contain the site or the date of its
+    games, a message at the first game names the options that supply them.
 
-    A game is appended to the PGN when nothing that the log may still tell can go on with it: one that was cut short
-    only when its log was replaced, too.
+    A game is appended to the PGN when no later line of the log can continue it.
+
+    Ctrl-C or SIGTERM ends the command with exit status 0. If the event reader goes away or is too slow, the archive is
+    still updated, and the exit status at the end is 141.
     """
     from recorder.archive.event_lines import EventPipe, Ticker
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import archive_file, open_archive
-from recorder.cli.options import archive_option, json_option
+from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import StorageError
 from recorder.progress import show_progress
@@ -25,6 +25,7 @@ _LISTED = 10
 
 @click.command(
     "forget",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder forget --dry-run Ann
@@ -33,23 +34,26 @@ Examples:
 """,
 )
 @click.argument("handles", nargs=-1, required=True, metavar="HANDLE…")
-@click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be taken out.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask. Where nobody can be asked, it must be given.")
-@click.option("--undo", is_flag=True, help="Record this player again; importing a log again brings back what is gone.")
+@click.option("-n", "--dry-run", is_flag=True, help="Report what would be erased; change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation; required where there is no terminal.")
+@click.option(
+    "--undo",
+    is_flag=True,
+    help="Record this player again; erased games return only when their logs are imported again.",
+)
 @json_option
 @archive_option
 def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_json: bool, where: str) -> None:
-    """Take a player out of the archive, and keep it so.
+    """Erase a player from the archive, also from later imports.
 
-    All games of HANDLE go, on whatever server and however it is spelt, and what that player said in others' games. In
-    the texts of others' games, in the kept bytes of logs and in their names X and underscores take the handle's place;
-    a log in which that is not possible is no longer kept. Nor is the place of a log remembered that has the handle in
-    it, but for journals. Everybody else's games stay as they are.
+    All games of HANDLE are erased, on every server and in every spelling, and so is the player's chat in other games.
+    In texts of other games, in the kept bytes of logs and in file names the handle is replaced by X and underscores; a
+    log in which that is not possible is no longer kept. Paths of logs that contain the handle are erased, except those
+    of journals. Games of other players stay as they are.
 
-    What is remembered is a salted hash of the handle: import, follow, db rebuild and the merging of archives leave the
-    player out from then on. Logs and journals on the disk, backups, and what was exported are not touched; files that
-    still hold the handle, or are called by it, are named. Words of the servers' own lines (Game, White) cannot be
-    forgotten.
+    The archive keeps a salted hash of the handle: import, follow, db rebuild and merging of archives exclude the player
+    from then on. Logs and journals on the disk, backups and exported files are not changed; files that still contain
+    the handle are named. Words that servers print themselves (Game, White) cannot be erased.
     """
     from recorder.archive.erasing import clear_free_places, erase_handles
     from recorder.sources.redaction import is_handle

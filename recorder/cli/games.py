@@ -9,7 +9,15 @@ import click
 from recorder.archive.exporting import left_out, settled
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import say_left_out
-from recorder.cli.options import archive_option, filter_options, game_filter, json_option, unique_option, wide_option
+from recorder.cli.options import (
+    Command,
+    archive_option,
+    filter_options,
+    game_filter,
+    json_option,
+    unique_option,
+    wide_option,
+)
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
 
@@ -29,6 +37,7 @@ _UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "
 
 @click.command(
     "games",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder games --player Morphy --variant crazyhouse --since 2020-01-01
@@ -41,9 +50,10 @@ Examples:
 @json_option
 @wide_option
 def command(where: str, as_json: bool, **filters: Any) -> None:
-    """List games: all played ones with a known move unless options say otherwise.
+    """List games: by default all played games with a known move.
 
-    KEY is the beginning of a game's key. What the default and the options left out is counted on stderr.
+    KEY is the first characters of a game's key. The number of games that the default and the filters exclude is printed
+    to stderr.
     """
     from recorder.archive.related import games_in_progress
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import archive_option, json_option, reading_options
+from recorder.cli.options import Command, archive_option, json_option, reading_options
 from recorder.cli.output import print_json, say
 from recorder.exit_codes import ExitCode
 from recorder.progress import show_progress
@@ -23,6 +23,7 @@ __all__ = ["command"]
 
 @click.command(
     "import",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder import ~/ics-logs
@@ -35,8 +36,8 @@ Examples:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @reading_options
 @archive_option
-@click.option("-n", "--dry-run", is_flag=True, help="Only tell what each file is; store nothing.")
-@click.option("--no-keep-source", is_flag=True, help="Keep path and sha256 of the logs only, not their bytes.")
+@click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them.")
+@click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="List anomalies, unrecognised lines by shape, and notes file by file."
@@ -55,18 +56,17 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Read logs or another archive into the archive: files, folders with all below them, or - for standard input.
+    """Import logs, PGN, BPGN or another archive into the archive.
 
-    The kind of each file is told by its content; gz, bz2, xz and zst files are read as what is in them. A log that
-    is already in the archive changes nothing, nor does an older copy of one; of a log that grew only the new part
-    is read, and a log that cannot be read does not keep the others from being read. A file in a folder that is no
-    log is told, but is no failure; hidden files, .csv, .parquet, .db and .sqlite in folders are not opened, and PGN
-    and BPGN that this program wrote (its games have a RecorderKey) is left out there.
+    PATH is a file, a folder (with all folders below it), or - for standard input. The kind of a file is recognised by
+    its content; gz, bz2, xz and zst files are decompressed. Importing a log again, or an older copy of it, changes
+    nothing; only the new part of a log that has grown is read. A log that cannot be read does not stop the others. In
+    folders, files that are not logs are reported and skipped; hidden files, .csv, .parquet, .db and .sqlite files and
+    PGN that this program wrote are not opened.
 
-    From another archive comes what importing its logs would give, without reading them again: the longer version of
-    a log that both have, nothing twice, nothing that was forgotten here. A player whom either was told to forget is
-    forgotten, so games that only this archive has may go: how many is told, with -n beforehand. Reading options do not
-    apply to it.
+    Importing another archive gives the same result as importing its logs, without reading them again. Players and logs
+    that either archive has erased are excluded, so games that only this archive has can be erased; the number is
+    reported, and with -n beforehand. The options on how logs are read do not apply.
     """
     from recorder.archive.import_paths import import_paths
     from recorder.archive.inputs import read_options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import KINDS, force_option, json_option
+from recorder.cli.options import KINDS, Command, force_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import RecorderError, SourceError
 from recorder.exit_codes import ExitCode, exit_status
@@ -36,14 +36,17 @@ Examples:
 """,
 )
 def command() -> None:
-    """Look at what was recorded: all parts of a session together, whichever of its files is named."""
+    """Inspect journals: the raw recordings of record and proxy.
+
+    Every command reads all parts of a session, whichever part is named.
+    """
 
 
-@command.command("info")
+@command.command("info", cls=Command)
 @click.argument("file", metavar="FILE")
 @json_option
 def _info(file: str, as_json: bool) -> None:
-    """Tell who was recorded, when, how much, and whether something is missing; - is standard input."""
+    """Show what a journal contains and what is missing; - is stdin."""
     from recorder.sources.journal_files import survey_session
 
     survey, names = survey_session(file)
@@ -103,19 +106,19 @@ def _info(file: str, as_json: bool) -> None:
         click.echo(f"{title + ':':<13}{clean(str(value))}")
 
 
-@command.command("cat")
+@command.command("cat", cls=Command)
 @click.argument("file", metavar="FILE")
 @click.option(
     "--direction",
     type=click.Choice(tuple(_DIRECTIONS)),
     default="received",
     show_default=True,
-    help="Which bytes: from the server, to it, both; or the notes, one a line.",
+    help="Bytes to write: from the server, to it, both; or the notes, one a line.",
 )
-@click.option("--times", is_flag=True, help="A line a record: UTC, direction, and the bytes escaped as in C.")
+@click.option("--times", is_flag=True, help="Write one line a record: UTC, direction, and the bytes escaped as in C.")
 @click.pass_context
 def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
-    """Write the bytes that were recorded to standard output; - is standard input."""
+    """Write the recorded bytes to standard output; - is stdin."""
     from recorder.journal import JournalHeader, escape
     from recorder.sources.journal_files import session_files
 
@@ -144,13 +147,14 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     ctx.exit(status)
 
 
-@command.command("check")
+@command.command("check", cls=Command)
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
 @click.pass_context
 def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
-    """Check every line, the order of times, and that all parts are there; - is standard input.
+    """Check every line, the order of times, and that no part is missing.
 
-    Folders are searched for journals. The exit status is that of the worst journal.
+    FILE is a journal, a folder that is searched for journals, or - for standard input. The exit status is that of the
+    worst journal.
     """
     from recorder.sources.journal_files import find_journals
 
@@ -189,18 +193,20 @@ def _check_one(file: str) -> ExitCode:
     return ExitCode.OK
 
 
-@command.command("scrub")
+@command.command("scrub", cls=Command)
 @click.argument("file", metavar="FILE")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The clean copy: all parts in one; - is stdout.")
-@click.option("--kind", type=click.Choice(KINDS), help="What FILE is, if its content does not tell.")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The clean copy, all parts in one file; - is standard output."
+)
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of FILE, instead of recognising it by its content.")
 @force_option
 def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
-    """Write a copy in which passwords that an older version or another tool left are replaced by filler.
+    """Copy a log with passwords masked.
 
-    FILE is a journal or any other log that import reads, compressed or not. In a journal every record keeps its place
-    and length, unless bytes cannot be told from a secret: of them only the number stays. In other logs every byte
-    keeps its place. Only what a log shows can be found: look at the copy before you give it away. FILE itself is not
-    changed.
+    Masks passwords that an older version or another program left in FILE, a journal or any other log that `import`
+    reads, compressed or not. Each byte keeps its place; in a journal each record keeps its place and length, except
+    where bytes cannot be told apart from a secret: there only their number is kept. Only passwords that the log itself
+    shows can be found: read the copy before you give it away. FILE is not changed.
     """
     from recorder.archive.erasing import kind_of, write_clean, write_clean_journal
     from recorder.model import SAVED_KINDS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recorder.cli.config import origin
+from recorder.cli.options import in_section
 from recorder.cli.output import say
 from recorder.errors import PolicyError
 
@@ -22,35 +23,35 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 def policy_options(command: _AnyCommand) -> _AnyCommand:
     """``--observe --observe-handles --limit --rotate --share``."""
-    for option in (
+    return in_section(
+        "What to observe",
+        command,
         click.option(
             "--share",
             metavar="N/M",
-            help="Observe only share N of M of these games: 1/2 here, 2/2 in a recorder with another account.",
+            help=("Observe only share N of M of the matching games: 1/2 here, 2/2 in a recorder with another account."),
         ),
         click.option(
             "--rotate",
             type=click.FloatRange(min=0, min_open=True),
             metavar="MINUTES",
-            help="A game watched for longer gives its place to one that waits; else it is watched to its end.",
+            help="Minutes after which a game gives its place to one that waits.",
         ),
         click.option(
-            "--limit", type=click.IntRange(min=1), metavar="N", help="Observe at most so many games at a time."
+            "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of games observed at a time."
         ),
         click.option(
             "--observe-handles",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE",
-            help="Observe the games of these players too: one handle a line.",
+            help="File with handles, one a line, whose games are observed too.",
         ),
         click.option(
             "--observe",
             metavar="EXPRESSION",
-            help="Which games to observe: all, or as docs/observing.md describes.",
+            help="Games to observe: all, or an expression (docs/observing.md).",
         ),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 def make_plan(

@@ -27,11 +27,13 @@ __all__ = [
     "INCLUDES",
     "KINDS",
     "RESULTS",
+    "Command",
     "WordSet",
     "archive_option",
     "filter_options",
     "force_option",
     "game_filter",
+    "in_section",
     "json_option",
     "reading_options",
     "unique_option",
@@ -39,6 +41,38 @@ __all__ = [
 ]
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
+_Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+_OTHER = "Options"
+
+
+class Command(click.Command):
+    """A command whose help lists its options in sections (``in_section``)."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if isinstance(param, click.Option) and record is not None:
+                sections.setdefault(getattr(param, "section", _OTHER), []).append(record)
+        other = sections.pop(_OTHER)  # with --help
+        for section, records in (*sections.items(), (_OTHER, other)):
+            with formatter.section(section):
+                formatter.write_dl(records)
+
+
+def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCommand:
+    """Add options to a command under a heading of its help.
+
+    Args:
+        section: the heading.
+        command: the command's function.
+        options: what ``click.option`` returned, the last one first.
+    """
+    for option in options:
+        command = cast("_AnyCommand", option(command))
+        command.__click_params__[-1].section = section  # type: ignore[attr-defined]
+    return command
+
 
 KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal", "pgn", "bpgn")
 CHATS = ("none", "public", "own", "all")
@@ -144,7 +178,7 @@ def archive_option(command: _AnyCommand) -> _AnyCommand:
         default=default_archive,
         callback=_of_group,
         show_default="archive.sqlite in the user's data folder",
-        help="The archive: a path or a sqlite:/// URL.",
+        help="Archive: a path or a sqlite:/// URL.",
     )(command)
 
 
@@ -170,25 +204,29 @@ def wide_option(command: _AnyCommand) -> _AnyCommand:
 
 def force_option(command: _AnyCommand) -> _AnyCommand:
     """``--force``: replace what is there."""
-    return click.option("--force", is_flag=True, help="Replace an existing output.")(command)
+    return click.option("--force", is_flag=True, help="Replace an existing file.")(command)
 
 
 def reading_options(command: _AnyCommand) -> _AnyCommand:
     """How logs are read: ``--kind --server --date --tz --chat``."""
-    for option in (
+    return in_section(
+        "Reading logs",
+        command,
         click.option(
             "--chat",
             type=click.Choice(CHATS),
             show_default="public",
-            help="Which human text becomes events: own adds tells and partner tells of one's own games.",
+            help="Chat to store: own adds tells and partner tells about one's own games.",
         ),
-        click.option("--tz", type=_Zone(), help="Zone of stamps that name none (Europe/Vienna, +02:00)."),
-        click.option("--date", type=_Date(), help="Day of a log that tells none (YYYY-MM-DD)."),
-        click.option("--server", metavar="NAME", help="The site, where the log does not tell it."),
-        click.option("--kind", type=click.Choice(KINDS), help="Kind of log, instead of looking at its content."),
-    ):
-        command = option(command)
-    return command
+        click.option("--tz", type=_Zone(), help="Time zone of stamps without one (Europe/Vienna, +02:00)."),
+        click.option("--date", type=_Date(), help="Date of logs without one (YYYY-MM-DD)."),
+        click.option(
+            "--server",
+            metavar="NAME",
+            help="Site of the games, if the log does not contain it.",
+        ),
+        click.option("--kind", type=click.Choice(KINDS), help="Kind of log, instead of recognising it by its content."),
+    )
 
 
 def filter_options(command: _AnyCommand) -> _AnyCommand:
@@ -201,34 +239,44 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         except UnknownVariantError as error:
             raise click.UsageError(str(error)) from None
 
-    found = cast("_AnyCommand", checked)
-    for option in (
+    found = in_section(
+        "Filters",
+        cast("_AnyCommand", checked),
         click.option(
             "--include",
             type=WordSet(*INCLUDES),
             default="",
-            help="Also games that are left out by default: examined, setup, and empty ones (no known move).",
+            help="Also these games, excluded by default: examined, setup, empty (no known move).",
         ),
-        click.option("--no-computers", is_flag=True, help="Leave out games of a player titled (C)."),
-        click.option("--no-guests", is_flag=True, help="Leave out games of an unregistered player."),
-        click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line."),
-        click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N, after all else."),
-        click.option("--source", type=_Name(), metavar="ID", help="Only games of this log, as `sources` names it."),
-        click.option("--me", type=_Name(), metavar="HANDLE", help="Only games recorded by this handle's connection."),
+        click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C)."),
+        click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players."),
+        click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result."),
+        click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N matching games."),
+        click.option("--source", type=_Name(), metavar="ID", help="Only games of this source (see `sources`)."),
+        click.option(
+            "--me", type=_Name(), metavar="HANDLE", help="Only games recorded by a connection of this handle."
+        ),
         click.option(
             "--server",
             "servers",
             multiple=True,
             type=_Name(),
             metavar="NAME",
-            help="Only games of this site; unknown: where no log names it.",
+            help="Only games of this site; unknown: games without a site.",
         ),
-        click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only this result."),
-        click.option("--until", type=_Date(), help="Only games begun on this day (UTC) or before (YYYY-MM-DD)."),
-        click.option("--since", type=_Date(), help="Only games begun on this day (UTC) or later (YYYY-MM-DD)."),
+        click.option(
+            "--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only games with this result."
+        ),
+        click.option("--until", type=_Date(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
+        click.option("--since", type=_Date(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
         click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
         click.option(
-            "--category", "categories", multiple=True, type=_Name(), metavar="WORD", help="The server's word."
+            "--category",
+            "categories",
+            multiple=True,
+            type=_Name(),
+            metavar="WORD",
+            help="Only games of this category, as the server spells it (blitz, standard).",
         ),
         click.option(
             "--variant",
@@ -236,17 +284,21 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="WORD",
-            help="chess, wild/5 …, in any spelling.",
+            help="Only games of this variant, in any spelling (chess, wild/5).",
         ),
-        click.option("--black", multiple=True, type=_Name(), metavar="HANDLE", help="Black's handle."),
-        click.option("--white", multiple=True, type=_Name(), metavar="HANDLE", help="White's handle."),
+        click.option(
+            "--black", multiple=True, type=_Name(), metavar="HANDLE", help="Only games with this player as Black."
+        ),
+        click.option(
+            "--white", multiple=True, type=_Name(), metavar="HANDLE", help="Only games with this player as White."
+        ),
         click.option(
             "--opponent",
             "opponents",
             multiple=True,
             type=_Name(),
             metavar="HANDLE",
-            help="Against this handle, any colour; with --player that player's games against it.",
+            help="Only games against this player.",
         ),
         click.option(
             "--player",
@@ -254,21 +306,16 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="HANDLE",
-            help="A player's handle, any colour.",
+            help="Only games of this player, as White or Black.",
         ),
-        click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]"),
-    ):
-        found = option(found)
-    return found
+    )
+    return click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]")(found)
 
 
 def unique_option(command: _AnyCommand) -> _AnyCommand:
     """``--unique``: count probable duplicates once."""
-    return click.option(
-        "--unique",
-        is_flag=True,
-        help="Count probable duplicates once: of each group the game of which most is known (see `duplicates`).",
-    )(command)
+    option = click.option("--unique", is_flag=True, help="Count probable duplicates once (see `duplicates`).")
+    return in_section("Filters", command, option)
 
 
 def _day_ms(day: date) -> int:

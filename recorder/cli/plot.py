@@ -13,7 +13,7 @@ import click
 from recorder.archive.exporting import named_games, protected, require_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import csv_option, say_left_out
-from recorder.cli.options import archive_option, filter_options, force_option, game_filter
+from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter
 from recorder.cli.output import say
 from recorder.errors import ExportError
 from recorder.text import plural
@@ -64,6 +64,7 @@ def _read_size(ctx: click.Context, param: click.Parameter, text: str | None) -> 
 
 @click.command(
     "plot",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder plot race 6af8 -o race.svg
@@ -77,26 +78,38 @@ Examples:
 @click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)))
 @filter_options
 @archive_option
-@click.option("-o", "--output", metavar="FILE", help="Where to write: FILE.svg, .png or .pdf; - needs --format.")
+@click.option("-o", "--output", metavar="FILE", help="Output file: FILE.svg, .png or .pdf; - needs --format.")
 @force_option
 @click.option(
     "--format",
     "format_name",
     type=click.Choice(_FORMATS),
     show_default="as the file's suffix says",
-    help="Of the picture.",
+    help="Format of the picture.",
 )
-@click.option("--data", metavar="FILE", help="Also write what is drawn as a table: FILE.csv, .jsonl or .parquet.")
+@click.option("--data", metavar="FILE", help="Also write the drawn data as a table: FILE.csv, .jsonl or .parquet.")
 @csv_option
-@click.option("--theme", type=click.Choice(_THEMES), default="light", show_default=True, help="Colours.")
-@click.option("--size", metavar="WxH", callback=_read_size, show_default="as the picture needs", help="In inches.")
-@click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots an inch of a PNG.")
+@click.option("--theme", type=click.Choice(_THEMES), default="light", show_default=True, help="Colour theme.")
 @click.option(
-    "--move", type=click.IntRange(1, 500), default=20, show_default=True, help="At which move leads tells who is ahead."
+    "--size",
+    metavar="WxH",
+    callback=_read_size,
+    show_default="as the picture needs",
+    help="Width and height in inches.",
+)
+@click.option(
+    "--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Resolution of a PNG in dots per inch."
+)
+@click.option(
+    "--move",
+    type=click.IntRange(1, 500),
+    default=20,
+    show_default=True,
+    help="Move number at which leads compares the clocks.",
 )
 @click.option("--chat", is_flag=True, help="Mark kibitzes and whispers in a race.")
 @click.option(
-    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_print_names, help="Print what can be drawn."
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_print_names, help="List the pictures and exit."
 )
 def command(
     name: str,
@@ -113,14 +126,14 @@ def command(
     chat: bool,
     **filters: Any,
 ) -> None:
-    """Draw PICTURE; --list tells what there is.
+    """Draw a picture of clocks, think times, lag or evaluations.
 
-    KEY is the beginning of a game's key, or last, or last~2 for the third newest. race, times, evaluation and bughouse
-    show one game (of a bughouse match either board's); the others show all games that the options choose. With one
-    --player, pictures of several games are about that player's moves. Each picture tells in small print how many games
-    and plies it shows, and what was left out and why.
+    KEY is the first characters of a game's key, or last, or last~2 for the third newest. race, times, evaluation and
+    bughouse show one game (of a bughouse match, either board); the other pictures show all games that match the
+    filters. With --player, they show that player's moves. Each picture states how many games and plies it shows, and
+    what was excluded and why.
 
-    Needs matplotlib, which ics-recorder[plot] brings.
+    Requires matplotlib: install the extra `plot`.
     """
     chosen_format, data_format = _format_of(output, format_name), _data_format_of(data)
     assert output is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import archive_option
+from recorder.cli.options import Command, archive_option
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
@@ -26,7 +26,8 @@ __all__ = ["command"]
 
 @click.command(
     "proxy",
-    short_help="Stand between a client and the server, and record both.",
+    cls=Command,
+    short_help="Record your own play: a proxy between client and server.",
     epilog="""\b
 Examples:
   ics-recorder proxy freechess.org
@@ -42,7 +43,10 @@ Examples:
     default="127.0.0.1:5001",
     metavar="[HOST:]PORT",
     show_default=True,
-    help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
+    help=(
+        "Address for clients; a port alone is on this machine only. With another address anyone on "
+        "the network can connect."
+    ),
 )
 @click.option(
     "--max-clients",
@@ -50,7 +54,7 @@ Examples:
     default=MAX_CLIENTS,
     metavar="N",
     show_default=True,
-    help="Serve at most N clients at a time; turn others away with one sentence.",
+    help="Maximum number of clients at a time; others are turned away.",
 )
 @journal_options
 @import_option
@@ -69,23 +73,22 @@ def command(
     log_file: Path | None,
     where: str,
 ) -> None:
-    """Stand between a client and the server, and record both.
+    """Record your own play: a proxy between client and server.
 
-    Point xboard, PyChess or any other client at the address of --listen instead of the server's and play.
-    Both directions are forwarded as they come, time-sealed or not, and written to a journal for each connection.
-    The port of HOST is 5000 if none is given.
+    Connect xboard, PyChess or any other client to the address of --listen instead of the server. Both directions are
+    forwarded unchanged, with or without timeseal, and each connection is written to a journal. The default port of HOST
+    is 5000.
 
-    A journal has all that the server sends and all that you type, your tells and messages too, but no password: of
-    it, of whatever is typed before the login is over and cannot be told from one, and of a later line with it there
-    is only the length. The archive is made from what the server sends, as by import --chat own.
-    Journals and archive can be read by you alone; export and `db share` decide what leaves them.
+    A journal contains everything that the server sends and that you type, tells and messages included, but no password:
+    for passwords, and for input before the end of the login that cannot be told apart from one, only the length is
+    stored. The archive is made from what the server sends, as by `import --chat own`. Only you can read journals and
+    archive; `export` and `db share` decide what leaves them.
 
-    While the disk hangs the game goes on: up to 16 MiB of a connection wait for it, then its recording ends. If this
-    program is killed, what waits is lost, commonly some milliseconds; with --sync always nothing waits.
+    If the disk stalls, the game goes on: up to 16 MiB a connection wait for it, then recording ends. If the program is
+    killed, waiting bytes are lost, usually some milliseconds; with --sync always, nothing waits.
 
-    Ctrl-C ends it: every journal is closed and imported; a second Ctrl-C leaves out what is not imported yet. If a
-    journal could not be written, the game went on unrecorded, and the exit status is 7; if the archive or the PGN does
-    not have all, it is 4; if the reader of the events went away, it is 141.
+    Ctrl-C closes and imports every journal; a second Ctrl-C skips the import. Exit status 7: a journal could not be
+    written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the event reader went away.
     """
     from recorder.archive.proxy_run import ProxyArchive, make_folder, run_proxy, tell_end
     from recorder.live.event_log import RunLog, teller

@@ -66,9 +66,9 @@ Examples:
   ICS_RECORDER_RECORD_LIMIT=10 ics-recorder record --config record.toml chess.example
   ics-recorder record freechess.org --guest --observe 'gm | im' --dry-run
 
-Passwords are in no argument: {PASSWORD_VARIABLE} holds one, or the keyring does (with the extra
-[keyring]; docs/recording.md tells how), or it is asked for. Every option has a variable, too:
-ICS_RECORDER_RECORD_OBSERVE is that of --observe.
+Passwords are never arguments: set {PASSWORD_VARIABLE}, store the password in the keyring (extra
+[keyring], see docs/recording.md), or type it when asked. Each option has an environment variable, such as
+ICS_RECORDER_RECORD_OBSERVE for --observe.
 """,
 )
 @click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")
@@ -76,33 +76,31 @@ ICS_RECORDER_RECORD_OBSERVE is that of --observe.
 @click.option(
     "--user",
     metavar="NAME",
-    help=f"Log in with this name; its password is {PASSWORD_VARIABLE}, in the keyring, or asked for.",
+    help=f"Log in as NAME; the password is in {PASSWORD_VARIABLE} or the keyring, or is asked for.",
 )
 @policy_options
 @click.option(
     "--poll",
     type=click.FloatRange(min=1),
     metavar="SECONDS",
-    help="Ask for the table of games so often while more games may be observed; else as it suits the server.",
+    help=("Interval between two requests for the table of games, in seconds; default: adapted to the server."),
 )
-@click.option(
-    "--timeseal", is_flag=True, help="Seal what is sent, as FICS's own helper does; who observes needs it not."
-)
-@click.option("--timeseal2", is_flag=True, help="The same with the seal's second version.")
+@click.option("--timeseal", is_flag=True, help="Use timeseal, FICS's protocol for lag; observers do not need it.")
+@click.option("--timeseal2", is_flag=True, help="Use version 2 of timeseal.")
 @config_option
 @journal_options
 @import_option
 @outlet_options
 @log_option
 @click.option(
-    "--plain", is_flag=True, help="Lines instead of a live view on the terminal; elsewhere there are only lines."
+    "--plain", is_flag=True, help="Print lines instead of a live view; the default where there is no terminal."
 )
-@click.option("--quiet", is_flag=True, help="Say only what is wrong.")
+@click.option("--quiet", is_flag=True, help="Print only problems.")
 @click.option(
     "--dry-run",
     "dry",
     is_flag=True,
-    help="Log in, ask for the games, leave, and print what would be sent and observed; nothing is recorded or changed.",
+    help="Log in, request the table of games, log out, and print what would be observed; record nothing.",
 )
 @archive_option
 @click.pass_context
@@ -130,19 +128,18 @@ def command(
     dry: bool,
     where: str,
 ) -> None:
-    """Observe games on a server and keep everything that comes.
+    """Record games: observe them on a server, around the clock.
 
-    Every byte is in a journal before anything looks at it; the archive, the PGN and the events are made from the
-    journal by a process of its own, so nothing that goes wrong there loses a move. A connection that is lost is made
-    again. Only settings of the session are changed; what outlives it is put back.
+    Every byte is written to a journal before it is parsed. A second process makes the archive, the PGN and the events
+    from the journal, so a failure there loses no move. A lost connection is reconnected. Server settings that outlive
+    the session are restored.
 
     SIGUSR1 reads the files of --config and --observe-handles again: --observe, --observe-handles, --limit, --rotate,
-    --share and --poll apply at once, a changed value of another option at the next start.
+    --share and --poll apply at once, other options at the next start.
 
-    Ctrl-C ends it cleanly, with exit status 0; a second Ctrl-C leaves out what is not in the archive yet. If that, or
-    the PGN, does not have all of it, the exit status is 4. If the journal cannot be written, recording stops with exit
-    status 7. When the reader of the events goes away or is too slow, recording goes on without them, and the exit
-    status at the end is 141.
+    Ctrl-C ends the recording with exit status 0; a second Ctrl-C skips what is not in the archive yet. Exit status 4:
+    the archive or the PGN is incomplete; 7: the journal could not be written, and recording stopped; 141: the event
+    reader went away or was too slow, and recording went on without it.
     """
     from recorder.archive.record_run import RecordRun, record
     from recorder.archive.recording import ArchiveChild

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recorder.archive.locate import archive_file, default_archive
+from recorder.cli.options import in_section
 from recorder.live.net.sockets import Address, parse_address
 
 if TYPE_CHECKING:
@@ -65,19 +66,20 @@ def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
         type=click.Path(file_okay=False, path_type=Path),
         default=_default_journals,
         show_default="journals beside the default archive",
-        help="The folder of the journals; recording makes it.",
+        help="Folder for journals; created if missing.",
     )(command)
 
 
 def import_option(command: _AnyCommand) -> _AnyCommand:
     """``--import/--no-import``, as ``to_archive``."""
-    return click.option(
+    option = click.option(
         "--import/--no-import",
         "to_archive",
         default=True,
         show_default=True,
-        help="Keep the archive up to date with the journals while they are written.",
-    )(command)
+        help="Update the archive while recording.",
+    )
+    return in_section("Recording", command, option)
 
 
 def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | None) -> None:
@@ -105,15 +107,17 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
     pgn = click.option(
         "--pgn",
         metavar="FILE|DIR",
-        help="Append each game once, when it is over; in a folder, to one file a day. A game that is open at the end "
-        "is written as `*`, and its entry is replaced when the game goes on. What other logs add is in `export pgn`.",
+        help=(
+            "Append each game to FILE when it is over; to one file a day in the folder DIR. A game in "
+            "progress at the end is written as `*`, and replaced when it continues."
+        ),
     )
     events = click.option(
         "--events",
         type=click.Choice(["-"]),
-        help="Print starts, plies and ends of games as JSON lines; docs/formats.md has the events.",
+        help="Print starts, plies and ends of games as JSON Lines (docs/formats.md).",
     )
-    return pgn(events(command))
+    return in_section("Recording", command, events, pgn)
 
 
 def journal_options(command: _AnyCommand) -> _AnyCommand:
@@ -124,19 +128,21 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
         type=click.Choice(("always", "interval", "os")),
         default="interval",
         show_default=True,
-        help="When the disk has what was recorded. always: before anything is done with it, so that a power cut loses "
-        "nothing that anybody has seen, and every message waits for the disk; interval: a power cut loses at most two "
-        "seconds; os: when the operating system likes.",
+        help=(
+            "When journals are flushed to disk. always: before each message is used, which is safe but "
+            "slow; interval: a power cut loses at most two seconds; os: when the operating system does."
+        ),
     )
-    return journal_dir_option(sync(command))
+    return in_section("Recording", command, sync, journal_dir_option)
 
 
 def log_option(command: _AnyCommand) -> _AnyCommand:
     """``--log``, as ``log_file``."""
-    return click.option(
+    option = click.option(
         "--log",
         "log_file",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Append what happens to this file, one JSON object a line; docs/log.md has the events.",
-    )(command)
+        help="Append a log of this run to FILE, as JSON Lines (docs/log.md).",
+    )
+    return in_section("Recording", command, option)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import archive_option, filter_options, game_filter
+from recorder.cli.options import Command, archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.recording_options import AddressType
 from recorder.cli.replay_as_engine import as_engine
@@ -38,7 +38,7 @@ Examples:
 """,
 )
 def command() -> None:
-    """Play recordings again: in the terminal, as a chess server for any client, as a chess engine, or for an engine."""
+    """Replay games: terminal, chess server, engine; analyse them."""
 
 
 command.add_command(terminal)
@@ -48,6 +48,7 @@ command.add_command(engine)
 
 @command.command(
     "server",
+    cls=Command,
     short_help="Serve recorded games to chess clients.",
     epilog="""\b
 Examples:
@@ -66,22 +67,35 @@ Examples:
     default="127.0.0.1:5000",
     metavar="[HOST:]PORT",
     show_default=True,
-    help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
+    help=(
+        "Address for clients; a port alone is on this machine only. With another address anyone on "
+        "the network can connect."
+    ),
 )
-@click.option("--speed", type=SpeedType(), default="1", show_default=True, help="How many times as fast: 4, 0.5, 1/3.")
-@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="No wait is longer than this, at speed 1.")
+@click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
+@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
 @click.option(
-    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="For moves without any time."
+    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="Think time of moves without times."
 )
 @click.option(
-    "--from", "begin", type=PlaceType(), metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …"
+    "--from",
+    "begin",
+    type=PlaceType(),
+    metavar="PLACE",
+    help="Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …",
 )
-@click.option("--pause-at", multiple=True, metavar="EVENT", help="Pause behind each: takeback, chat, result …")
-@click.option("--loop", is_flag=True, help="Begin again at the end.")
-@click.option("--shared", is_flag=True, help="One clock for all clients, from the first one on; nobody can move it.")
+@click.option(
+    "--pause-at", multiple=True, metavar="EVENT", help="Pause after each of these events: takeback, chat, result …"
+)
+@click.option("--loop", is_flag=True, help="Start again at the end.")
+@click.option(
+    "--shared",
+    is_flag=True,
+    help="Use one clock for all clients, which starts with the first; clients cannot change it.",
+)
 @click.option("--observe", is_flag=True, help="Every client observes every game from its beginning.")
-@click.option("--password", is_flag=True, help="Ask for a password as servers do; any is right.")
-@click.option("--as-games", is_flag=True, help="Of a journal or a log: its games, not its bytes.")
+@click.option("--password", is_flag=True, help="Ask for a password as servers do, and accept any.")
+@click.option("--as-games", is_flag=True, help="Replay the games of a journal or log, not its bytes.")
 @archive_option
 def _server(
     keys: tuple[str, ...],
@@ -99,15 +113,15 @@ def _server(
     where: str,
     **filters: Any,
 ) -> None:
-    """Be a chess server that shows recorded games to xboard, PyChess and every other client of FICS.
+    """Serve recorded games to xboard, PyChess and other clients.
 
-    KEY is the beginning of a game's key, last, or last~2; or a file: a journal or a log with times is played byte for
-    byte in its rhythm to everybody who logs in; a log without times, PGN and BPGN are played as games. Without KEY the
-    games are those that the options choose.
+    KEY is the first characters of a game's key, last, or last~2; or a file. A journal, or a log with times, is replayed
+    byte for byte in its rhythm to each client; a log without times, PGN and BPGN are replayed as games. Without KEY,
+    all games that match the filters are replayed.
 
-    Any name logs in, and "guest". Each client has its own time, which begins when it observes or follows its first
-    game; "tell replay help" tells how to pause, seek and change the speed. Who logs in with the name of the
-    player who recorded a game sees it as that player saw it. docs/replay.md tells the rest.
+    Any name can log in, and "guest". Each client has its own time, which starts when it observes or follows its first
+    game; "tell replay help" explains how to pause, seek and change the speed. A client that logs in as the player who
+    recorded a game sees the game from that player's side. See docs/replay.md.
     """
     if shared and pause_at:
         raise click.UsageError("Nobody could let a shared clock go on: leave out --pause-at or --shared.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from recorder.cli.options import archive_option, filter_options, game_filter
+from recorder.cli.options import Command, archive_option, filter_options, game_filter
 from recorder.cli.replay_options import SecondsType, SpeedType, files_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ _FIRST_LINE: Final = "feature done=0"  # an interface waits for the first featur
 
 @click.command(
     "as-engine",
-    short_help="Be a chess engine that plays a recorded game.",
+    cls=Command,
+    short_help="Play a recorded game as a chess engine (CECP).",
     epilog="""\b
 Examples:
   xboard -fcp "ics-recorder replay as-engine 6af8"
@@ -35,10 +36,10 @@ Examples:
 """,
 )
 @filter_options
-@click.option("--speed", type=SpeedType(), default="1", show_default=True, help="How many times as fast: 4, 0.5, 1/3.")
-@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="No wait is longer than this, at speed 1.")
+@click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
+@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
 @click.option(
-    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="For moves without any time."
+    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="Think time of moves without times."
 )
 @archive_option
 def as_engine(
@@ -49,11 +50,11 @@ def as_engine(
     where: str,
     **filters: Any,
 ) -> None:
-    """Be an engine for xboard and every other interface of its protocol: one recorded game makes its own moves.
+    """Play a recorded game as a chess engine for xboard (CECP).
 
-    KEY is the beginning of a game's key, or a file with one game. The moves come when they came in the record, for
-    either side or for both. Who plays against it makes the record's moves too; another one is told to be taken back,
-    and where the opponent is a computer the record resigns. docs/replay.md tells the rest.
+    KEY is the first characters of a game's key, or a file with one game. Moves come at their recorded times, for either
+    side or both. An opponent that leaves the recorded game is asked to take the move back; against a computer the
+    recording resigns. See docs/replay.md.
     """
     _say_first()
     from recorder.archive.replaying import games_to_replay

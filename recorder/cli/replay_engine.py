@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option
+from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, json_option
 from recorder.cli.output import print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
 from recorder.errors import EngineError
@@ -41,7 +41,8 @@ def _read_command(ctx: click.Context, param: click.Parameter, value: str | None)
 
 @click.command(
     "engine",
-    short_help="Have an engine analyse recorded games.",
+    cls=Command,
+    short_help="Analyse recorded games with a chess engine.",
     epilog="""\b
 Examples:
   ics-recorder replay engine 6af8 --engine "gnuchess --xboard" --time 1s
@@ -54,25 +55,25 @@ Examples:
 @filter_options
 @click.option(
     "--engine", "cecp", metavar="COMMAND", callback=_read_command,
-    help="An engine that speaks xboard's protocol (CECP).",
+    help="Command of an engine that speaks xboard's protocol (CECP).",
 )  # fmt: skip
-@click.option("--uci", metavar="COMMAND", callback=_read_command, help="An engine that speaks UCI.")
-@click.option("--time", "time_ms", type=SecondsType(), help="So long for each position: 1s, 0.5, 200ms.")
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="So deep, in half-moves.")
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="So many nodes.")
+@click.option("--uci", metavar="COMMAND", callback=_read_command, help="Command of an engine that speaks UCI.")
+@click.option("--time", "time_ms", type=SecondsType(), help="Time limit per position: 1s, 0.5, 200ms.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Depth limit in plies.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Node limit per position.")
 @click.option(
     "--option",
     "options",
     multiple=True,
     metavar="NAME[=VALUE]",
-    help="An option of the engine; for CECP memory (megabytes) and cores, too. May be repeated.",
+    help="Engine option; for CECP also memory (megabytes) and cores; can be repeated.",
 )
-@click.option("--again", is_flag=True, help="Analyse anew what this engine has analysed with these settings.")
+@click.option("--again", is_flag=True, help="Analyse again what this engine has analysed with these settings.")
 @click.option(
-    "-o", "--output", metavar="FILE", show_default="-, standard output", help="Of files: where the PGN is written."
+    "-o", "--output", metavar="FILE", show_default="-, standard output", help="Output file (only when analysing files)."
 )
 @force_option
-@click.option("--quiet", is_flag=True, help="Say only what is wrong.")
+@click.option("--quiet", is_flag=True, help="Print only problems.")
 @json_option
 @archive_option
 @click.pass_context
@@ -94,18 +95,17 @@ def engine(
     where: str,
     **filters: Any,
 ) -> None:
-    """Have an engine analyse the positions of recorded games.
+    """Analyse recorded games with a chess engine.
 
-    KEY is the beginning of a game's key; without KEY the games are those that the options choose. What the engine
-    tells of each position of the main line is stored in the archive, with its name and settings: show prints it
-    beside the moves, export pgn --engine writes it, tables, plots and reports use it. A position that the same engine
-    has looked at with the same settings is not looked at again, so a run that was interrupted is gone on with by the
-    same command.
+    KEY is the first characters of a game's key; without KEY, all games that match the filters are analysed. The
+    evaluation of each position of the main line is stored in the archive with the engine's name and settings; `show`,
+    `export pgn --engine`, tables, pictures and reports use it. Positions that this engine has analysed with the same
+    settings are skipped, so the same command continues an interrupted run.
 
-    KEY may be files instead, logs, journals or PGN: their games are written as PGN with evaluations.
+    KEY can also be files (logs, journals or PGN): their games are written as PGN with evaluations.
 
-    The first limit that is reached ends the thinking about a position; without any it is one second. Of a game with
-    which the engine fails what it told until then is kept, and the next game goes on; the exit status is 10 then.
+    The analysis of a position ends at the first limit that is reached; the default is one second. If the engine fails
+    in a game, the evaluations so far are kept, the next game is analysed, and the exit status is 10.
     """
     from recorder.analysis.engine import open_engine
     from recorder.analysis.found import Limits

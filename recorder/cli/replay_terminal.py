@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import archive_option, filter_options, game_filter
+from recorder.cli.options import Command, archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, warn_of_pauses
 from recorder.exit_codes import ExitCode
@@ -44,6 +44,7 @@ class _Pace(SpeedType):
 
 @click.command(
     "terminal",
+    cls=Command,
     short_help="Watch recorded games in the terminal.",
     epilog="""\b
 Examples:
@@ -57,23 +58,30 @@ Examples:
 @filter_options
 @click.option(
     "--speed", type=_Pace(), default="1", show_default=True,
-    help="How many times as fast: 4, 0.5, 1/3; max: lines, all at once.",
+    help="Speed factor: 4, 0.5, 1/3; max: print lines, all at once.",
 )  # fmt: skip
-@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="No wait is longer than this, at speed 1.")
+@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
 @click.option(
-    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="For moves without any time."
+    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="Think time of moves without times."
 )
 @click.option(
-    "--from", "position", type=PlaceType(), metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …"
+    "--from",
+    "position",
+    type=PlaceType(),
+    metavar="PLACE",
+    help="Start at a move, time, game or event: 20w, 1:30, #2, #2/20w, takeback …",
 )
 @click.option(
     "--pause-at", multiple=True, metavar="EVENT",
-    help="Pause behind each: takeback, chat, result …; think:30: before moves that took 30 s or more.",
+    help=(
+"Pause after each of these events: takeback, chat, result …; think:30: before moves that took "
+"at least 30 s."
+),
 )  # fmt: skip
-@click.option("--loop", is_flag=True, help="Begin again at the end.")
-@click.option("--flip", is_flag=True, help="Black is below.")
-@click.option("--ascii", "ascii_only", is_flag=True, help="Letters for men, no other signs than ASCII.")
-@click.option("--plain", is_flag=True, help="Print lines, as without a terminal.")
+@click.option("--loop", is_flag=True, help="Start again at the end.")
+@click.option("--flip", is_flag=True, help="Show the board from Black's side.")
+@click.option("--ascii", "ascii_only", is_flag=True, help="Use ASCII letters for pieces.")
+@click.option("--plain", is_flag=True, help="Print lines; the default where there is no terminal.")
 @archive_option
 def terminal(
     keys: tuple[str, ...],
@@ -89,14 +97,14 @@ def terminal(
     where: str,
     **filters: Any,
 ) -> None:
-    """Watch recorded games: the board, both clocks as they ran, hands, moves, kibitzes.
+    """Watch recorded games in the terminal, with running clocks.
 
-    KEY is the beginning of a game's key, last, or last~2; or a file: a journal, a log, PGN or BPGN. Without KEY the
-    games are those that the options choose. Games that went on together do so again: one is large, the others are
-    beside it or below.
+    Shows the board, both clocks as they ran, pieces in hand, moves and kibitzes. KEY is the first characters of a
+    game's key, last, or last~2; or a file: a journal, a log, PGN or BPGN. Without KEY, all games that match the filters
+    are shown. Games that were played at the same time are shown together, one of them large.
 
-    The key ? tells what keys do: space, arrows, + and -, g to go to a move, a time or an event, n and p for other
-    games, q. Where the output is no terminal, moves are printed as lines when they come. docs/replay.md tells the rest.
+    The key ? lists the keys: space, arrows, + and - for the speed, g to go to a move, time or event, n and p for other
+    games, q to quit. Where there is no terminal, moves are printed as lines. See docs/replay.md.
     """
     from recorder.archive.replaying import open_library
     from recorder.replay.moments import long_thinks

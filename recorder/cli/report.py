@@ -11,7 +11,7 @@ import click
 from recorder.archive.exporting import named_games, protected
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import output_options, say_left_out
-from recorder.cli.options import archive_option, filter_options, game_filter, unique_option
+from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option
 from recorder.cli.output import say
 
 __all__ = ["command"]
@@ -21,6 +21,7 @@ _WHAT = "Say what to write: a GAME, or --player HANDLE for one player, or --inde
 
 @click.command(
     "report",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder report last -o game.html
@@ -33,24 +34,21 @@ Examples:
 @filter_options
 @unique_option
 @archive_option
-@click.option("--index", is_flag=True, help="Write what the archive holds: games, players, time controls, logs.")
+@click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
 @output_options
 def command(where: str, index: bool, output: str, force: bool, **filters: Any) -> None:
-    """Write one HTML file about a game, about a player, or about the archive.
+    """Write an HTML report on a game, a player or the archive.
 
-    KEY alone, the beginning of a game's key, last, or last~2 for the third newest: the page plays the game back in real
-    time, with the think times as they were, and has both clocks, what was said, what was taken back, clock tables and
-    where it all comes from. Of a bughouse match it has both boards on one time line.
+    KEY (the first characters of a game's key, last, or last~2): a page that replays the game in real time, with both
+    clocks, think times, chat, takebacks, clock tables and sources. A bughouse match has both boards on one time line.
 
-    --player HANDLE: this player's use of time in all games that the options choose, in pictures and tables, and the
-    games themselves. Guests of one name are never taken for one player.
+    --player HANDLE: the player's use of time in all matching games, in pictures and tables, and the list of the games.
+    Guests with the same name are never taken for one player.
 
-    --index: the games that the options choose, the newest 2,000 or as many as --last says, with a filter; players, time
-    controls, endings, and the archive's logs.
+    --index: the matching games, the newest 2,000 or as many as --last says, with a search field; players, time
+    controls, endings and sources.
 
-    The other options are those of games.
-
-    A page needs no network and no other file. Needs the extra report.
+    The other options are filters, as in `games`. A page is one file and needs no network. Requires the extra `report`.
     """
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("A page is not for the terminal; write it to a file with -o.")

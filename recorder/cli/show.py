@@ -9,7 +9,7 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.archive.related import anomalies_of_game, as_told
-from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table
 from recorder.errors import StorageError
 from recorder.text import clean, plural
@@ -24,6 +24,7 @@ __all__ = ["command"]
 
 @click.command(
     "show",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder show last
@@ -35,23 +36,24 @@ Examples:
 )
 @click.argument("spec", metavar="GAME")
 @archive_option
-@click.option("--raw", is_flag=True, help="Print the game's own lines with file and offset instead.")
-@click.option("--match", "as_match", is_flag=True, help="Show both boards of a bughouse match by time instead.")
+@click.option("--raw", is_flag=True, help="Print the lines of the log that belong to the game, with file and offset.")
+@click.option("--match", "as_match", is_flag=True, help="Show both boards of a bughouse match by time.")
 @click.option(
     "--analysis",
     metavar="ENGINE",
     show_default="the one that covers most of the game, else the newest",
-    help="The analysis for the column Eval, by the beginning of the engine's name; none: no such column.",
+    help=("Analysis for the column Eval, by the first characters of the engine's name; none: no such column."),
 )
 @json_option
 @wide_option
 def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | None, as_json: bool) -> None:
-    """Show GAME: the beginning of its key, last, or last~2 for the third newest.
+    """Show a game: moves, clocks, think times, lag, events, sources.
 
-    Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies; of an
-    examined game also its variations, each under the line that it leaves, and which board was shown when; of a game
-    that several logs tell, why they are one and in what they differ; what engines thought. A move without a note is
-    proved by texts, boards and rules; list: it is legal, but no board showed it.
+    GAME is the first characters of its key, or last, or last~2 for the third newest. The page has the tags, the moves
+    with clock, elapsed time and lag, the final board, events, anomalies and evaluations. An examined game also has its
+    variations and the order in which boards were shown; a game of several sources has the evidence that they are one,
+    and their differences. A move without a note is proved by both notations, the boards and the rules; `list` marks a
+    move that is legal but was never seen on a board.
     """
     if raw and as_json:
         raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import clean, plural
 
@@ -26,7 +26,10 @@ Examples:
 @wide_option
 @click.pass_context
 def command(ctx: click.Context, where: str, as_json: bool) -> None:
-    """List the logs in the archive; `sources forget ID` takes one out again."""
+    """List the sources: logs, recordings and files in the archive.
+
+    `sources forget ID` removes one.
+    """
     from recorder.archive.kept_bytes import short_names
 
     if ctx.invoked_subcommand is not None:
@@ -80,14 +83,14 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
     )
 
 
-@command.command("forget")
+@command.command("forget", cls=Command)
 @click.argument("source_id", metavar="ID")
 @archive_option
 def _forget(source_id: str, where: str) -> None:
-    """Take the log ID out of the archive, with its bytes, games and findings.
+    """Remove a source with its bytes, games and anomalies.
 
-    It stays out: when a folder that it is in or another archive is imported, also after it has grown, and when the
-    archive is rebuilt. Importing it by its own name brings it back. The file itself is left alone.
+    It stays removed when its folder or another archive is imported, also after it has grown, and when the archive is
+    rebuilt. Importing the file by name adds it again. The file itself is not changed.
     """
     with open_archive(where, read_only=False) as archive:
         row = archive.source(source_id)

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from recorder.archive.left_over import archived_sessions
 from recorder.archive.locate import archive_file, import_command
-from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import SourceError
@@ -35,6 +35,7 @@ _COLUMNS = (
 
 @click.command(
     "status",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder status
@@ -49,24 +50,22 @@ Examples:
     "--check",
     "only_check",
     is_flag=True,
-    help="Report by the exit status: 0 recording, 11 reconnecting, 12 not running.",
+    help="Report by the exit status only: 0 recording, 11 reconnecting, 12 not running.",
 )
-@click.option("--metrics", "as_metrics", is_flag=True, help="Print the recorders' counts as Prometheus text.")
+@click.option("--metrics", "as_metrics", is_flag=True, help="Print the counters of the recorders as Prometheus text.")
 @json_option
 @wide_option
 @click.pass_context
 def command(
     ctx: click.Context, journal_dir: Path, where: str, only_check: bool, as_metrics: bool, as_json: bool
 ) -> None:
-    """Tell which connections are being recorded now, which journals a crash has left open, and how far the archive is.
+    """Show what is being recorded now, and what the archive lacks.
 
-    A journal is read as far as it was written and needs no repair: import takes it as it is, and record and proxy do
-    so when they start. Then a journal that was left open is ended, and not told any more.
+    Lists the connections of running recorders with their process id, user name and number of observed games, and
+    journals that a crash has left open. Such a journal needs no repair: `import` reads it as it is, and `record` and
+    `proxy` do so when they start. The clients of a proxy are not listed.
 
-    Of a recorder there are its process number, the name that the server gave, and how many games it observes now; a
-    proxy's clients are not known.
-
-    Without --check the exit status is 0 whether or not something is being recorded.
+    Without --check, the exit status is 0 whether or not anything is being recorded.
     """
     from recorder.journal import open_sessions, session_name
 

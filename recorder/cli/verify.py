@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import archive_option, json_option
+from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.exit_codes import ExitCode
 from recorder.progress import show_progress
@@ -22,6 +22,7 @@ __all__ = ["command"]
 
 @click.command(
     "verify",
+    cls=Command,
     epilog="""\b
 Examples:
   ics-recorder verify
@@ -33,14 +34,15 @@ Examples:
 @json_option
 @click.pass_context
 def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json: bool) -> None:
-    """Audit the archive: read every kept log again and compare.
+    """Verify the archive: read every kept log again and compare.
 
-    Counts <12> and <b1> in the decoded bytes and compares them with the stored dispositions, and every game with
-    what is stored. A log that is not kept is read from its file if that is still the same. Games of several logs are
-    put together again and compared, too. What stands in parentheses is no difference: in what those logs contradict
-    each other, and every move whose clock nothing explains. Positions of analyses are looked for in the games as they
-    are now. Exit status 1 if anything differs, 3 if an error of this program kept a log from being read whole, 6 if no
-    log could be read again.
+    Counts <12> and <b1> lines in the decoded bytes and compares them with the stored dispositions, and each game with
+    the stored one. A log that is not kept is read from its file if the file has not changed. Merged games are merged
+    again and compared. Parentheses contain facts that are not differences: contradictions between sources, and moves
+    whose clock is unexplained. Positions of analyses are compared with the games.
+
+    Exit status 1: something differs; 3: a log could not be read whole because of an error of this program; 6: no log
+    could be read.
     """
     from recorder.archive.verifying import verify_archive
     from recorder.cli.import_report import say_analyses

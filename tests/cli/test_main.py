@@ -130,3 +130,27 @@ def test_zones(cli: Cli, zone: str) -> None:
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "+25:00", "2", "../etc"])
 def test_wrong_zones(cli: Cli, zone: str) -> None:
     assert "is no time zone" in cli("import", "-n", "--tz", zone, __file__, code=ExitCode.USAGE).stderr
+
+
+def _help(*words: str) -> str:
+    result = CliRunner().invoke(main, [*words, "--help"], terminal_width=80)
+    assert result.exit_code == ExitCode.OK
+    return result.output
+
+
+def test_every_command_has_a_whole_summary_on_one_line_of_80_columns() -> None:
+    text = _help()
+    for heading in ("Get games in:", "Look:", "Get games out:", "Care:"):
+        assert f"\n{heading}\n" in text
+    for name in main.commands:
+        (line,) = (line for line in text.split("\n") if line.startswith(f"  {name} "))
+        assert line.endswith(".")
+        assert not line.endswith("...")
+        assert len(line) <= 80
+
+
+def test_options_are_listed_in_sections() -> None:
+    text = _help("export", "pgn")
+    filters, pgn, other = (text.index(f"\n{heading}:\n") for heading in ("Filters", "PGN", "Options"))
+    assert filters < text.index("--player") < pgn < text.index("--clock") < other < text.index("--output")
+    assert "KEY" not in text[other:]
