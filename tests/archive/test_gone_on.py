@@ -30,6 +30,27 @@ FOREIGN = (
 )
 
 
+class IdleMachine:
+    """A journal's clock: a millisecond passes whenever it is read.
+
+    Recorded boards that arrive again some seconds later, as on a busy machine, contradict their printed clocks and are
+    another game.
+    """
+
+    def __init__(self) -> None:
+        self._now_ns = time.time_ns()
+
+    def utc_ns(self) -> int:
+        return self.monotonic_ns()
+
+    def monotonic_ns(self) -> int:
+        self._now_ns += 1_000_000
+        return self._now_ns
+
+
+CLOCK = IdleMachine()
+
+
 class Recorder:
     """A recorder with ``--pgn``, its journals and its archive's process, in this process."""
 
@@ -42,7 +63,7 @@ class Recorder:
 
     def connect(self) -> JournalWriter:
         """The journal of a connection, at its beginning."""
-        journal = JournalWriter(self._folder, host="h", port=1, role="record", sync=Sync.OS)
+        journal = JournalWriter(self._folder, host="h", port=1, role="record", sync=Sync.OS, clock=CLOCK)
         self._child.sign(journal)
         self._archiving._take(journal.path, left=False)
         return journal
