@@ -1,17 +1,38 @@
-"""The contract of an exporter, and which games an export takes."""
+"""The contract of an exporter, which games an export takes, and its output: complete under its name, or not there."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import shutil
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind
 from recorder.text import plural
 
-__all__ = ["ExportReport", "Exporter", "GameExporter", "INCLUDE_WORDS", "Selection"]
+__all__ = [
+    "ExportReport",
+    "Exporter",
+    "GameExporter",
+    "INCLUDE_WORDS",
+    "SPLIT_WORDS",
+    "Selection",
+    "append_games",
+    "file_stem",
+    "known_keys",
+    "open_output",
+    "refuse_protected",
+    "replacing",
+    "write_split",
+]
 
 
 @dataclass(slots=True, repr=False)
@@ -119,3 +140,257 @@ class Selection:
 
 def _counted(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
+
+
+_UNSAFE = re.compile(rb"[^A-Za-z0-9_-]")
+# Device names of Windows, with any suffix.
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+_LONGEST_STEM = 100
+
+
+@contextmanager
+def open_output(
+    path: str | Path, force: bool = False, protect: Collection[Path] = (), *, private: bool = False
+) -> Iterator[BinaryIO]:
+    """Open an output for the time of one export.
+
+    Args:
+        path: ``-`` is standard output. A regular file gets its name only when the block ends without an exception.
+        force: replace a file that is there.
+        protect: files that must not be replaced whatever ``force`` says: the archive, the logs.
+        private: only its owner may read a regular file.
+    Raises:
+        ExportError: the file is there and ``force`` is False, it is protected, or it cannot be written.
+    """
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        try:
+            with target.open("wb") as device:
+                yield device
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename not in (None, str(target)):
+                raise
+            raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+        return
+    refuse_protected(target, protect)
+    _refuse(target, force)
+    with replacing(target, private=private) as out:
+        yield out
+
+
+def append_games(
+    path: str | Path, games: Iterable[Game], exporter: GameExporter, protect: Collection[Path] = ()
+) -> ExportReport:
+    """Add the games whose key the file does not hold yet; the old content stays byte for byte.
+
+    Args:
+        path: made if it is not there. protect: as for ``open_output``.
+    Returns:
+        The report; ``left_out["already in the file"]`` counts the others.
+    Raises:
+        ExportError: the format writes no keys, the file is protected, or it cannot be read or written.
+    """
+    target = Path(path)
+    refuse_protected(target, protect)
+    keys = known_keys(target, exporter)
+    with replacing(target, keep=True) as out:
+        for game in games:
+            if not keys.isdisjoint((game.key, *game.witnesses)):
+                exporter.report.left_out["already in the file"] += 1
+                continue
+            keys.add(game.key)
+            out.write(exporter.game_text(game).encode("utf-8", "replace"))
+    return exporter.report
+
+
+def known_keys(path: Path, exporter: GameExporter, begin: int = 0) -> set[str]:
+    """Keys of the games that a file of ours holds; empty if there is no file.
+
+    Args:
+        begin: the place in the file, where a game begins, from which on they are wanted.
+    Raises:
+        ExportError: the format writes no keys, or the file cannot be read.
+    """
+    mark = exporter.key_mark
+    if mark is None:
+        raise ExportError("Nothing can be appended in this format, because it holds no game keys; write a new file.")
+    if not path.exists():
+        return set()
+    start = mark.encode()
+    try:
+        with path.open("rb") as file:
+            file.seek(begin)
+            return {
+                line[len(start) : line.index(b'"', len(start))].decode("ascii", "replace")
+                for line in file
+                if line.startswith(start) and b'"' in line[len(start) :]
+            }
+    except OSError as error:
+        raise ExportError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def write_split(
+    directory: str | Path,
+    games: Iterable[Game],
+    exporter: GameExporter,
+    by: str,
+    force: bool = False,
+    append: bool = False,
+    protect: Collection[Path] = (),
+) -> ExportReport:
+    """Write games into one file a day, player or variant; a game stands in the files of both its players.
+
+    Args:
+        directory: made if it is not there.
+        by: ``day``, ``player`` or ``variant``.
+        force: replace files that are there. append: add to them what they do not hold yet.
+        protect: as for ``open_output``.
+    Raises:
+        ExportError: ``by`` is not known, a file is there, or one cannot be written. Then no file has changed.
+    """
+    if by not in SPLIT_WORDS:
+        raise ExportError(f"Games cannot be split by {by!r}; use one of {', '.join(SPLIT_WORDS)}.")
+    names = SPLIT_WORDS[by]
+    folder = Path(directory)
+    files: dict[Path, tuple[Path, set[str]]] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for game in games:
+            text: bytes | None = None
+            for name in dict.fromkeys(names(game)):
+                target = folder / f"{name}{exporter.suffix}"
+                if target not in files:
+                    refuse_protected(target, protect)
+                    files[target] = _begin(target, exporter, force, append)
+                unfinished, keys = files[target]
+                if not keys.isdisjoint((game.key, *game.witnesses)):
+                    continue
+                text = exporter.game_text(game).encode("utf-8", "replace") if text is None else text
+                with unfinished.open("ab") as out:
+                    out.write(text)
+            if text is None:
+                exporter.report.left_out["already in the file"] += 1
+        for target, (unfinished, _) in files.items():
+            unfinished.replace(target)
+    except OSError as error:
+        raise ExportError(f"{error.filename or folder} cannot be written: {error.strerror}.") from error
+    finally:
+        for unfinished, _ in files.values():
+            unfinished.unlink(missing_ok=True)
+    return exporter.report
+
+
+def file_stem(text: str) -> str:
+    """A file name for any text, the same on every system.
+
+    Lower case, because handles and many file systems ignore case. Bytes other than letters, digits, ``_`` and ``-``
+    are written as ``%2e``, so that different texts get different names; so is the first letter of a device's name.
+    """
+    stem = _UNSAFE.sub(lambda byte: b"%%%02x" % byte[0][0], text.lower().encode("utf-8", "replace")).decode()
+    if _RESERVED.fullmatch(stem):
+        stem = f"%{ord(stem[0]):02x}{stem[1:]}"
+    if len(stem) > _LONGEST_STEM:
+        stem = f"{stem[:_LONGEST_STEM]}%{hashlib.sha256(stem.encode()).hexdigest()[:16]}"
+    return stem or "%"
+
+
+def _by_day(game: Game) -> list[str]:
+    return [f"{game.day:%Y-%m-%d}" if game.day else "undated"]
+
+
+def _by_player(game: Game) -> list[str]:
+    return [file_stem(game.white.handle), file_stem(game.black.handle)]
+
+
+def _by_variant(game: Game) -> list[str]:
+    return [file_stem(game.variant) if game.variant else "unknown"]
+
+
+SPLIT_WORDS: dict[str, Callable[[Game], list[str]]] = {"day": _by_day, "player": _by_player, "variant": _by_variant}
+
+
+def refuse_protected(target: Path, protected: Collection[Path]) -> None:
+    """Keep an output from replacing what it is made from.
+
+    Args:
+        target: the output; links to a protected file are that file.
+        protected: files, which need not exist.
+    Raises:
+        ExportError: the output is one of them.
+    """
+    try:
+        real, there = target.resolve(), target.exists()
+        for path in protected:
+            if path.resolve() == real or (there and path.exists() and path.samefile(target)):
+                raise ExportError(f"{target} is the archive or a log; name another file.")
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        raise ExportError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _refuse(target: Path, force: bool) -> None:
+    if target.is_dir():
+        raise ExportError(f"{target} is a folder; name a file in it.")
+    if target.exists() and not force:
+        raise ExportError(f"{target} is already there; use --force to replace it.")
+
+
+def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> tuple[Path, set[str]]:
+    """Make the unfinished file of one target, with the old content if it is appended to."""
+    keys = known_keys(target, exporter) if append else set()
+    _refuse(target, force or append)
+    unfinished = _unfinished(target)
+    with unfinished.open("wb") as out:
+        if append:
+            _copy_old(target, out)
+    return unfinished, keys
+
+
+@contextmanager
+def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Iterator[BinaryIO]:
+    """A file written beside another one, which it replaces when the block ends without an exception.
+
+    Args:
+        target: need not be there; of a link the file that it leads to. keep: begin with what is in it.
+        private: only its owner may read it.
+    Raises:
+        ExportError: it cannot be written.
+    """
+    target = target.resolve()
+    unfinished = _unfinished(target)
+    try:
+        with unfinished.open("wb") as out:
+            if private:
+                unfinished.chmod(0o600)
+            if keep:
+                _copy_old(target, out)
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(target)
+    except OSError as error:
+        if error.filename not in (None, str(unfinished), str(target)):
+            raise
+        raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _unfinished(target: Path) -> Path:
+    digest = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return target.with_name(f".{digest}.{os.getpid()}.part")
+
+
+def _copy_old(target: Path, out: BinaryIO) -> None:
+    if not target.exists():
+        return
+    with target.open("rb") as old:
+        shutil.copyfileobj(old, out)
+        old.seek(max(old.tell() - 1, 0))
+        if old.read(1) not in (b"", b"\n"):
+            out.write(b"\n")

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from exporters.base import ExportReport
-from exporters.csv import write_csv
 from exporters.games_json import PRECISIONS
-from exporters.plies import write_json_lines
+from exporters.table_files import write_csv, write_json_lines
 from recorder.model import EXACT, Game, Ply, Precision, control_of
 
 __all__ = ["ClockSummary", "ClocksCsvExporter", "ClocksJsonExporter", "SideClocks", "side_clocks"]
@@ -91,7 +90,7 @@ class ClockSummary:
 
 
 class ClocksCsvExporter:
-    """The summary as CSV; see ``exporters.csv``.
+    """The summary as CSV; see ``exporters.table_files``.
 
     Args:
         raw: write texts that look like formulas as they are.

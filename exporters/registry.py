@@ -9,7 +9,7 @@ from exporters.bpgn import BpgnExporter
 from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn.exporter import PgnExporter
-from exporters.plies import PliesCsvExporter, PliesJsonExporter, PliesParquetExporter
+from exporters.table_files import PliesCsvExporter, PliesJsonExporter, PliesParquetExporter
 from recorder.errors import ExportError
 
 __all__ = ["EXPORTERS", "make_exporter"]
@@ -27,7 +27,7 @@ def make_exporter(what: str, format_name: str, *, raw: bool = False) -> Exporter
     """The exporter of ``what`` in ``format_name`` with its default options.
 
     Args:
-        what, format_name: keys of ``EXPORTERS``. raw: of CSV, see ``exporters.csv``.
+        what, format_name: keys of ``EXPORTERS``. raw: of CSV, see ``exporters.table_files``.
     Raises:
         ExportError: there is none.
     """

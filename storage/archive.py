@@ -46,8 +46,7 @@ from storage.write.games import closing_up, find_successors, order_of_sources, r
 from storage.write.merged import stale
 
 if TYPE_CHECKING:
-    from storage.maintenance.redaction import HandleReport, HandleText
-    from storage.maintenance.removal import ForgetReport
+    from storage.maintenance.removal import ForgetReport, HandleReport, HandleText
     from storage.read.columns import ColumnReader
     from storage.write.source import SourceWriter
 
@@ -262,7 +261,7 @@ class ArchiveStore:
         Args:
             handles: as ``forgotten_handles`` gives them. words: knows them.
         """
-        from storage.maintenance.redaction import redact_rows
+        from storage.maintenance.removal import redact_rows
 
         with self._database.writing() as connection:
             for handle in handles:
@@ -289,7 +288,7 @@ class ArchiveStore:
         Returns:
             Whether anything was replaced.
         """
-        from storage.maintenance.redaction import redact_kept
+        from storage.maintenance.removal import redact_kept
 
         with self._database.writing() as connection:
             driver = driver_of(connection)

@@ -338,7 +338,7 @@ MAPPINGS: Final[tuple[Mapping[Any], ...]] = (
 )
 
 # Plies are stored a million at a time, so they have lines of their own: ``storage.write.rows.add_plies`` makes the
-# values in the order of these columns, ``storage.read.rows`` takes a ``Ply`` from them by SQL.
+# values in the order of these columns, ``storage.read.games`` takes a ``Ply`` from them by SQL.
 PRECISION_CODES: Final = {  # the third part of ``quality``; 0 for the commonest one
     Precision.MILLISECONDS.value: 0,
     Precision.SECONDS.value: 1,

@@ -1,10 +1,17 @@
 """Measures of the use of time: each defined once, computed in pandas, in DuckDB or by Dask. See docs/measures.md."""
 
-from exporters.measures.budget import activity, even_budget, time_odds
-from exporters.measures.bughouse import diagonal_lead, sitting
-from exporters.measures.clocks import clock_curve, lag, residuals, time_left, time_left_by_phase
+from exporters.measures.clocks import (
+    activity,
+    clock_curve,
+    even_budget,
+    lag,
+    residuals,
+    time_left,
+    time_left_by_phase,
+    time_odds,
+)
 from exporters.measures.evaluations import blunders, loss_by_clock, loss_by_think
-from exporters.measures.games import game_sides, profile
+from exporters.measures.games import diagonal_lead, game_sides, profile, sitting
 from exporters.measures.pressure import clock_lead, flags, scramble_windows, scrambles
 from exporters.measures.think import autocorrelation, instant, longest_thinks, time_usage
 

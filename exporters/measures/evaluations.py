@@ -10,8 +10,7 @@ from narwhals.typing import IntoFrame
 
 from exporters.evaluations import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.base import FIRST_MOVE, INFERRED, NOT_PLAYED, TIME_TROUBLE, UNTIMED, Exclusion, Plies, flag
-from exporters.measures.exact import band_of, mean, precision, share, with_edges
-from exporters.measures.result import by_group, compute, told
+from exporters.measures.result import band_of, by_group, compute, mean, precision, share, told, with_edges
 
 __all__ = ["blunders", "loss_by_clock", "loss_by_think"]
 

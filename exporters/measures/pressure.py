@@ -9,9 +9,19 @@ import pandas as pd
 from narwhals.typing import IntoFrame
 
 from exporters.measures.base import INFERRED, NO_CLOCK, NO_TIME, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag
-from exporters.measures.exact import band_of, in_unit, mean, precision, share, summary, with_edges
 from exporters.measures.games import LOST_ON_TIME
-from exporters.measures.result import by_group, compute, told
+from exporters.measures.result import (
+    band_of,
+    by_group,
+    compute,
+    in_unit,
+    mean,
+    precision,
+    share,
+    summary,
+    told,
+    with_edges,
+)
 
 __all__ = ["clock_lead", "flags", "scramble_windows", "scrambles"]
 

@@ -1,8 +1,12 @@
-"""From the computed parts to the table that a measure returns: who is meant, in what order, what was left out."""
+"""What a measure returns: exact means, shares and quantiles, the order of the rows, what was excluded.
+
+Times are integers of milliseconds. A mean, a median and a percentile of times that were printed in whole seconds are
+whole seconds too: no figure is finer than its source.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,7 +14,19 @@ import pandas as pd
 
 from exporters.measures.base import PHASES, Dimension, Plies, collect
 
-__all__ = ["by_group", "compute", "told"]
+__all__ = [
+    "band_of",
+    "by_group",
+    "compute",
+    "in_unit",
+    "mean",
+    "precision",
+    "quantiles",
+    "share",
+    "summary",
+    "told",
+    "with_edges",
+]
 
 _ORDER = {name: place for place, name in enumerate(PHASES)}
 _BESIDE = {"mover": ("player", "guest", "computer"), "opponent": ("opponent", "opponent_guest", "opponent_computer")}
@@ -103,3 +119,125 @@ def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hash
         "left_out": left_out,
         "marked": {name: kept[of] for name, of in marks.items() if kept[of]},
     }
+
+
+_SECOND_MS = 1000
+
+
+def mean(sums: pd.Series[Any], counts: pd.Series[Any]) -> pd.Series[Any]:
+    """Means, rounded half up to an integer; NA of nothing."""
+    return (2 * sums + counts) // (2 * counts.where(counts > 0))
+
+
+def share(part: pd.Series[Any], whole: pd.Series[Any] | float) -> pd.Series[Any]:
+    """Parts of wholes, 0 to 1; NA of nothing."""
+    wholes = pd.Series(whole, index=part.index, dtype="Float64")
+    return part.astype("Float64") / wholes.where(wholes > 0)
+
+
+def in_unit(times_ms: pd.Series[Any], coarse: pd.Series[Any]) -> pd.Series[Any]:
+    """Times, rounded half up to whole seconds in rows where a ply with whole seconds counts."""
+    seconds = (times_ms + _SECOND_MS // 2) // _SECOND_MS * _SECOND_MS
+    return times_ms.where(coarse.fillna(0) == 0, seconds)
+
+
+def precision(coarse: pd.Series[Any], known: pd.Series[Any]) -> pd.Series[Any]:
+    """``seconds`` where one ply or more was printed so, else ``milliseconds``; NA where nothing was printed."""
+    words = pd.Series("milliseconds", index=coarse.index, dtype="string")
+    words = words.mask(coarse.fillna(0) > 0, "seconds")
+    return words.where(known.fillna(0) > 0)
+
+
+def summary(
+    counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[str, int | None], *, rounded: bool = True
+) -> pd.DataFrame:
+    """Count, sum, mean, extremes and quantiles of counted times.
+
+    Args:
+        counted: a row for each group, value and ``coarse``, with the count ``n`` and how many of these have a ``known``
+            precision. wanted: as in ``quantiles``. rounded: whether whole seconds make the figures whole seconds.
+    Returns:
+        ``by``, ``plies``, ``total_ms``, ``mean_ms``, ``least_ms``, ``most_ms``, ``coarse`` (plies with whole seconds),
+        ``precision``, and ``wanted``.
+    """
+    rows, groups = _numbered(counted, by)
+    rows = rows.assign(sum=rows[value] * rows["n"], coarse=rows["coarse"] * rows["n"])
+    sums = rows.groupby("_group").agg(
+        plies=("n", "sum"),
+        total_ms=("sum", "sum"),
+        least_ms=(value, "min"),
+        most_ms=(value, "max"),
+        coarse=("coarse", "sum"),
+        known=("known", "sum"),
+    )
+    table = groups.join(sums).join(_quantiles(rows, value, wanted))
+    table["mean_ms"] = mean(table["total_ms"], table["plies"])
+    table["precision"] = precision(table["coarse"], table.pop("known"))
+    if rounded:
+        for name in ("total_ms", "mean_ms", "least_ms", "most_ms", *wanted):
+            table[name] = in_unit(table[name], table["coarse"])
+    return table
+
+
+def quantiles(counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[str, int | None]) -> pd.DataFrame:
+    """Quantiles of values of which is known how often each occurs.
+
+    Args:
+        counted: rows with a group, a value and how often it occurs, ``n``. by: the groups' columns.
+        wanted: name of the result's column → percent, taken by nearest rank: the least value that so many percent of
+            the values do not exceed. None: the median, which is the mean of the two middle values, rounded half up.
+    Returns:
+        ``by`` and a column for each name; one row a group.
+    """
+    rows, groups = _numbered(counted, by)
+    return groups.join(_quantiles(rows, value, wanted))
+
+
+def _numbered(counted: pd.DataFrame, by: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows with the number of their group, and the groups' columns by number: names are compared only once."""
+    number = counted.groupby(by, dropna=False, observed=True, sort=False).ngroup()
+    rows = counted.assign(_group=number)
+    return rows, rows.drop_duplicates("_group").set_index("_group")[by]
+
+
+def _quantiles(rows: pd.DataFrame, value: str, wanted: Mapping[str, int | None]) -> pd.DataFrame:
+    rows = rows[["_group", value, "n"]].sort_values(["_group", value])
+    grouped = rows.groupby("_group")["n"]
+    upto, of = grouped.cumsum(), grouped.transform("sum")
+
+    def at_rank(rank: pd.Series[Any]) -> pd.Series[Any]:
+        """Of each group the value of a rank; the first has rank 1."""
+        there = rows.loc[(upto >= rank) & (upto - rows["n"] < rank)]
+        return there.set_index("_group")[value]
+
+    found = {}
+    for name, percent in wanted.items():
+        if percent is None:
+            found[name] = (at_rank((of + 1) // 2) + at_rank(of // 2 + 1) + 1) // 2
+        else:
+            found[name] = at_rank((of * percent + 99) // 100)
+    return pd.DataFrame(found)
+
+
+def band_of(value_ms: nw.Expr, edges: Sequence[int], unit_ms: nw.Expr | int = 1000) -> nw.Expr:
+    """The number of the band that a time is in: 0 below the first edge.
+
+    Args:
+        value_ms: the time. edges: ascending, in the unit. unit_ms: the unit, in milliseconds.
+    """
+    band: nw.Expr = nw.lit(0)
+    for number, edge in enumerate(edges, 1):
+        band = nw.when(value_ms >= edge * unit_ms).then(nw.lit(number)).otherwise(band)
+    return band
+
+
+def with_edges(table: pd.DataFrame, edges: Sequence[int], begin: str, end: str) -> pd.DataFrame:
+    """A computed table with its column ``band``, sorted by it, with two columns more: where each begins and ends.
+
+    Args:
+        begin, end: the columns' names; NA where a band is open.
+    """
+    edge: dict[Any, int] = dict(enumerate(edges))
+    table[begin] = (table["band"] - 1).map(edge).astype("Int64")
+    table[end] = table["band"].map(edge).astype("Int64")
+    return table.sort_values("band", kind="stable", ignore_index=True)

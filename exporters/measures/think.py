@@ -20,8 +20,7 @@ from exporters.measures.base import (
     collect,
     flag,
 )
-from exporters.measures.exact import in_unit, mean, precision, share, summary
-from exporters.measures.result import by_group, compute, told
+from exporters.measures.result import by_group, compute, in_unit, mean, precision, share, summary, told
 
 __all__ = ["DECIDES", "INSTANT_MS", "THINKS", "autocorrelation", "instant", "longest_thinks", "time_usage"]
 

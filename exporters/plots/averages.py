@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from exporters.measures import clock_lead
-from exporters.measures.exact import summary
+from exporters.measures.result import summary
 from exporters.plots.style import (
     Theme,
     add_footer,

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from exporters.measures import lag
-from exporters.measures.exact import quantiles
+from exporters.measures.result import quantiles
 from exporters.plots.style import (
     Theme,
     add_legend,

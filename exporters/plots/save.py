@@ -11,7 +11,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from exporters.csv import shielded
+from exporters.table_files import shielded
 from recorder.errors import ExportError
 
 __all__ = ["FORMATS", "TABLE_FORMATS", "svg_text", "write_picture", "write_table"]

@@ -16,7 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from exporters.measures import time_usage
-from exporters.measures.exact import quantiles
+from exporters.measures.result import quantiles
 from exporters.plots.style import (
     Theme,
     add_legend,

@@ -115,7 +115,7 @@ _MEANING = {
 
 
 def counted(plies: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
-    """How often each value occurs by group: what ``exporters.measures.exact.summary`` takes."""
+    """How often each value occurs by group: what ``exporters.measures.result.summary`` takes."""
     rows = plies[[*by, value]].assign(
         coarse=is_coarse(plies).astype("Int64"), known=plies["precision"].notna().astype("Int64"), n=1
     )

@@ -11,8 +11,7 @@ from exporters.clocks import SideClocks, side_clocks
 from exporters.evaluations import score_text, thoughts_by_ply
 from exporters.holdings import Hands, hands_in_match
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.report.charts import Chart, draw_charts
-from exporters.report.drawings import draw_board, drawings
+from exporters.report.charts import Chart, draw_board, draw_charts, drawings
 from exporters.report.events import (
     about,
     anomaly_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from exporters.boards import write_placement
+from exporters.pgn.parts import write_placement
 from exporters.report.moves import low_limit_ms
 from exporters.report.page import is_exact, plain_name, spoken_duration, spoken_move
 from exporters.report.playback import Playback, Showing

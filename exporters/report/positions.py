@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from exporters.boards import Board, boards_by_ply, carry_out, read_placement
 from exporters.holdings import Hands, hands_after, hands_of
 from exporters.pgn.annotations import told_once
-from exporters.pgn.parts import is_chess_fen
+from exporters.pgn.parts import Board, boards_by_ply, carry_out, is_chess_fen, read_placement
 from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
 
 __all__ = ["Branch", "Course", "ReportPosition"]

@@ -60,7 +60,7 @@ def write_analysed(
     run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
 ) -> None:
     """Analyse games of files, and write all of them as PGN."""
-    from exporters.output import open_output
+    from exporters.base import open_output
     from exporters.pgn.exporter import PgnExporter, PgnOptions
 
     with open_output(output, force, [Path(name) for name in files]) as out:

@@ -123,7 +123,7 @@ class Archive:
             ExportError: a word of a filter or of ``extra`` is not known. StorageError: the archive cannot be read.
         """
         _add_measures()
-        from exporters.tables.plies import ply_frame
+        from exporters.tables.frames import ply_frame
 
         _check(extra)
         return ply_frame(self._store, make_filter(filters), extra, arrow=self._arrow)
@@ -142,7 +142,7 @@ class Archive:
             ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
         _add_measures()
-        from exporters.tables.plies import pieces, plies_of
+        from exporters.tables.frames import pieces, plies_of
 
         _check(extra)
         if rows < 1:
@@ -154,7 +154,7 @@ class Archive:
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Two rows a game, White's first; columns in docs/tables.md, arguments and errors as for ``plies``."""
-        from exporters.tables.games import side_frame
+        from exporters.tables.frames import side_frame
 
         where = make_filter(filters)
         with self._store.columns(arrow=False) as reader:
@@ -162,7 +162,7 @@ class Archive:
 
     def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row a game; columns in docs/tables.md, arguments and errors as for ``plies``."""
-        from exporters.tables.games import game_frame
+        from exporters.tables.frames import game_frame
 
         where = make_filter(filters)
         with self._store.columns(arrow=False) as reader:
@@ -170,7 +170,7 @@ class Archive:
 
     def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row for everything that is no ply: offers, takebacks, chat, results …; arguments as for ``plies``."""
-        from exporters.tables.games import events_of
+        from exporters.tables.frames import events_of
 
         return events_of(self._store, make_filter(filters))
 
@@ -185,8 +185,8 @@ class Archive:
             ExportError, StorageError: as for ``plies``.
         """
         _add_measures()
+        from exporters.tables.frames import ply_frame
         from exporters.tables.matches import boards_of, match_frame, read_matches
-        from exporters.tables.plies import ply_frame
 
         where = make_filter(filters)
         with self._store.snapshot():
@@ -345,7 +345,7 @@ class Archive:
             ExportError: the extra ``report`` is not installed, the filters have several players, or the file is there
                 already or cannot be written. StorageError: no game matches, or the archive cannot be read.
         """
-        from exporters.output import open_output
+        from exporters.base import open_output
         from recorder.archive.exporting import protected
         from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 

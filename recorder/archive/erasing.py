@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exporters.output import open_output
+from exporters.base import open_output
 from recorder.archive.locate import archive_file, open_archive
 from recorder.errors import JournalError, SourceError, StorageError
 from recorder.events import Chunk, EngineLine

@@ -219,7 +219,7 @@ def export_pgn(
         ExportError: the output cannot or must not be written.
     """
     # What only lists or names games loads this module, too.
-    from exporters.output import append_games, open_output, write_split
+    from exporters.base import append_games, open_output, write_split
     from exporters.pgn.exporter import PgnExporter
     from recorder.archive.related import games_in_progress
     from recorder.model import SAVED_KINDS, GameKind
@@ -268,8 +268,8 @@ def export_bpgn(
     Raises:
         StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
     """
+    from exporters.base import append_games, open_output
     from exporters.bpgn import BpgnExporter
-    from exporters.output import append_games, open_output
     from recorder.archive.matches import other_boards
 
     exporter = BpgnExporter(options)
@@ -311,11 +311,11 @@ def export_games(
     Raises:
         StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
     """
-    from exporters.output import append_games, open_output
+    from exporters.base import append_games, open_output
 
     keep = protected(archive)
     if format_name != "jsonl":
-        from exporters.games_table import write_games
+        from exporters.table_files import write_games
 
         with open_output(output, force, keep) as out:
             return write_games(archive, chosen, out, format_name, raw=raw)

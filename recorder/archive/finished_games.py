@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exporters.output import SPLIT_WORDS, refuse_protected
+from exporters.base import SPLIT_WORDS, refuse_protected
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.archive.exporting import chosen_games, protected
 from recorder.archive.following import OVER

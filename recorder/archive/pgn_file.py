@@ -17,7 +17,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from exporters.output import replacing
+from exporters.base import replacing
 from recorder.files import lock, sync_folder
 
 __all__ = ["PgnEntry", "PgnFile", "ReadPosition", "keys_in"]

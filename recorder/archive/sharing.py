@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from exporters.output import refuse_protected
+from exporters.base import refuse_protected
 from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
 from recorder.errors import ExportError, StorageError

@@ -129,7 +129,7 @@ def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plies(archive: ArchiveStore, chosen: GameFilter) -> pd.DataFrame:
-    from exporters.tables.plies import ply_frame
+    from exporters.tables.frames import ply_frame
 
     return ply_frame(archive, chosen)
 
@@ -185,7 +185,7 @@ def picture_frames(archive: ArchiveStore, scope: str, shown: GameFilter) -> tupl
     plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
     events = None
     if scope == "game":
-        from exporters.tables.games import event_frame
+        from exporters.tables.frames import event_frame
 
         events = event_frame(list(archive.games(shown)))
     return with_progress(plies, games_in_progress(archive)), events

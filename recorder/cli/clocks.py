@@ -165,8 +165,8 @@ def _refuse_contradictions(asked: _Asked) -> None:
 
 def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
     """Two rows a game."""
+    from exporters.base import open_output
     from exporters.clocks import ClockSummary
-    from exporters.output import open_output
     from exporters.registry import make_exporter
 
     with open_archive(where) as archive:
@@ -251,15 +251,15 @@ def _write_table(
     elif format_name == "json":
         write_json(_as_json(table, asked, reasons), output, force, protected(archive))
     else:
-        from exporters.output import open_output
+        from exporters.base import open_output
 
         with open_output(output, force, protected(archive)) as out:
             if format_name == "csv":
-                from exporters.csv import write_csv
+                from exporters.table_files import write_csv
 
                 write_csv(table.columns, [_rows(table)], out, raw=csv_raw)
             else:
-                from exporters.plies import write_json_lines
+                from exporters.table_files import write_json_lines
 
                 write_json_lines(tuple(table.columns), [_rows(table)], out)
     _say_counts(table.attrs, reasons)

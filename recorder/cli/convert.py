@@ -77,8 +77,7 @@ def command(
 
     LOG is a log of any kind that `import` reads, or - for standard input.
     """
-    from exporters.base import Selection
-    from exporters.output import open_output, refuse_protected
+    from exporters.base import Selection, open_output, refuse_protected
     from recorder.archive.inputs import GameReader, open_inputs, read_options
     from recorder.containment import failures_sentence
     from recorder.sources import path_kind

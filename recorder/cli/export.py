@@ -199,7 +199,7 @@ def _plies(
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
             raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
-        from exporters.dataset import write_dataset
+        from exporters.table_files import write_dataset
 
         folder = Path(output)
         _write(
@@ -209,7 +209,7 @@ def _plies(
             where, output, filters,
         )  # fmt: skip
         return
-    from exporters.output import open_output
+    from exporters.base import open_output
     from exporters.registry import make_exporter
 
     exporter = make_exporter("plies", format_of(format_name, output, _PLY_FORMATS), raw=csv_raw)

@@ -165,11 +165,11 @@ def write_json(value: Any, output: str, force: bool, keep: Collection[Path]) -> 
     """One JSON document on one line, to standard output or a file.
 
     Args:
-        output, force, keep: as ``exporters.output.open_output`` has them.
+        output, force, keep: as ``exporters.base.open_output`` has them.
     Raises:
         ExportError: the output cannot be written.
     """
-    from exporters.output import open_output
+    from exporters.base import open_output
 
     with open_output(output, force, keep) as out:
         out.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

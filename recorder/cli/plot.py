@@ -157,7 +157,7 @@ def command(
             raise click.UsageError(f"{name} shows one game, and {count} were chosen: name one by its KEY, or last.")
         plies, events = picture_frames(archive, picture.scope, shown)
         keep = protected(archive)
-    from exporters.output import open_output
+    from exporters.base import open_output
     from exporters.plots.catalogue import PlotOptions
 
     wishes = PlotOptions(player, theme, size, chat, move)

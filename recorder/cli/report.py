@@ -56,7 +56,7 @@ def command(where: str, index: bool, output: str, force: bool, **filters: Any) -
     if not index and len(players) > 1:
         raise click.UsageError("A report is about one player: give --player once.")
     key = None if index or players else _only_key(filters)
-    from exporters.output import open_output
+    from exporters.base import open_output
     from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
     with open_archive(where) as archive, archive.snapshot():

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from storage.files import driver_of, make_engine
 from storage.maintenance.malformed import malformed_pages, malformed_values, missing_rows, storage_errors
-from storage.schema.upgrade import differences, require_current
-from storage.schema.views import VIEWS
+from storage.schema.upgrade import VIEWS, differences, require_current
 from storage.write.merged import unmerged
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ __all__ = ["check", "foreign_statements"]
 
 
 def foreign_statements(driver: sqlite3.Connection) -> list[str]:
-    """Triggers, and views that are not those of ``storage.schema.views``; and which of those are missing."""
+    """Triggers, and views that are not those of ``storage.schema.upgrade``; and which of those are missing."""
     own = {sql.split()[2]: sql for sql in VIEWS}
     found = driver.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
     foreign = []

@@ -11,8 +11,8 @@ from typing import Any, Final
 from recorder.errors import StorageError
 from recorder.model import Anomaly, Disposition, SourceReport, TimeBasis
 from storage.mapping import ANOMALIES, SHAPES
+from storage.read.games import select_sql
 from storage.read.query import beginning
-from storage.read.rows import select_sql
 
 __all__ = [
     "ELSEWHERE",

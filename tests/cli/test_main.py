@@ -41,10 +41,10 @@ def test_words_of_options_are_those_of_the_layers() -> None:
 
 
 def test_choices_of_exports_are_those_of_the_exporters() -> None:
-    from exporters.games_table import FORMATS
-    from exporters.output import SPLIT_WORDS
+    from exporters.base import SPLIT_WORDS
     from exporters.pgn.exporter import STYLES
     from exporters.registry import EXPORTERS
+    from exporters.table_files import FORMATS
     from recorder.cli import clocks, export
 
     def choices(command: Any, name: str) -> set[str]:

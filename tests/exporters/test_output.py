@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.base import GameExporter
+from exporters.base import GameExporter, append_games, file_stem, known_keys, open_output, write_split
 from exporters.games_json import GamesJsonExporter
-from exporters.output import append_games, file_stem, known_keys, open_output, write_split
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.errors import ExportError
 from recorder.model import Game, Player, TimeBasis

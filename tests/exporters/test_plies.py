@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 import pyarrow.parquet as pq
 import pytest
 
-from exporters.csv import write_csv
-from exporters.plies import (
+from exporters.table_files import (
     PliesCsvExporter,
     PliesJsonExporter,
     PliesParquetExporter,
+    write_csv,
     write_json_lines,
 )
 from exporters.tables.columns import PLY_COLUMNS

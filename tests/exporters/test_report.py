@@ -15,10 +15,10 @@ from pathlib import Path
 import chess
 import pytest
 
-from exporters.boards import read_placement, write_placement
 from exporters.evaluations import thoughts_by_ply
 from exporters.holdings import hands_in_match
-from exporters.report.drawings import harmless, serialise
+from exporters.pgn.parts import read_placement, write_placement
+from exporters.report.charts import harmless, serialise
 from exporters.report.events import anomaly_words, provenance
 from exporters.report.game import game_report
 from exporters.report.moves import move_rows, verdicts

@@ -32,7 +32,7 @@ from exporters.plots import (
 from exporters.plots.averages import clock_quartiles, lead_scores
 from exporters.plots.catalogue import PlotOptions
 from exporters.plots.lag import lag_bands
-from exporters.plots.moves import side_medians
+from exporters.plots.race import side_medians
 from exporters.plots.thinking import phase_shares
 from exporters.tables.facts import with_progress
 from recorder.errors import ExportError

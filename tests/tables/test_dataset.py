@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from exporters.dataset import write_dataset
+from exporters.table_files import write_dataset
 from exporters.tables.columns import PLY_COLUMNS
 from exporters.tables.filters import make_filter
 from recorder import Archive

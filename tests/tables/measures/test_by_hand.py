@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from exporters import measures
-from exporters.measures.budget import even_budget_ms
+from exporters.measures.clocks import even_budget_ms
 from recorder import Archive
 from tests.tables.measures.frames import frame_of
 

@@ -1,0 +1,397 @@
+"""The tables of plies, sides, games and events as DataFrames, in the dtypes of ``exporters.tables.columns``.
+
+Plies are read as arrays of many games: no Python runs for each ply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from exporters.tables.block import PlyBlock, hands_of, read_block
+from exporters.tables.boards import fens, material, moves_of, replay
+from exporters.tables.clocks import clocks_of
+from exporters.tables.columns import (
+    EVALUATIONS,
+    EVENT_COLUMNS,
+    GAME_COLUMNS,
+    ON_REQUEST,
+    PLY_COLUMNS,
+    SIDE_COLUMNS,
+    Column,
+)
+from exporters.tables.evaluations import Judged, judge_block
+from exporters.tables.facts import GameSide, side_of
+from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Game, Origin, TimeBasis
+from recorder.rules.moves import decode_move
+from storage import ArchiveStore, GameFilter
+from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
+
+__all__ = [
+    "coded",
+    "empty",
+    "event_frame",
+    "events_of",
+    "frame_of",
+    "game_frame",
+    "game_rows",
+    "instants",
+    "missing",
+    "pieces",
+    "plies_of",
+    "ply_frame",
+    "side_frame",
+    "spread",
+    "whole",
+]
+
+
+def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
+    """The columns in their order."""
+    return pd.DataFrame({column.name: values[column.name] for column in columns}, copy=False)
+
+
+def empty(columns: Sequence[Column]) -> pd.DataFrame:
+    """No rows, but all columns with their dtypes."""
+    return pd.DataFrame({column.name: _no_values(column) for column in columns})
+
+
+def missing(column: Column, count: int) -> Any:
+    """A column of integers or of a category without a value in so many rows; costs next to nothing."""
+    if column.dtype == "category":
+        return coded((), np.full(count, -1, dtype=np.int8))
+    kind = np.int32 if column.dtype == "Int32" else np.int64
+    return pd.arrays.IntegerArray(np.zeros(count, dtype=kind), np.ones(count, dtype=bool))
+
+
+def spread(column: Column, facts: Sequence[Any], rows: Ints | None = None) -> Any:
+    """A fact of games or sides, at every row that it belongs to; without ``rows`` one after the other.
+
+    What a category holds besides fixed words is sorted.
+    """
+    if column.dtype == "category":
+        words = column.words or sorted(set(facts) - {None})
+        number = {None: -1} | {word: code for code, word in enumerate(words)}
+        codes = np.array([number[fact] for fact in facts], dtype=np.int32)
+        return coded(words, codes if rows is None else codes[rows])
+    found = _array(facts, column)
+    return found if rows is None else found.take(rows)
+
+
+def coded(words: Sequence[str], codes: NDArray[Any]) -> pd.Categorical:
+    """A category; code -1: missing."""
+    return pd.Categorical.from_codes(codes, categories=pd.Index(list(words), dtype="str"))
+
+
+def whole(values: Ints, kind: type[np.signedinteger[Any]] = np.int64) -> Any:
+    """Integers, missing where the array says ``NULL``."""
+    unknown = values == NULL
+    return pd.arrays.IntegerArray(np.where(unknown, 1, values).astype(kind), unknown)
+
+
+def instants(values: Ints) -> Any:
+    """Milliseconds since 1970 as instants in UTC."""
+    missing = np.iinfo(np.int64).min  # NumPy's and pandas' "no instant"
+    return pd.Series(np.where(values == NULL, missing, values).view("datetime64[ms]")).dt.tz_localize("UTC")
+
+
+def _no_values(column: Column) -> Any:
+    return coded(column.words, np.empty(0, dtype=np.int8)) if column.dtype == "category" else _array((), column)
+
+
+def _array(facts: Sequence[Any], column: Column) -> Any:
+    if column.kind == "instant":
+        return instants(np.empty(0, dtype=np.int64))
+    dtype: Any = column.dtype  # pandas' types want a literal
+    return pd.array(list(facts), dtype=dtype)
+
+
+_BY_NAME = {column.name: column for column in (*PLY_COLUMNS, *ON_REQUEST)}
+
+
+def ply_frame(
+    storage: ArchiveStore, where: GameFilter, extra: Collection[str] = (), *, arrow: bool = True
+) -> pd.DataFrame:
+    """The plies of the games that match, as ``docs/tables.md`` describes.
+
+    Args:
+        storage: the archive. where: which games. extra: names of ``ON_REQUEST``.
+        arrow: use ADBC if the extra ``arrow`` is installed.
+    """
+    with storage.columns(arrow=arrow) as reader:
+        return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
+
+
+def pieces(games: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
+    """Row numbers of games in runs of about so many plies, at least one game each.
+
+    Args:
+        games: row numbers and numbers of plies. rows: the most plies of a run of several games.
+    """
+    ids: list[int] = []
+    count = 0
+    for row_id, plies in games:
+        if ids and count + plies > rows:
+            yield ids
+            ids, count = [], 0
+        ids.append(row_id)
+        count += plies
+    if ids:
+        yield ids
+
+
+def plies_of(reader: ColumnReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:
+    """As ``ply_frame``: of the games with these row numbers, in this order."""
+    columns = (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
+    block = read_block(reader, ids) if ids else None
+    return empty(columns) if block is None else frame_of(columns, _values(block, reader, keep=bool(extra)))
+
+
+def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, Any]:
+    plies, game = block.plies, block.game
+    white = plies.ply & 1 == 1
+    clocks = clocks_of(block, reader)
+    white_hands, black_hands = hands_of(block, reader)
+    whites, blacks = ([side_of(one, side) for one in block.games] for side in (True, False))
+    after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
+    basis = [one.time_basis for one in block.games]
+    utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
+
+    def of_game(column: str) -> Any:
+        return spread(_BY_NAME[column], [getattr(one, column) for one in block.games], game)
+
+    def of_side(column: str, field: str, *, other: bool = False) -> Any:
+        """A fact of the mover, or of the opponent."""
+        facts = [getattr(one, field) for one in (*whites, *blacks)]
+        return spread(_BY_NAME[column], facts, np.where(white != other, game, game + len(block.games)))
+
+    played = replay(moves_of(block, reader), keep=keep)
+    values = {
+        "key": of_game("key"),
+        "server": of_game("server"),
+        "server_game_no": of_game("server_game_no"),
+        "kind": of_game("kind"),
+        "variant": of_game("variant"),
+        "category": of_game("category"),
+        "rated": of_game("rated"),
+        "time_control": of_side("time_control", "time_control"),
+        "base_s": of_side("base_s", "base_s"),
+        "increment_s": of_side("increment_s", "increment_s"),
+        "ply": whole(plies.ply, np.int32),
+        "move_no": whole((plies.ply + 1) >> 1, np.int32),
+        "side": coded(_BY_NAME["side"].words, np.where(white, 0, 1)),
+        "mover": of_side("mover", "handle"),
+        "opponent": of_side("opponent", "handle", other=True),
+        "mover_id": of_side("mover_id", "identity"),
+        "opponent_id": of_side("opponent_id", "identity", other=True),
+        "mover_guest": of_side("mover_guest", "guest"),
+        "opponent_guest": of_side("opponent_guest", "guest", other=True),
+        "mover_computer": of_side("mover_computer", "computer"),
+        "opponent_computer": of_side("opponent_computer", "computer", other=True),
+        "mover_rating": of_side("mover_rating", "rating"),
+        "opponent_rating": of_side("opponent_rating", "rating", other=True),
+        "mover_score": of_side("mover_score", "score"),
+        "result": of_game("result"),
+        "ending": of_game("ending"),
+        "termination": spread(_BY_NAME["termination"], [one.termination or None for one in block.games], game),
+        "reason": spread(_BY_NAME["reason"], [one.reason_key for one in block.games], game),
+        "complete": of_game("complete"),
+        "san": pd.array(plies.san, dtype="string"),
+        "uci": _uci(plies.move),
+        "phase": coded(_BY_NAME["phase"].words, played.phase),
+        "clock_before_ms": whole(clocks.before_ms),
+        "clock_after_ms": whole(after),
+        "opponent_clock_ms": whole(_waiting(block, after)),
+        "white_clock_ms": whole(plies.white_clock_ms),
+        "black_clock_ms": whole(plies.black_clock_ms),
+        "elapsed_ms": whole(plies.elapsed_ms),
+        "elapsed_origin": coded(ELAPSED_ORIGINS, _elapsed_origin(block)),
+        "lag_ms": whole(plies.lag_ms),
+        "at": instants(np.where(utc, plies.at_ms, NULL)),
+        "arrival_ms": whole(plies.at_ms),
+        "time_basis": of_game("time_basis"),
+        "interval_ms": whole(clocks.interval_ms),
+        "thinking_ms": whole(clocks.thinking_ms),
+        "mover_sealed": of_side("mover_sealed", "sealed"),
+        "precision": coded(_BY_NAME["precision"].words, block.precision),
+        "proof": coded(_BY_NAME["proof"].words, block.proof),
+        "origin": coded(_BY_NAME["origin"].words, block.origin),
+        "white_holdings": pd.array(white_hands, dtype="string"),
+        "black_holdings": pd.array(black_hands, dtype="string"),
+        "residual_ms": whole(clocks.residual_ms),
+        "cause": coded(_BY_NAME["cause"].words, clocks.cause),
+        **_evaluations(judge_block(block, reader), len(game)),
+    }
+    if played.boards is not None:
+        values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
+        values["fen"] = pd.array(fens(played, plies, white_hands, black_hands), dtype="string")
+    return values
+
+
+def _evaluations(judged: Judged | None, rows: int) -> dict[str, Any]:
+    if judged is None:
+        return {name: missing(_BY_NAME[name], rows) for name in EVALUATIONS}
+    (*before, engine, loss_cp, loss_permille, engines) = judged
+    columns = [*map(whole, before), coded(engines, engine), whole(loss_cp, np.int32), whole(loss_permille, np.int32)]
+    return dict(zip(EVALUATIONS, columns, strict=True))
+
+
+def _elapsed_origin(block: PlyBlock) -> Ints:
+    """As ``Ply.elapsed_origin``: a place in ``ELAPSED_ORIGINS``, or -1."""
+    imported = np.where(block.origin == Origin.PGN, 1, 0)
+    origin = np.where(np.isin(block.precision, list(ELAPSED_DERIVED)), 2, imported)
+    return np.where(block.plies.elapsed_ms == NULL, -1, origin)
+
+
+def _waiting(block: PlyBlock, after: Ints) -> Ints:
+    """The opponent's clock after each ply: as printed with it, else as it stood after the opponent's move just before.
+
+    Saved games and deltas print the mover's clock only; ``after`` has these. It stands while the mover thinks.
+    """
+    plies, game = block.plies, block.game
+    printed = np.where(plies.ply & 1 == 1, plies.black_clock_ms, plies.white_clock_ms)
+    found = printed.copy()
+    follows = (game[1:] == game[:-1]) & (plies.ply[1:] == plies.ply[:-1] + 1)
+    found[1:] = np.where((printed[1:] == NULL) & follows, after[:-1], printed[1:])
+    return found
+
+
+def _uci(moves: Ints) -> Any:
+    codes, place = np.unique(moves, return_inverse=True)
+    texts = [None if code == NULL else decode_move(code) for code in codes.tolist()]
+    return pd.array(texts, dtype="string").take(place)
+
+
+_DAY_MS = 86_400_000
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
+    """Two rows for each of these games, White's first; ``games`` are row numbers and numbers of plies."""
+    rows = []
+    for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
+        sides = {white: side_of(facts, white) for white in (True, False)}
+        for white in (True, False):
+            mine = sides[white]
+            rows.append(
+                {
+                    **_common(facts, plies),
+                    "side": "white" if white else "black",
+                    **_player("player", mine),
+                    **_player("opponent", sides[not white]),
+                    "player_sealed": mine.sealed,
+                    "time_control": mine.time_control,
+                    "base_s": mine.base_s,
+                    "increment_s": mine.increment_s,
+                    "score": mine.score,
+                }
+            )
+    return _frame(SIDE_COLUMNS, rows)
+
+
+def game_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
+    """One row for each of these games; ``games`` are row numbers and numbers of plies."""
+    return _frame(GAME_COLUMNS, game_rows(reader, games))
+
+
+def game_rows(reader: ColumnReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The same as plain values by column: an instant is milliseconds since 1970, a truth may be 0 or 1."""
+    rows = []
+    for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
+        white, black = side_of(facts, True), side_of(facts, False)
+        rows.append(
+            {
+                **_common(facts, plies),
+                **_player("white", white),
+                **_player("black", black),
+                "time_control": white.time_control,
+                "black_time_control": black.time_control,
+            }
+        )
+    return rows
+
+
+def event_frame(games: Iterable[Game]) -> pd.DataFrame:
+    """The events of these games, in the order of their lines; of several witnesses what they tell alike once."""
+    rows = [
+        {
+            "key": game.key,
+            "ply": event.ply,
+            "kind": event.kind.value,
+            "detail": event.detail,
+            "actor": event.actor,
+            "value": event.value,
+            "text": event.text,
+            "white_clock_ms": event.white_clock_ms,
+            "black_clock_ms": event.black_clock_ms,
+            "reason": game.reason_key,
+            "at": event.at_ms if game.time_basis is TimeBasis.UTC else None,
+            "arrival_ms": event.at_ms,
+            "time_basis": game.time_basis.value,
+        }
+        for game in games
+        for event in game.events
+    ]
+    return _frame(EVENT_COLUMNS, rows)
+
+
+def events_of(storage: ArchiveStore, where: GameFilter) -> pd.DataFrame:
+    """The events of the games that match, all of one moment."""
+    with storage.snapshot():
+        return event_frame(
+            storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+        )
+
+
+def _common(facts: GameFacts, plies: int) -> dict[str, Any]:
+    return {
+        **facts._asdict(),
+        "termination": facts.termination or None,
+        "reason": facts.reason_key,
+        "started_at": facts.started_at_ms if facts.time_basis == TimeBasis.UTC.value else None,
+        "started_ms": facts.started_at_ms,
+        "day": _day(facts),
+        "plies": plies,
+    }
+
+
+def _day(facts: GameFacts) -> str | None:
+    """As ``Game.day``."""
+    if facts.started_at_ms is not None and facts.time_basis in (TimeBasis.UTC.value, TimeBasis.LOCAL.value):
+        return str(date(1970, 1, 1) + timedelta(days=facts.started_at_ms // _DAY_MS))
+    if facts.date_text is None or not _ISO_DAY.fullmatch(facts.date_text):
+        return None
+    try:
+        return str(date.fromisoformat(facts.date_text))
+    except ValueError:  # printed by a server, and no such day
+        return None
+
+
+def _player(name: str, side: GameSide) -> dict[str, Any]:
+    return {
+        name: side.handle,
+        f"{name}_id": side.identity,
+        f"{name}_guest": side.guest,
+        f"{name}_computer": side.computer,
+        f"{name}_rating": side.rating,
+    }
+
+
+def _frame(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> pd.DataFrame:
+    if not rows:
+        return empty(columns)
+    return frame_of(
+        columns, {column.name: _event_values(column, [row[column.name] for row in rows]) for column in columns}
+    )
+
+
+def _event_values(column: Column, values: list[Any]) -> Any:
+    if column.kind == "instant":
+        return instants(np.array([NULL if value is None else value for value in values], dtype=np.int64))
+    return spread(column, values)
