@@ -27,8 +27,8 @@ from typing import Any
 
 from benchmarks.run import ENVIRONMENT
 from recorder.journal import find_part, part_blocks
-from recorder.live.login.servers import FICS
 from recorder.model import Game
+from recorder.replay.server.login import FICS
 
 __all__ = ["Session", "messages", "read_only", "session"]
 
@@ -104,9 +104,9 @@ def _drain(client: socket.socket) -> None:
 def record(times: Path, words: list[str]) -> None:
     """``ics-recorder`` with the time of every sync, and how long the file was, noted in memory."""
     from recorder.cli import main
-    from recorder.journal import file
+    from recorder.journal import parts
 
-    sync, start, noted = file._sync, asyncio.create_subprocess_exec, bytearray()
+    sync, start, noted = parts._sync, asyncio.create_subprocess_exec, bytearray()
 
     def noting(fd: int) -> None:
         size = os.fstat(fd).st_size
@@ -118,7 +118,7 @@ def record(times: Path, words: list[str]) -> None:
             command = (command[0], "-m", "benchmarks.live_session", "--archive", str(_commits_of(times)))
         return await start(*command, **how)
 
-    file._sync = noting
+    parts._sync = noting
     asyncio.create_subprocess_exec = starting  # type: ignore[assignment]  # the benchmark puts itself in between
     sys.argv[1:] = words
     try:

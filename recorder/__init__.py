@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from exporters.tables.filters import Filters
     from recorder import measures, plots
     from recorder.archive.archive import Archive
-    from recorder.archive.import_paths import ImportReport
+    from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.importing import Outcome
-    from recorder.archive.merging import Merged
     from recorder.archive.verifying import Audit, VerifyReport
     from recorder.errors import (
         EngineError,
@@ -115,7 +114,7 @@ _MODULES = {
     "ExportReport": "exporters.base",
     "Filters": "exporters.tables.filters",
     "ImportReport": "recorder.archive.import_paths",
-    "Merged": "recorder.archive.merging",
+    "Merged": "recorder.archive.import_paths",
     "Outcome": "recorder.archive.importing",
     "VerifyReport": "recorder.archive.verifying",
 }

@@ -136,7 +136,7 @@ def movetext(
     """Plies that follow each other as lines of text, as ``timed_move`` has them, each with its number.
 
     Args:
-        first, sans, clocks_ms, elapsed_of_each_ms: as in ``recorder.model.pgn_plies.ShownPlies``.
+        first, sans, clocks_ms, elapsed_of_each_ms: as in ``recorder.model.plies.ShownPlies``.
     Returns:
         None where a time is not known or below zero: that needs other words.
     """

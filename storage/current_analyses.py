@@ -80,7 +80,7 @@ def find_standing(driver: sqlite3.Connection, games: Collection[int]) -> list[tu
     """By key of a game: whether each position stands of which something else is stored, and its row number."""
     if not games:
         return []
-    from recorder.relating.adjourned import board_of, boards_after
+    from recorder.relating.examined import board_of, boards_after
 
     found = []
     loaded = load_games(

@@ -155,8 +155,8 @@ def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[st
     Raises:
         StorageError: they cannot be one.
     """
-    from recorder.relating.decisions import pair_of
     from recorder.relating.duplicates import why_never_one
+    from recorder.relating.grouping import pair_of
 
     rows = [resolve(driver, one), resolve(driver, other)]
     if rows[0] == rows[1]:
@@ -174,7 +174,7 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     Raises:
         StorageError: there is nothing to separate it from.
     """
-    from recorder.relating.decisions import pair_of
+    from recorder.relating.grouping import pair_of
 
     row = resolve(driver, spec)
     keys = _keys(driver, row)

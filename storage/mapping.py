@@ -38,7 +38,7 @@ from recorder.model import (
     Thinking,
     TimeBasis,
 )
-from recorder.model.pgn_plies import ShownLine
+from recorder.model.plies import ShownLine
 
 __all__ = [
     "STARTS",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from recorder.relating.decisions import Decided, Pair
+    from recorder.relating.grouping import Decided, Pair
 
 __all__ = [
     "DECISIONS",
@@ -125,7 +125,7 @@ def decisions(driver: sqlite3.Connection) -> list[Decision]:
 
 def load_decided(driver: sqlite3.Connection) -> Decided:
     """The decisions as merging asks for them."""
-    from recorder.relating.decisions import Decided
+    from recorder.relating.grouping import Decided
 
     found = decisions(driver)
     return Decided(
@@ -159,7 +159,7 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
     before = decisions(driver)
     if not before:
         return
-    from recorder.relating.decisions import pair_of
+    from recorder.relating.grouping import pair_of
 
     after = [one._replace(key=renamed(one.key), other=renamed(one.other)) for one in before]
     changed = [(one, new) for one, new in zip(before, after, strict=True) if one != new]
@@ -179,7 +179,7 @@ def carry_decisions(
     Returns:
         Those that were taken, by the keys that they have here.
     """
-    from recorder.relating.decisions import pair_of
+    from recorder.relating.grouping import pair_of
 
     known = {(one.key, one.other): one for one in decisions(driver)}
     taken = []

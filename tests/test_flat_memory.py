@@ -14,10 +14,10 @@ from benchmarks.live_session import messages
 from recorder.journal.format import Record, RecordKind, format_header, format_record
 from recorder.live.conversation import Conversation, ConversationStage
 from recorder.live.login.login import Login
-from recorder.live.login.servers import FICS
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.pipeline import Pipeline
+from recorder.replay.server.login import FICS
 from recorder.sources import SourceKind
 from recorder.sources import journal as journal_module
 from recorder.tracking import session as restart_module

@@ -18,7 +18,7 @@ from exporters.pgn.tags import KEY_TAG, add_losses, as_crazyhouse, fics_tags, is
 from exporters.pgn.text import GLUE, Item, brace_comment, colours_for_handles, comment_of, wrap
 from recorder.errors import ExportError
 from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameKind, Ply, Proof
-from recorder.model.pgn_plies import ShownPlies
+from recorder.model.plies import ShownPlies
 from recorder.movetext import move_number, movetext, timed_move
 from recorder.times import decimal_seconds, hms, short_seconds
 

@@ -25,7 +25,7 @@ from recorder.model import (
     Proof,
     name_plies,
 )
-from recorder.model.pgn_plies import ShownLine, ShownPlies, shown_line, shown_plies
+from recorder.model.plies import ShownLine, ShownPlies, shown_line, shown_plies
 from recorder.rules.moves import decode_move
 
 __all__ = [

@@ -16,8 +16,7 @@ from functools import partial
 from typing import Final
 
 from recorder.analysis.cecp_session import CecpSession
-from recorder.analysis.found import Collected, Found, Limits
-from recorder.analysis.plan import Look, Play, PlayedLine, SetUp, TakeBack
+from recorder.analysis.plan import Collected, Found, Limits, Look, Play, PlayedLine, SetUp, TakeBack
 from recorder.analysis.process import EngineProcess
 from recorder.cecp.answers import Answer, Indented
 from recorder.cecp.commands import (

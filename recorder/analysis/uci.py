@@ -15,8 +15,7 @@ import chess
 import chess.engine
 import chess.variant
 
-from recorder.analysis.found import Collected, Found, Limits
-from recorder.analysis.plan import Look, Play, PlayedLine, SetUp, TakeBack
+from recorder.analysis.plan import Collected, Found, Limits, Look, Play, PlayedLine, SetUp, TakeBack
 from recorder.analysis.process import EngineProcess, clean, seconds
 from recorder.errors import VariantError
 from recorder.model import Game, Thinking

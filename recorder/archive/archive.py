@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from exporters.base import ExportReport
-    from recorder.archive.import_paths import ImportReport
+    from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.inputs import ReadOptions
-    from recorder.archive.merging import Merged
     from recorder.archive.verifying import VerifyReport
     from recorder.model import Game
 

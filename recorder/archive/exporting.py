@@ -1,17 +1,19 @@
-"""Writing games to files: which games, what the filters exclude, and the files that no export may replace."""
+"""Writing games to files, which games the filters choose and exclude, and copies of a whole archive."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from recorder.errors import StorageError, UnknownVariantError
-from recorder.text import plural
+from recorder.archive.locate import archive_file
+from recorder.errors import ExportError, StorageError, UnknownVariantError
+from recorder.text import plural, reason_of
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "archive_files",
+    "backup_archive",
     "chosen_games",
     "export_bpgn",
     "export_games",
@@ -32,6 +35,7 @@ __all__ = [
     "require_games",
     "require_keys",
     "settled",
+    "share_archive",
     "without_games",
 ]
 
@@ -270,7 +274,7 @@ def export_bpgn(
     """
     from exporters.base import append_games, open_output
     from exporters.bpgn import BpgnExporter
-    from recorder.archive.matches import other_boards
+    from recorder.archive.related import other_boards
 
     exporter = BpgnExporter(options)
     bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
@@ -326,3 +330,54 @@ def export_games(
             return append_games(output, games, GamesJsonExporter(), keep)
         with open_output(output, force, keep) as out:
             return GamesJsonExporter().write(games, out)
+
+
+def backup_archive(where: str, target: str) -> None:
+    """Copy an archive to a file that must not exist; it may be written meanwhile.
+
+    Raises:
+        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
+    """
+    from storage import backup
+
+    with _copying(where, target) as path:
+        backup(path, Path(target))
+
+
+def share_archive(where: str, target: str, *, pseudonyms: bool, redact: Sequence[str]) -> None:
+    """Write a copy to give away; see ``storage.share``.
+
+    Args:
+        pseudonyms, redact: as ``storage.share`` takes them.
+    Raises:
+        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
+    """
+    from storage import share
+
+    with _copying(where, target) as path:
+        share(path, Path(target), pseudonyms=pseudonyms, redact=redact)
+
+
+@contextmanager
+def _copying(where: str, target: str) -> Iterator[Path]:
+    """Check both ends of a copy, so that it is known which of them fails.
+
+    Raises:
+        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
+    """
+    import sqlite3
+
+    from exporters.base import refuse_protected
+    from storage import current
+
+    path = archive_file(where)
+    current(path)
+    refuse_protected(Path(target), archive_files(path))
+    if os.path.lexists(target):
+        raise ExportError(f"{target} is already there; give another name.")
+    if not Path(target).absolute().parent.is_dir():
+        raise ExportError(f"{target} cannot be written: its folder is not there.")
+    try:
+        yield path
+    except (StorageError, sqlite3.Error, OSError) as error:
+        raise ExportError(f"{target} cannot be written: {reason_of(error).removesuffix('.')}.") from error

@@ -1,29 +1,245 @@
-"""Importing what a user names: logs, folders of logs, and other archives."""
+"""Importing what a user names: logs, folders of logs, and other archives.
+
+The games of another archive are taken as they were read; their bytes are not parsed again. The archive gets what
+importing all logs of both would give it. So a source that both have is there once; where one has more of a log than the
+other, the longer one counts; what was forgotten here stays out, and a player whom one of them was told to forget is
+forgotten.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.copies import Copies
+from recorder.archive.erasing import forget_handles
 from recorder.archive.importing import Outcome, import_source, tell_kind
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
+from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
-from recorder.archive.merging import Merged, merge
 from recorder.errors import StorageError
 from recorder.live.status import is_state_file
+from recorder.pipeline import PARSER_VERSION
 from recorder.progress import Progress, of_several
+from recorder.sources.redaction import Forgotten, ForgottenHandle
 from recorder.text import plural
-from storage import is_database, reading_other
+from storage import ArchiveStore, ForgottenSource, GameFilter, SourceRow, is_database, reading_other
 
 if TYPE_CHECKING:
+    from recorder.progress import Progress
     from storage import ArchiveStore
 
-__all__ = ["STORED", "ImportReport", "import_paths", "merge_file"]
+__all__ = ["ImportReport", "Merged", "STORED", "copy_source", "import_paths", "merge", "merge_file"]
+
+_GAMES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What is to become of a source.
+
+    Attributes:
+        row: of the other archive. status: as ``Outcome.status``.
+        ours: the source whose place it takes. part_of: the name of a longer one that is here.
+    """
+
+    row: SourceRow
+    status: str
+    ours: SourceRow | None = None
+    part_of: str | None = None
+
+
+class Merged(NamedTuple):
+    """What a merger did, or would do.
+
+    Attributes:
+        name: what the user calls the other archive.
+        outcomes: what became of each source of the other archive.
+        players: whom the other archive was told to forget and this one was not; only hashes of their handles are known.
+        games: of this archive's own that go with them.
+        analyses: taken over from the other archive. homeless: those of them that were not, as their games are not here.
+    """
+
+    name: str
+    outcomes: list[Outcome]
+    players: int
+    games: int
+    analyses: int = 0
+    homeless: int = 0
+
+    def __repr__(self) -> str:
+        states = Counter(outcome.status.replace("-", " ") for outcome in self.outcomes)
+        inner = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+        games = sum(outcome.games for outcome in self.outcomes)
+        return f"Merge of {plural(len(self.outcomes), 'log')}{f' ({inner})' if inner else ''} · {plural(games, 'game')}"
+
+
+def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_run: bool, progress: Progress) -> Merged:
+    """Take what another archive has and this one has not, in one transaction.
+
+    Args:
+        archive: open for writing, or for reading if ``dry_run``; None: it is not there yet.
+        other: a snapshot. name: what the user calls it.
+        dry_run: only tell.
+        progress: told the bytes of each source when it was taken.
+    Raises:
+        StorageError: an archive cannot be read, or this one not written; it is as it was.
+    """
+    theirs = set(other.forgotten_handles())
+    if archive is None:
+        return Merged(name, [_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
+    if dry_run:
+        return Merged(name, [_outcome(name, step) for step in _plan(archive, other)], *_going(archive, theirs))
+    with archive.transaction():
+        players, games = _going(archive, theirs)
+        wanted = other.successors()
+        handles = {*archive.forgotten_handles(), *theirs}
+        outcomes: list[Outcome] = []
+        for step in _plan(archive, other):
+            outcomes.append(_outcome(name, step))
+            if step.status in ("new", "grown", "replaced"):
+                outcomes[-1].games = 0
+                copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
+                progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
+        archive.duplicates.carry_decisions(other.duplicates)
+        analyses, homeless = archive.carry_analyses(other)
+        if handles:
+            forget_handles(archive, sorted(handles), progress)
+            left = {row.sha256: row.games for row in archive.sources()}
+            for outcome in outcomes:
+                if outcome.games:
+                    outcome.games = left.get(outcome.sha256 or "", 0)
+    return Merged(name, outcomes, players, games, analyses, homeless)
+
+
+def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, int]:
+    """How many players are forgotten here, too, from now on, and how many games go with them."""
+    handles = theirs.difference(archive.forgotten_handles())
+    if not handles:
+        return 0, 0
+    new = Forgotten(handles)
+    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0, witnesses=True))
+    return len(handles), sum(game.white.handle in new or game.black.handle in new for game in games)
+
+
+def _outcome(name: str, step: _Step) -> Outcome:
+    row = step.row
+    return Outcome(
+        f"{name}: {row.name}",
+        step.status,
+        kind=row.kind,
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        games=row.games if step.status in ("new", "grown", "replaced") else 0,
+        part_of=step.part_of,
+    )
+
+
+def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
+    ours, forgotten = archive.sources(), archive.forgotten_sources()
+    by_hash = {row.sha256: row for row in ours}
+    forgotten_players = Forgotten({*archive.forgotten_handles(), *other.forgotten_handles()})
+    here, there = Copies(archive, forgotten_players), Copies(other, forgotten_players)
+    ours.sort(key=lambda row: -row.size_bytes)
+    steps: list[_Step] = []
+    for row in other.sources():
+        if (mine := by_hash.get(row.sha256)) is not None:
+            steps.append(_Step(row, "replaced" if _is_better(row, mine) else "known", mine))
+        elif _was_forgotten(other, row, forgotten):
+            steps.append(_Step(row, "forgotten"))
+        elif (whole := next((mine for mine in ours if there.begins(row, here, mine)), None)) is not None:
+            steps.append(_Step(row, "known", part_of=whole.name))
+        else:
+            before = next((mine for mine in ours if here.begins(mine, there, row)), None)
+            if before is not None:
+                ours.remove(before)  # another version of it goes on differently and is a log of its own
+            steps.append(_Step(row, "new" if before is None else "grown", before))
+    return steps
+
+
+def _is_better(row: SourceRow, mine: SourceRow) -> bool:
+    """Whether the other archive knows more of the same source."""
+    if mine.lacks_player and mine.kept and not row.kept:
+        return False  # its games would stand beside bytes that lack them; what is kept may be all that is left
+    if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
+        return row.parser_version == PARSER_VERSION
+    return row.kept and not mine.kept and row.options == mine.options
+
+
+def _was_forgotten(other: ArchiveStore, row: SourceRow, forgotten: list[ForgottenSource]) -> bool:
+    """Whether a source, or the beginning of it, was taken out here."""
+    if any(row.sha256 == gone.sha256 for gone in forgotten):
+        return True
+    marks = {gone.size_bytes: gone.sha256 for gone in forgotten if 0 < gone.size_bytes < row.size_bytes}
+    blocks = source_blocks(other, row) if marks else None
+    if blocks is None:
+        return False
+    running, size = sha256(), 0
+    for block in blocks:
+        start = 0
+        for mark in sorted(mark for mark in marks if size < mark <= size + len(block)):
+            running.update(block[start : mark - size])
+            start = mark - size
+            if running.hexdigest() in (gone.sha256 for gone in forgotten if gone.size_bytes == mark):
+                return True
+        running.update(block[start:])
+        size += len(block)
+    return False
+
+
+def copy_source(
+    archive: ArchiveStore,
+    other: ArchiveStore,
+    row: SourceRow,
+    wanted: dict[str, str],
+    *,
+    ours: SourceRow | None = None,
+    outcome: Outcome | None = None,
+) -> None:
+    """Copy a source with its games as they were read.
+
+    Args:
+        archive: open for writing. other: where the source is. row: which.
+        wanted: what ``other.successors`` gives.
+        ours: the source whose place it takes.
+        outcome: in which the games are counted.
+    Raises:
+        StorageError: an archive cannot be read or written.
+    """
+    same = ours if ours is not None and ours.sha256 == row.sha256 else row
+    with archive.write_source(
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        name=same.name,
+        path=same.path,
+        kind=row.kind,
+        keep=row.kept,
+        parser_version=row.parser_version,
+        options=row.options,
+        timing=other.source_timing(row.id),
+        continues=None if ours is None else replace(ours, read_up_to=0),
+    ) as writer:
+        if row.kept:
+            for block in other.read_source(row.sha256, writer.keep_from):
+                writer.keep(block)
+        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True))
+        while some := list(islice(games, _GAMES)):
+            taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
+            writer.add_games(taken)
+            if outcome is not None:
+                outcome.count(taken)
+        writer.restart(row.read_up_to, row.restart_state)
+        report = other.report(row.sha256)
+        if outcome is not None:
+            outcome.report, outcome.flawed = report, bool(report.anomalies)
+        writer.finish(report)
+
 
 STORED = ("new", "grown", "replaced")
 """``Outcome.status`` of the logs of which an import has stored something."""

@@ -15,15 +15,13 @@ from recorder.archive.recording import ArchiveChild
 from recorder.errors import JournalError
 from recorder.journal import find_part
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.live.deferred import DeferredJournal
-from recorder.live.message_printer import MessagePrinter
-from recorder.live.messages import MessageSink
+from recorder.live.messages import MessagePrinter, MessageSink
 from recorder.live.net.sockets import Address, format_address, is_loopback, why_unknown
 from recorder.live.proxy import Closed, Proxy
-from recorder.live.recording import RecordedConnection
+from recorder.live.recording import DeferredJournal, RecordedConnection
 from recorder.live.relay import ProxySide
 from recorder.live.secrets.client import SecretGuard
-from recorder.live.signals import heed_signals
+from recorder.live.service import heed_signals
 from recorder.text import plural
 
 __all__ = ["ProxyArchive", "make_folder", "run_proxy", "tell_end"]

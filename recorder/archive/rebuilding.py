@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forgotten_in
+from recorder.archive.import_paths import copy_source
 from recorder.archive.importing import marked
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
-from recorder.archive.merging import copy_source
 from recorder.archive.verifying import game_parts
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError

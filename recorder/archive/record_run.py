@@ -27,8 +27,7 @@ from recorder.live.net.sockets import Address, format_address
 from recorder.live.policy.observing import Observing
 from recorder.live.policy.plan import ObservationPlan, plan_notes
 from recorder.live.screen import Screen
-from recorder.live.service import ServiceManager
-from recorder.live.signals import heed_signals
+from recorder.live.service import ServiceManager, heed_signals
 from recorder.live.status import RecorderState, Snapshot, StateFile, take_snapshot
 from recorder.text import plural
 

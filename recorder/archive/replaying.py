@@ -1,15 +1,16 @@
-"""Games to replay: of files, or of an archive, where a game is read when its time has come."""
+"""Games to replay and to analyse: of files, or of an archive, where a game is read when its time has come."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recorder.archive.exporting import named_games
+from recorder.archive.exporting import named_games, require_keys
 from recorder.archive.locate import open_archive
 from recorder.archive.recorded_lines import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.errors import ReplayError, SourceError, StorageError
@@ -20,10 +21,22 @@ from recorder.replay.show import Chapter, ReplaySource
 from recorder.sources import HEAD_BYTES, detect, read_blocks
 
 if TYPE_CHECKING:
+    from recorder.analysis.engine import AnalysisRun
+    from recorder.model import AnalysedPosition, Game
+    from recorder.progress import Progress
     from recorder.replay.boards import Lines
-    from storage import GameFilter
+    from storage import ArchiveStore, GameFilter
 
-__all__ = ["HELD", "Library", "games_of_files", "games_to_replay", "open_library"]
+__all__ = [
+    "HELD",
+    "Library",
+    "analyse_archive",
+    "games_of_files",
+    "games_to_analyse",
+    "games_to_replay",
+    "open_library",
+    "write_analysed",
+]
 
 HELD: Final = 64
 """Games of an archive that are kept in memory after they were read."""
@@ -190,3 +203,63 @@ def _link_partners(games: Sequence[Game]) -> None:
     for one, other, evidence in pair_bughouse(games):
         by_key[one].links.append(Link(LinkKind.PARTNER, other, evidence))
         by_key[other].links.append(Link(LinkKind.PARTNER, one, evidence))
+
+
+def games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
+    """The chosen games, with little more than their keys.
+
+    Raises:
+        StorageError: there is none.
+    """
+    require_keys(archive, chosen)
+    games = list(
+        archive.games(
+            chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False
+        )
+    )
+    if not games:
+        raise StorageError("There is no such game to analyse.")
+    return games
+
+
+def analyse_archive(
+    run: AnalysisRun, archive: ArchiveStore, keys: Sequence[str], *, again: bool, progress: Progress
+) -> None:
+    """Analyse games of an archive, and store it there about once a second.
+
+    Args:
+        keys: of the games.
+        again: analyse also the positions that this engine has analysed with these settings.
+    """
+    for number, key in enumerate(keys, 1):
+        game = archive.game(key)
+        head = run.head(game)
+        known = set() if again else archive.analysed_plies(game, head)
+        store = partial(archive.add_analysis, key, head, again=again)
+        run.analyse(game, known, store, partial(progress, f"game {number} of {len(keys)}"))
+        if run.is_over:
+            break
+
+
+def write_analysed(
+    run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
+) -> None:
+    """Analyse games of files, and write all of them as PGN."""
+    from exporters.base import open_output
+    from exporters.pgn.exporter import PgnExporter, PgnOptions
+
+    with open_output(output, force, [Path(name) for name in files]) as out:
+        PgnExporter(PgnOptions(engine=True)).write(_annotated(run, games, progress), out)
+
+
+def _annotated(run: AnalysisRun, games: Sequence[Game], progress: Progress) -> Iterator[Game]:
+    """The games, with what the engine told of them; the rest as they were when it cannot go on."""
+    for number, game in enumerate(games, 1):
+        if not run.is_over:
+            head = run.head(game)
+            positions: list[AnalysedPosition] = []
+            run.analyse(game, set(), positions.extend, partial(progress, f"game {number} of {len(games)}"))
+            if positions:
+                lines = tuple(line for position in positions for line in position.lines)
+                game.analyses[:] = [replace(head, lines=lines)]
+        yield game

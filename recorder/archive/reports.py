@@ -12,8 +12,7 @@ from exporters.report.player import games_by_server, player_report, who_is_meant
 from exporters.tables.facts import with_progress
 from exporters.tables.frames import events_of, game_frame, plies_of, ply_frame, side_frame
 from recorder.archive.exporting import require_games
-from recorder.archive.matches import match_of
-from recorder.archive.related import anomalies_of_game, games_in_progress
+from recorder.archive.related import anomalies_of_game, games_in_progress, match_of
 from recorder.text import plural
 from storage import GameFilter
 

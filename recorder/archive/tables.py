@@ -158,7 +158,7 @@ def picture_games(archive: ArchiveStore, scope: str, chosen: GameFilter) -> Game
         return None
     if scope == "game":
         return chosen
-    from recorder.archive.matches import match_of
+    from recorder.archive.related import match_of
     from storage import GameFilter
 
     games = list(archive.games(chosen))

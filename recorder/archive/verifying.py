@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import source_blocks, source_timing
-from recorder.archive.matches import match_findings
+from recorder.archive.related import match_findings
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine

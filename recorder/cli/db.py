@@ -81,7 +81,7 @@ def _check(ctx: click.Context, where: str) -> None:
 @archive_option
 def _backup(target: str, where: str) -> None:
     """Copy the archive to FILE, a new file, also while it is in use."""
-    from recorder.archive.sharing import backup_archive
+    from recorder.archive.exporting import backup_archive
 
     backup_archive(where, target)
     say(f"Saved as {target}.")
@@ -162,7 +162,7 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
 @archive_option
 def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
     """Copy the archive without log bytes, paths, tells and typed input."""
-    from recorder.archive.sharing import share_archive
+    from recorder.archive.exporting import share_archive
 
     share_archive(where, output, pseudonyms=pseudonyms, redact=redact)
     say(f"Shared as {output}.")

@@ -10,7 +10,7 @@ from recorder.live.login.login import Login
 from recorder.live.net.sockets import Address, format_address
 from recorder.live.policy.explain import Rehearsal
 from recorder.live.policy.plan import ObservationPlan
-from recorder.live.rehearsal import rehearse
+from recorder.live.policy.rehearsal import rehearse
 from recorder.text import clean, plural
 from recorder.wire.timeseal import Sealing
 

@@ -63,7 +63,7 @@ def command(
     handles, and for any other log that has tables or announcements of games, the answer is what would be observed if
     the server granted every request.
     """
-    from recorder.live.policy.explain_log import explain_log
+    from recorder.live.policy.rehearsal import explain_log
 
     told = observe is not None or observe_handles is not None
     plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if told else None

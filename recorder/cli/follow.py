@@ -76,12 +76,11 @@ def command(
     """
     from recorder.archive.event_lines import EventPipe, Ticker
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable
-    from recorder.archive.follower import Follower, holds_saved_games
+    from recorder.archive.follower import Follower, MissingFacts, holds_saved_games
     from recorder.archive.following import Resident
     from recorder.archive.inputs import read_options
-    from recorder.archive.missing_facts import MissingFacts
     from recorder.archive.tail import state_of
-    from recorder.live.signals import stop_on_signals
+    from recorder.live.service import stop_on_signals
     from recorder.sources import path_kind
     from storage import file_of
 

@@ -14,8 +14,8 @@ from recorder.progress import show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
+    from recorder.archive.import_paths import Merged
     from recorder.archive.importing import Outcome
-    from recorder.archive.merging import Merged
     from storage import ArchiveStore
 
 __all__ = ["command"]
@@ -68,9 +68,8 @@ def command(
     that either archive has erased are excluded, so games that only this archive has can be erased; the number is
     reported, and with -n beforehand. The options on how logs are read do not apply.
     """
-    from recorder.archive.import_paths import import_paths
+    from recorder.archive.import_paths import Merged, import_paths
     from recorder.archive.inputs import read_options
-    from recorder.archive.merging import Merged
     from recorder.cli.import_report import (
         analyses_json,
         count_all,

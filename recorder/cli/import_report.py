@@ -13,8 +13,8 @@ from recorder.cli.output import say
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
+    from recorder.archive.import_paths import Merged
     from recorder.archive.importing import Outcome
-    from recorder.archive.merging import Merged
     from recorder.model import Disposition, SourceReport
     from storage import ArchiveStore
     from storage.current_analyses import AnalysisCounts

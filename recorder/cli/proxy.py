@@ -91,8 +91,7 @@ def command(
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the event reader went away.
     """
     from recorder.archive.proxy_run import ProxyArchive, make_folder, run_proxy, tell_end
-    from recorder.live.event_log import RunLog, teller
-    from recorder.live.message_printer import MessagePrinter
+    from recorder.live.messages import MessagePrinter, RunLog, teller
     from recorder.live.net.sockets import listen
 
     refuse_outlets(where, to_archive, pgn, events)

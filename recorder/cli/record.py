@@ -144,8 +144,7 @@ def command(
     from recorder.archive.record_run import RecordRun, record
     from recorder.archive.recording import ArchiveChild
     from recorder.cli.dry_run import dry_run
-    from recorder.live.event_log import RunLog, teller
-    from recorder.live.message_printer import MessagePrinter
+    from recorder.live.messages import MessagePrinter, RunLog, teller
     from recorder.live.screen import Screen, ScreenMode
 
     user = _who(ctx, guest, user)

@@ -125,10 +125,9 @@ def _server(
     """
     if shared and pause_at:
         raise click.UsageError("Nobody could let a shared clock go on: leave out --pause-at or --shared.")
-    from recorder.replay.server.clients import clients_of_bytes, clients_of_games
+    from recorder.replay.server.clients import clients_of_bytes, clients_of_games, read_tape
     from recorder.replay.server.login import Greeting
     from recorder.replay.server.sockets import serve
-    from recorder.replay.server.tape import read_tape
     from recorder.replay.server.text import banner_of
     from recorder.replay.timing import cap_idle
 

@@ -19,7 +19,7 @@ from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.analysis.run import AnalysisRun
+    from recorder.analysis.engine import AnalysisRun
     from recorder.model import Game
 
 __all__ = ["engine"]
@@ -107,12 +107,10 @@ def engine(
     The analysis of a position ends at the first limit that is reached; the default is one second. If the engine fails
     in a game, the evaluations so far are kept, the next game is analysed, and the exit status is 10.
     """
-    from recorder.analysis.engine import open_engine
-    from recorder.analysis.found import Limits
+    from recorder.analysis.engine import AnalysisRun, open_engine
+    from recorder.analysis.plan import Limits
     from recorder.analysis.process import EngineSpec
-    from recorder.analysis.run import AnalysisRun
-    from recorder.archive.analysing import analyse_archive, games_to_analyse, write_analysed
-    from recorder.archive.replaying import games_of_files
+    from recorder.archive.replaying import analyse_archive, games_of_files, games_to_analyse, write_analysed
 
     if (cecp is None) == (uci is None):
         raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
@@ -183,7 +181,7 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 def _summary(run: AnalysisRun) -> str:
     """One line."""
-    from recorder.analysis.run import MOST_FAILURES
+    from recorder.analysis.engine import MOST_FAILURES
 
     assert run.engine is not None
     said = f"{clean(run.engine.name)}: {plural(run.positions, 'position')} of {plural(run.games, 'game')} analysed"

@@ -165,7 +165,7 @@ def _analyst(analysis: Analysis, counts: bool) -> str:
 def _print_partner(archive: ArchiveStore, game: Game) -> None:
     if game.variant != "bughouse":
         return
-    from recorder.archive.matches import match_findings, match_of
+    from recorder.archive.related import match_findings, match_of
 
     found = match_of(archive, game)
     if found is None:
@@ -188,7 +188,7 @@ def _print_examinations(archive: ArchiveStore, game: Game) -> None:
 
 def _print_match(archive: ArchiveStore, game: Game) -> None:
     """Both boards' moves by time: clocks, what each capture gave to the other board, and who has more time."""
-    from recorder.archive.matches import match_findings, match_of, numbered_move
+    from recorder.archive.related import match_findings, match_of, numbered_move
     from recorder.model import ELAPSED_DERIVED, EXACT
     from recorder.relating.match import leads, timeline, transfers
 

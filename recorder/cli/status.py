@@ -16,8 +16,7 @@ from recorder.cli.options import Command, archive_option, json_option, wide_opti
 from recorder.cli.output import print_json, print_table, say
 from recorder.cli.recording_options import journal_dir_option
 from recorder.errors import SourceError
-from recorder.live.monitoring import check, current_states, metrics
-from recorder.live.status import RecorderState
+from recorder.live.status import RecorderState, check, current_states, metrics
 from recorder.text import plural
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from recorder.journal.format import (
     NewerJournalError,
     Record,
     RecordKind,
+    escape,
     format_header,
     format_note,
     format_record,
@@ -14,7 +15,6 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
-from recorder.journal.line import escape
 from recorder.journal.parts import find_part, part_blocks, session_name, session_sizes
 from recorder.journal.reader import Damage, JournalEntry, JournalReader
 from recorder.journal.sessions import JournalFinding, OpenSession, Outage, Survey, close_left_open, open_sessions

@@ -15,34 +15,63 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import unicode_escape_encode
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from recorder.errors import JournalError
-from recorder.journal.line import checked, record_line
 from recorder.patterns import later
 
 __all__ = [
     "ESCAPED",
+    "JournalHeader",
     "MAGIC",
     "MAX_DATA_BYTES",
     "MAX_LINE_BYTES",
     "NOTE_OUTLETS",
-    "UPGRADES",
-    "VERSION",
-    "JournalHeader",
     "NewerJournalError",
     "Record",
     "RecordKind",
+    "UPGRADES",
+    "VERSION",
+    "checked",
+    "escape",
     "format_header",
     "format_note",
     "format_record",
     "parse_header",
     "parse_note",
     "parse_record",
+    "record_line",
     "unescape",
 ]
+
+
+def record_line(at_ns: int, mark: bytes, data: bytes) -> bytes:
+    """A record as its line, without the line end.
+
+    Args:
+        at_ns: since the session's anchor. mark: which way the bytes went. data: no more than a record has.
+    Raises:
+        ValueError: the time is negative.
+    """
+    if at_ns < 0:
+        raise ValueError(f"no record at {at_ns} ns can be written")
+    return checked(b"%d.%09d %b %b" % (at_ns // _SECOND, at_ns % _SECOND, mark, escape(data)))
+
+
+def checked(content: bytes) -> bytes:
+    """A line's content with its checksum."""
+    return b"%b %08x" % (content, crc32(content))
+
+
+def escape(data: bytes) -> bytes:
+    """Bytes as a record shows them, in printable ASCII."""
+    # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
+    return unicode_escape_encode(data.decode("latin-1"))[0]
+
 
 VERSION: Final = 1
 MAGIC: Final = b"ics-recorder journal "

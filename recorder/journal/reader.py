@@ -21,11 +21,11 @@ from recorder.journal.format import (
     NewerJournalError,
     Record,
     RecordKind,
+    checked,
     parse_header,
     parse_note,
     parse_record,
 )
-from recorder.journal.line import checked
 
 __all__ = ["Damage", "JournalEntry", "JournalReader", "Reads", "parse_lines"]
 

@@ -1,4 +1,4 @@
-"""Writes what a connection carries, before anything is understood.
+"""Writes what a connection carries, before anything is understood, and compresses closed parts in a thread.
 
 The strategy: one line a record, handed to the operating system in one call before the method returns, so that a crash
 of this program loses nothing that was acknowledged; when the disk has it is the caller's choice (``Sync``). A file is
@@ -12,14 +12,16 @@ import contextlib
 import secrets
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from enum import Enum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
+from zstandard import ZstdError
+
 from recorder.errors import JournalError
 from recorder.files import sync_folder
-from recorder.journal.compressing import Compressor
 from recorder.journal.format import (
     MAX_DATA_BYTES,
     VERSION,
@@ -27,11 +29,62 @@ from recorder.journal.format import (
     RecordKind,
     format_header,
     format_note,
+    record_line,
 )
-from recorder.journal.line import record_line
-from recorder.journal.parts import PartFile, find_part, new_part, part_name
+from recorder.journal.parts import (
+    SUFFIX,
+    PartFile,
+    compress_part,
+    find_part,
+    is_closed,
+    is_unfinished,
+    new_part,
+    part_name,
+    session_name,
+)
 
-__all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "JournalClock", "JournalWriter", "Sync"]
+__all__ = ["Compressor", "JournalClock", "JournalWriter", "MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Sync"]
+
+_STALE_S: Final = 3600
+
+
+class Compressor:
+    """Compresses closed parts of one folder, so that recording need not wait."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._left: list[tuple[str, str]] = []  # those that a crash left and that stay plain
+        self._work: list[tuple[str, Future[object]]] = [("", self._thread.submit(self._compress_left_over))]
+
+    def compress(self, path: Path) -> None:
+        """Compress a part that was closed, some time."""
+        self._work.append((path.name, self._thread.submit(compress_part, path)))
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Parts that had to stay plain since the last call, and why."""
+        done = [(name, work) for name, work in self._work if work.done()]
+        self._work = [entry for entry in self._work if entry not in done]
+        left, self._left = self._left, []
+        return left + [(name, str(error)) for name, work in done if (error := work.exception()) is not None]
+
+    def finish(self) -> None:
+        """Wait for all that was asked for."""
+        self._thread.shutdown()
+
+    def _compress_left_over(self) -> None:
+        """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
+        for path in sorted(self._folder.iterdir()):
+            if is_unfinished(path):
+                with contextlib.suppress(OSError):  # another program is just doing the same
+                    if time.time() - path.stat().st_mtime > _STALE_S:
+                        path.unlink()
+            elif path.suffix == SUFFIX and session_name(path.name) and is_closed(path):
+                try:
+                    compress_part(path)
+                except (OSError, JournalError, ZstdError) as error:  # the next one may be better off
+                    self._left.append((path.name, str(error)))
+
 
 MAX_PART_BYTES: Final = 64 << 20
 SYNC_INTERVAL_NS: Final = 1_000_000_000

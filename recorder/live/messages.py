@@ -1,16 +1,44 @@
-"""What a recorder tells while it runs: each event has a name that stays, a sentence for people and facts for programs.
+"""What a recorder reports while it runs, for people on the terminal and for programs in the file of ``--log``.
 
-The names are an interface: scripts look for them in what ``--log`` writes; docs/log.md has this table. No fact and no
-sentence holds a password or what a connection carried before somebody was logged in.
+Each event has a name that stays, a sentence for people and facts for programs. The names are an interface: scripts look
+for them in what ``--log`` writes, one JSON object a line; docs/log.md has this table. No fact and no sentence contains
+a password or what a connection carried before the login ended.
+
+Both outputs are written in threads: a terminal that is held up or a disk that hangs never makes the recorder wait, and
+a log that cannot be written never ends recording. The file is opened for each line, so logs can be rotated freely.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+import select
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from enum import Enum
-from typing import Final, NamedTuple, Protocol
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Protocol, Self
 
-__all__ = ["EVENTS", "Fact", "Kind", "MessageLevel", "MessageSink"]
+from recorder.errors import ExportError
+from recorder.text import clean, plural
+
+__all__ = [
+    "BackgroundQueue",
+    "EVENTS",
+    "Fact",
+    "Kind",
+    "MessageLevel",
+    "MessagePrinter",
+    "MessageSink",
+    "RunLog",
+    "teller",
+]
 
 Fact = str | int | bool | None
 
@@ -119,3 +147,188 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "failed": Kind(MessageLevel.ERROR, "recording has ended because of an error", ("error",)),
 }
 """By name."""
+
+
+_MOST: Final = 500
+_END_S: Final = 3.0
+_STDERR: Final = 2
+
+
+class BackgroundQueue:
+    """A thread that does one thing after the other; who hands something over never waits.
+
+    Args:
+        left_out: called in the thread when it gets on again, with how many things there was no room for.
+        most: how many things may wait.
+    """
+
+    def __init__(self, left_out: Callable[[int], object], most: int = _MOST) -> None:
+        self._left_out = left_out
+        self._most = most
+        self._works: deque[Callable[[], object]] = deque()
+        self._missed = 0
+        self._idle = True
+        self._changed = threading.Condition()
+        threading.Thread(target=self._run, name="messages", daemon=True).start()  # it holds no exit up
+
+    def do(self, work: Callable[[], object]) -> None:
+        """Have something done, in any thread; what fails there is passed over. At the bound it is left out."""
+        with self._changed:
+            if len(self._works) >= self._most:
+                self._missed += 1
+            else:
+                self._works.append(work)
+                self._changed.notify_all()
+
+    def settle(self, limit_s: float = _END_S) -> bool:
+        """Wait until all is done, but not for ever; whether it is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._idle and not self._works, limit_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._idle = not self._works and not self._missed
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._works or self._missed)
+                self._idle = False
+                work = self._works.popleft() if self._works else None
+                missed = 0
+                if work is None:
+                    missed, self._missed = self._missed, 0
+            with suppress(Exception):
+                if work is None:
+                    self._left_out(missed)
+                else:
+                    work()
+
+
+class MessagePrinter:
+    """Says sentences on standard error while something living goes on, whoever holds that up.
+
+    At its end as a context it waits a moment for what is not said yet.
+    """
+
+    def __init__(self) -> None:
+        self._queue = BackgroundQueue(
+            lambda missed: _write(_encoded(f"({plural(missed, 'message')} found no room here.)"))
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.settle()
+
+    def say(self, sentence: str) -> None:
+        """Say one line, made safe for a terminal."""
+        self.write(_encoded(clean(sentence)))
+
+    def write(self, data: bytes) -> None:
+        """Write bytes."""
+        self._queue.do(lambda: _write(data))
+
+    def settle(self, limit_s: float = _END_S) -> bool:
+        """Wait until all is said, but not for ever; whether it is."""
+        return self._queue.settle(limit_s)
+
+
+def _encoded(sentence: str) -> bytes:
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    return f"{sentence}\n".encode(encoding, "backslashreplace")
+
+
+def _write(data: bytes) -> None:
+    """Write past Python's own buffer: its lock, held by a thread that waits, would hold up the program's end."""
+    if sys.stderr is None:  # closed when we began: the number may be that of another file now
+        return
+    while data:
+        try:
+            data = data[os.write(_STDERR, data) :]
+        except BlockingIOError:
+            select.select([], [_STDERR], [])
+
+
+_OWNER_ONLY = 0o600
+
+
+class RunLog:
+    """A log that is only appended to.
+
+    Args:
+        path: of the file; made if it is not there, readable by its owner alone.
+        say: gets a sentence when it cannot be written; called in another thread.
+        utc_ns: the wall clock.
+    Raises:
+        ExportError: it cannot be written when recording begins. Later that is said once, and recording goes on.
+    """
+
+    def __init__(self, path: Path, say: Callable[[str], object], utc_ns: Callable[[], int] = time.time_ns) -> None:
+        self._path = path
+        self._say = say
+        self._utc_ns = utc_ns
+        self._failed = False
+        self._torn: tuple[int, int] | None = None  # the file that ends with a part of a line
+        try:
+            self._append(b"")
+        except OSError as error:
+            raise ExportError(f"The log {path} cannot be written: {error.strerror or error}.") from error
+        self._queue = BackgroundQueue(
+            lambda missed: say(f"{plural(missed, 'line')} of the log {path} found no room: its disk did not answer.")
+        )
+
+    def write(self, event: str, sentence: str, /, **facts: Fact) -> None:
+        """Append one event of ``EVENTS``; never waits for the disk."""
+        at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
+        line = {"at": at.replace("+00:00", "Z"), "level": EVENTS[event].level.value, "event": event}
+        text = json.dumps({**line, "message": sentence, **facts}, ensure_ascii=True)
+        self._queue.do(lambda: self._keep(text.encode("ascii") + b"\n"))
+
+    def settle(self) -> None:
+        """Wait until all is written, but not for ever."""
+        self._queue.settle()
+
+    def _keep(self, line: bytes) -> None:
+        try:
+            self._append(line)
+        except OSError as error:
+            if not self._failed:
+                self._say(f"The log {self._path} cannot be written ({error.strerror or error}); recording goes on.")
+            self._failed = True
+        else:
+            self._failed = False
+
+    def _append(self, line: bytes) -> None:
+        # A pipe that nobody reads is told, not waited for.
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, _OWNER_ONLY)
+        try:
+            status = os.fstat(handle)
+            file = status.st_dev, status.st_ino
+            if line and file == self._torn:
+                line = b"\n" + line
+            written = os.write(handle, line)
+            if written == len(line):
+                self._torn = None
+            elif written:
+                self._torn = file
+            if written < len(line):
+                raise OSError(0, "the disk took only a part of a line")
+        finally:
+            os.close(handle)
+
+
+def teller(log: RunLog | None, speak: Callable[[str, str], None]) -> MessageSink:
+    """What takes events: they are said to people and, if there is a log, written into it.
+
+    Args:
+        speak: gets the event and its sentence.
+    """
+
+    def tell(event: str, sentence: str, /, **facts: Fact) -> None:
+        if log is not None:
+            log.write(event, sentence, **facts)
+        speak(event, sentence)
+
+    return tell

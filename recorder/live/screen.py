@@ -20,8 +20,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, Final
 
-from recorder.live.message_printer import MessagePrinter
-from recorder.live.messages import EVENTS, MessageLevel, MessageSink
+from recorder.live.messages import EVENTS, MessageLevel, MessagePrinter, MessageSink
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 

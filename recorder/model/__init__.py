@@ -7,7 +7,6 @@ Times are integers with units in their names. ``_at_ms`` is milliseconds since 1
 ``time_basis`` names. Clocks are signed. None means unknown, never zero.
 """
 
-from recorder.model.analyses import AnalysedPosition, Analysis, EngineProtocol
 from recorder.model.games import (
     MINUTE_MS,
     Evidence,
@@ -24,7 +23,17 @@ from recorder.model.games import (
     day_of,
     is_forgotten,
 )
-from recorder.model.observations import EventKind, GameEvent, HoldingsChange, Observation, ObservationKind, Thinking
+from recorder.model.observations import (
+    AnalysedPosition,
+    Analysis,
+    EngineProtocol,
+    EventKind,
+    GameEvent,
+    HoldingsChange,
+    Observation,
+    ObservationKind,
+    Thinking,
+)
 from recorder.model.plies import (
     CLOCK_DERIVED,
     ELAPSED_DERIVED,

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from recorder.model.analyses import Analysis
-from recorder.model.observations import GameEvent, Observation
+from recorder.model.observations import Analysis, GameEvent, Observation
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
 

@@ -1,15 +1,25 @@
-"""What one connection saw of one board: its lines of plies, and all that happened beside them."""
+"""What one connection saw of one board: its lines of plies, all that happened beside them, and later analyses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from recorder.model.plies import Anchor, PlyLine, StartFacts
 from recorder.model.sources import SourceName
 
-__all__ = ["EventKind", "GameEvent", "HoldingsChange", "Observation", "ObservationKind", "Thinking"]
+__all__ = [
+    "AnalysedPosition",
+    "Analysis",
+    "EngineProtocol",
+    "EventKind",
+    "GameEvent",
+    "HoldingsChange",
+    "Observation",
+    "ObservationKind",
+    "Thinking",
+]
 
 
 class HoldingsChange(NamedTuple):
@@ -122,3 +132,36 @@ class Observation:
     events: list[GameEvent] = field(default_factory=list)
     thinking: list[Thinking] = field(default_factory=list)
     source: SourceName | None = field(default=None, compare=False)
+
+
+EngineProtocol = Literal["cecp", "uci"]
+"""How an engine was talked to."""
+
+
+class AnalysedPosition(NamedTuple):
+    """A position that an engine has analysed, and all that it told; ``ply`` half-moves were played to reach it."""
+
+    ply: int
+    fen: str
+    lines: tuple[Thinking, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One engine's look at positions of one game, under one limit.
+
+    Attributes:
+        engine: the name that the engine tells; its command's if it tells none.
+        protocol: how it was talked to.
+        settings: what its answers depend on, besides itself, as JSON text with sorted keys: the limit, options, the
+            variant that it was told. Engine, protocol and settings together name an analysis of a game.
+        begun_ms: when it was begun, UTC milliseconds since 1970.
+        lines: what it told, in its order. A line's ``ply`` is the number of half-moves played to reach the position it
+            is about, ``white`` whether White is to move there; scores are as the side to move sees them.
+    """
+
+    engine: str
+    protocol: EngineProtocol
+    settings: str
+    begun_ms: int
+    lines: tuple[Thinking, ...]

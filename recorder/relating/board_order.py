@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from recorder.model import Game
 from recorder.relating.compare import Verdict, compare
-from recorder.relating.evidence import REQUIRED_BITS, order_bits
-from recorder.relating.game_view import View
+from recorder.relating.game_view import REQUIRED_BITS, View, order_bits
 
 __all__ = ["Beside", "BoardOrders"]
 

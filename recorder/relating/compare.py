@@ -20,8 +20,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, ObservationKind, StartFacts, StartPrecision, TimeBasis
-from recorder.relating.evidence import REQUIRED_BITS, bits_of
-from recorder.relating.game_view import DAY_MS, SKEW_MS, Spent, View, may_meet, same_move
+from recorder.relating.game_view import DAY_MS, REQUIRED_BITS, SKEW_MS, Spent, View, bits_of, may_meet, same_move
 from recorder.relating.outages import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
 
 __all__ = [

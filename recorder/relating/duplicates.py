@@ -11,10 +11,8 @@ from typing import Final, NamedTuple
 
 from recorder.model import Game, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
-from recorder.relating.decisions import Decided, Pair, pair_of
-from recorder.relating.evidence import REQUIRED_BITS, bits_of
-from recorder.relating.game_view import View, same_move
-from recorder.relating.grouping import not_apart
+from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, same_move
+from recorder.relating.grouping import Decided, Pair, not_apart, pair_of
 
 __all__ = ["Doubt", "Doubts", "find_doubts", "fold", "why_never_one"]
 

@@ -1,4 +1,4 @@
-"""Groups of observations that show the same part of a game.
+"""Groups of observations that show the same part of a game, and what a person decided about them.
 
 Every two games of the same players are compared, so hundreds of logs of one game would need tens of thousands of
 comparisons. Logs that show the same moves, times and header at the same moment compare alike with every other log.
@@ -6,6 +6,9 @@ comparisons. Logs that show the same moves, times and header at the same moment 
 No part holds two members that contradict each other. An observation that fits two others which contradict each other is
 left apart; one that is not complete neither makes a complete one doubtful nor takes a part to pieces, but is left apart
 itself. What a person decided counts more.
+
+A decision is about two observations' games, named by their keys, which stay when logs grow or are read again. Where
+decisions contradict each other, games stay apart.
 """
 
 from __future__ import annotations
@@ -14,16 +17,69 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 from recorder.model import Evidence, EvidenceKind, Game, Ply, StartFacts
 from recorder.relating.board_order import BoardOrders
 from recorder.relating.compare import Verdict, compare
-from recorder.relating.decisions import MERGED_BY_HAND, Decided, pair_of
 from recorder.relating.game_view import DAY_MS, SKEW_MS, View
 from recorder.relating.outages import LOST_ENDS, taken_back_at
 
-__all__ = ["ObservationGroup", "group_alike", "not_apart", "same_parts"]
+__all__ = [
+    "Decided",
+    "MERGED_BY_HAND",
+    "ObservationGroup",
+    "Pair",
+    "UNDECIDED",
+    "group_alike",
+    "not_apart",
+    "pair_of",
+    "same_parts",
+]
+
+Pair = tuple[str, str]
+"""Two keys, the lesser first."""
+
+MERGED_BY_HAND: Final = "a person decided that they are one game"
+
+
+def pair_of(one: str, other: str) -> Pair:
+    """Two keys in their order."""
+    return (one, other) if one < other else (other, one)
+
+
+class Decided(NamedTuple):
+    """Decisions.
+
+    Attributes:
+        same: keys of games that are one. apart: of games that are not.
+    """
+
+    same: frozenset[Pair] = frozenset()
+    apart: frozenset[Pair] = frozenset()
+
+    def part(self, some: Collection[str], others: Collection[str]) -> bool:
+        """Whether a game of the one group is known not to be one of the other."""
+        return bool(self.apart) and any(pair_of(one, other) in self.apart for one in some for other in others)
+
+    def join(self, groups: list[list[str]]) -> list[list[int]]:
+        """Which groups of keys are one: numbers of groups, by their first ones."""
+        found = {number: [number] for number in range(len(groups))}
+        home = {key: number for number, keys in enumerate(groups) for key in keys}
+        for one, other in sorted(self.same):
+            if one not in home or other not in home or home[one] == home[other]:
+                continue
+            first, second = sorted((home[one], home[other]))
+            keys = [[key for number in found[place] for key in groups[number]] for place in (first, second)]
+            if self.part(*keys):
+                continue
+            found[first] += found.pop(second)
+            home |= dict.fromkeys(keys[1], first)
+        return [sorted(numbers) for _, numbers in sorted(found.items())]
+
+
+UNDECIDED: Final = Decided()
+
 
 _OWN: Final = frozenset((
     "key", "me", "observations", "segments", "started_at_ms", "ended_at_ms", "first_offset", "last_offset", "links",

@@ -25,11 +25,10 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
-from recorder.relating.adjourned import continues, may_end, resumed_at
 from recorder.relating.board_order import BoardOrders
-from recorder.relating.decisions import UNDECIDED, Decided
+from recorder.relating.examined import continues, may_end, resumed_at
 from recorder.relating.game_view import View, same_move
-from recorder.relating.grouping import ObservationGroup, same_parts
+from recorder.relating.grouping import UNDECIDED, Decided, ObservationGroup, same_parts
 from recorder.relating.outages import backward_ms, taken_back_at
 from recorder.tracking.assemble import segments_of
 

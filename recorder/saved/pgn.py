@@ -14,8 +14,7 @@ from typing import Final
 from recorder.containment import Failures
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.saved.base import UTF8_MARK, GameLines
-from recorder.saved.pgn_game import read_game
-from recorder.saved.pgn_parts import PartOf, joined
+from recorder.saved.pgn_game import PartOf, joined, read_game
 from recorder.saved.pgn_text import begins_moves, ends_game, open_brace, read_tags
 
 __all__ = ["PgnReader"]

@@ -20,8 +20,18 @@ from recorder.model import (
 )
 from recorder.movetext import split_remark
 from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, start_position
-from recorder.saved.pgn_comments import NEVER, THOUSANDTHS, Remark, read_remark
-from recorder.saved.pgn_text import MOVE_GROUP, Token, TokenKind, decoded, matches, token_of
+from recorder.saved.pgn_text import (
+    MOVE_GROUP,
+    NEVER,
+    THOUSANDTHS,
+    Remark,
+    Token,
+    TokenKind,
+    decoded,
+    matches,
+    read_remark,
+    token_of,
+)
 
 __all__ = ["Movetext", "play_word"]
 

@@ -14,7 +14,7 @@ from typing import Final
 from recorder.model import Player, TimeBasis
 from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
-from recorder.saved.pgn_comments import read_time
+from recorder.saved.pgn_text import read_time
 
 __all__ = ["FICS", "PgnHeader", "read_header"]
 

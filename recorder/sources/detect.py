@@ -9,11 +9,9 @@ from typing import Any, Final
 from recorder.errors import SourceError
 from recorder.journal.format import MAGIC
 from recorder.sources.base import Decoder, LineEnds, RawDecoder, SourceKind
+from recorder.sources.client_logs import ENGINE_ENTRY, ENTRY, HEADER, PychessDecoder, XboardDecoder
 from recorder.sources.journal import JournalDecoder
-from recorder.sources.pychess import HEADER, PychessDecoder
-from recorder.sources.stamps import STAMP, StampedDecoder
-from recorder.sources.typescript import TypescriptDecoder
-from recorder.sources.xboard import ENGINE_ENTRY, ENTRY, XboardDecoder
+from recorder.sources.stamps import STAMP, StampedDecoder, TypescriptDecoder
 
 __all__ = ["HEAD_BYTES", "detect", "is_own_export", "make_decoder", "why_not_a_log"]
 

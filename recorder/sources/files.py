@@ -18,7 +18,7 @@ import zstandard
 
 from recorder.errors import SourceError
 from recorder.journal.parts import COMPRESSED, SUFFIX, find_part, session_parts
-from recorder.sources.typescript import looks_like_timing
+from recorder.sources.stamps import looks_like_timing
 
 __all__ = ["BlockReader", "PathKind", "find_logs", "find_timing", "is_journal", "log_files", "path_kind", "read_blocks"]
 

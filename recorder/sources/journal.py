@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from recorder.errors import JournalError
 from recorder.events import LONGEST_CUT, Chunk, CutLines
-from recorder.journal.format import VERSION, JournalHeader, Record, RecordKind, parse_note, unescape
-from recorder.journal.line import escape
+from recorder.journal.format import VERSION, JournalHeader, Record, RecordKind, escape, parse_note, unescape
 from recorder.journal.reader import JournalEntry, JournalReader, Reads
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 

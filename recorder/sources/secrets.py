@@ -14,9 +14,8 @@ from typing import Final
 
 from recorder.patterns import later
 from recorder.sources.base import LineEnds, SourceKind
-from recorder.sources.pychess import HEADER
+from recorder.sources.client_logs import ENTRY, HEADER
 from recorder.sources.stamps import STAMP
-from recorder.sources.xboard import ENTRY
 
 __all__ = [
     "FILLER",

@@ -21,7 +21,7 @@ from recorder.model import (
     SourceName,
     name_plies,
 )
-from recorder.model.pgn_plies import USUAL, ShownLine, ShownPlies, whole_row
+from recorder.model.plies import USUAL, ShownLine, ShownPlies, whole_row
 from recorder.movetext import integers
 from storage.analyses import load_analyses
 from storage.mapping import (

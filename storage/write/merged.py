@@ -26,7 +26,7 @@ from storage.write.neighbours import BesideGames, overlapping
 from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
-    from recorder.relating.decisions import Decided
+    from recorder.relating.grouping import Decided
 
 __all__ = [
     "candidate_groups",

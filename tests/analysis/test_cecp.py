@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.analysis.found import MOST_LINES, Limits
-from recorder.analysis.plan import make_plan
+from recorder.analysis.plan import MOST_LINES, Limits, make_plan
 from recorder.analysis.process import Patience
 from recorder.errors import EngineError
 from tests.replay.test_moments import games_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.analysis.found import Limits
+from recorder.analysis.plan import Limits
 from tests.support.engines import SHORT, THINKS, Dialogue, game_of, scripted
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from recorder.analysis.engine import Engine, open_engine
-from recorder.analysis.found import Found, Limits
-from recorder.analysis.plan import make_plan
+from recorder.analysis.plan import Found, Limits, make_plan
 from recorder.analysis.process import EngineProcess, EngineSpec, Patience
 from recorder.errors import EngineError
 from recorder.model import Game

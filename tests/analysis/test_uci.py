@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.analysis.engine import open_engine
-from recorder.analysis.found import Limits
-from recorder.analysis.plan import make_plan
+from recorder.analysis.plan import Limits, make_plan
 from recorder.analysis.process import EngineSpec
 from recorder.errors import EngineError
 from tests.analysis.test_process import (

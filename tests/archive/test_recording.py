@@ -17,7 +17,7 @@ from recorder.archive.left_over import take_left_over
 from recorder.archive.recording import ArchiveChild
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.live.login.servers import FICS
+from recorder.replay.server.login import FICS
 from tests.archive.test_following import END, STREAM, games_of, pgn_keys
 from tests.cli.test_record import SCRIPT
 from tests.live.test_capture import TABLE

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from recorder.exit_codes import ExitCode
-from recorder.live.login.servers import FICS
+from recorder.replay.server.login import FICS
 from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop

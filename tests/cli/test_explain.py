@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from recorder.cli import main
 from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync
-from recorder.live.login.servers import FICS
 from recorder.live.policy.plan import ObservationPlan, plan_notes
+from recorder.replay.server.login import FICS
 from tests.live.test_capture import BOARD
 from tests.live.test_capture import TABLE as CAPTURED
 from tests.live.test_observing import row, table

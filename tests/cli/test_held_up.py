@@ -16,7 +16,7 @@ import pytest
 
 from recorder.archive.recording import ArchiveChild
 from recorder.exit_codes import ExitCode
-from recorder.live.login.servers import FICS
+from recorder.replay.server.login import FICS
 from tests.archive.test_following import STREAM, games_of
 from tests.archive.test_recording import children_of, plies_in
 from tests.archive.test_recording import journal_in as journal_in_folder

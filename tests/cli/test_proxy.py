@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.login.servers import FICS
 from recorder.live.messages import EVENTS
+from recorder.replay.server.login import FICS
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, Running, in_loop, journalled, running

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from recorder.live.login.servers import MANNERS, Manners
+from recorder.replay.server.login import MANNERS, Manners
 from recorder.wire.timeseal import format_hello, seal
 from tests.support.cli import Cli
 from tests.support.effort import long_after

@@ -16,7 +16,7 @@ import pytest
 from recorder.analysis.plan import make_plan
 from recorder.exit_codes import ExitCode
 from recorder.pipeline import read_games
-from recorder.relating.adjourned import board_of, boards_after
+from recorder.relating.examined import board_of, boards_after
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 

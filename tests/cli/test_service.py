@@ -18,7 +18,7 @@ from recorder.cli import main
 from recorder.errors import PasswordError
 from recorder.exit_codes import ExitCode
 from recorder.live.login.password import CREDENTIAL, find_password
-from recorder.live.login.servers import FICS
+from recorder.replay.server.login import FICS
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop, journalled, running
 from tests.support.programs import program

@@ -14,9 +14,8 @@ import pytest
 
 from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync, close_left_open
-from recorder.live.login.servers import FICS
-from recorder.live.monitoring import current_states, metrics
-from recorder.live.status import RecorderState, StateFile
+from recorder.live.status import RecorderState, StateFile, current_states, metrics
+from recorder.replay.server.login import FICS
 from tests.live.test_capture import BOARD, MOVE, TABLE
 from tests.support.cli import WATCHER, Cli
 from tests.support.live import in_loop, running

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recorder.exit_codes import ExitCode
-from recorder.live.login.servers import FICS
+from recorder.replay.server.login import FICS
 from tests.live.test_capture import ACCOUNTS, ANSWERS, PASSWORD
 from tests.support.live import in_loop, running
 from tests.support.script import Fault, Hear, Step, Wait

@@ -20,8 +20,7 @@ import recorder.dialects.registry
 import recorder.dialects.results
 import recorder.dialects.session
 import recorder.dialects.style12
-import recorder.sources.pychess
-import recorder.sources.xboard
+import recorder.sources.client_logs
 import recorder.tracking.boards
 import recorder.tracking.game_table
 import recorder.tracking.holdings
@@ -220,14 +219,14 @@ BRANCHES = [
     Branch(
         "63 the direction of an entry",
         edges_47.test_edge_63_what_was_typed_is_no_data,
-        recorder.sources.xboard,
+        recorder.sources.client_logs,
         "ENTRY",
         re.compile(rb"[<>]ICS: "),
     ),
     Branch(
         "64 the same fact of two connections",
         edges_47.test_edge_64_pychess_log_with_two_connections,
-        recorder.sources.pychess,
+        recorder.sources.client_logs,
         "_REMEMBERED",
         -1,
     ),

@@ -14,7 +14,7 @@ from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report
 from recorder import Archive
-from recorder.archive.matches import match_of
+from recorder.archive.related import match_of
 from recorder.archive.tables import CLOCK_TABLES, clock_table
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage

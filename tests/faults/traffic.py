@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 
 from benchmarks.generate import log_lines
-from recorder.live.login.servers import FICS
+from recorder.replay.server.login import FICS
 from tests.support.script import Say, Step, Wait
 from tests.support.testserver import Dialogue
 

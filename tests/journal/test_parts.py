@@ -15,7 +15,6 @@ import pytest
 from hypothesis import example, given
 
 from recorder.journal import parts
-from recorder.journal.compressing import Compressor
 from recorder.journal.format import Record, RecordKind, format_header, format_note, format_record
 from recorder.journal.parts import (
     compress_part,
@@ -26,6 +25,7 @@ from recorder.journal.parts import (
     part_name,
     session_parts,
 )
+from recorder.journal.writer import Compressor
 from tests.journal.test_format import HEADER, headers
 
 END = format_record(Record(9, RecordKind.NOTE, format_note("end", {"records": 0, "more": False})))

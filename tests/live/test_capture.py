@@ -22,7 +22,6 @@ from recorder.journal.parts import PartFile, new_part
 from recorder.live.capture import Capture, pause_s
 from recorder.live.conversation import Conversation, Lasting, setting_commands
 from recorder.live.login.login import Login
-from recorder.live.login.servers import FATICS, FICS, ICC, Manners
 from recorder.live.messages import EVENTS, Fact
 from recorder.live.net.connection import Connection
 from recorder.live.net.sockets import Address
@@ -30,6 +29,7 @@ from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.secrets.client import SecretGuard
 from recorder.live.sending import RequestQueue
+from recorder.replay.server.login import FATICS, FICS, ICC, Manners
 from recorder.sources import read_blocks
 from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
 from tests.support.live import in_loop, journalled

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from recorder.errors import JournalError
-from recorder.live.deferred import DeferredJournal
 from recorder.live.net.sockets import in_thread
-from recorder.live.recording import RecordedConnection
+from recorder.live.recording import DeferredJournal, RecordedConnection
 from recorder.live.secrets.client import SecretGuard
 from tests.live.test_recording import FakeJournal
 from tests.support.live import in_loop

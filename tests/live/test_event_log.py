@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import ExportError
-from recorder.live.event_log import RunLog, teller
+from recorder.live.messages import RunLog, teller
 
 
 def test_a_line_for_each_event(tmp_path: Path) -> None:

@@ -17,14 +17,13 @@ import pytest
 
 from recorder.journal.parts import PartFile, new_part
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.live.deferred import DeferredJournal
-from recorder.live.login.servers import FICS, MANNERS, Manners
 from recorder.live.messages import EVENTS, Fact
 from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
 from recorder.live.proxy import Closed, Proxy
-from recorder.live.recording import Journal, RecordedConnection
+from recorder.live.recording import DeferredJournal, Journal, RecordedConnection
 from recorder.live.relay import HIGH_BYTES, ProxySide
 from recorder.live.secrets.client import SecretGuard
+from recorder.replay.server.login import FICS, MANNERS, Manners
 from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, in_loop, journalled

@@ -6,9 +6,9 @@ import pytest
 
 from recorder.errors import LoginError
 from recorder.live.login.login import Login
-from recorder.live.login.servers import CHESS_NET, FICS, ICC, Manners
 from recorder.live.policy.explain import Rehearsal
 from recorder.live.policy.plan import ObservationPlan
+from recorder.replay.server.login import CHESS_NET, FICS, ICC, Manners
 from tests.live.dialogues import DIALOGUES
 from tests.live.test_observing import row, table
 

@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from recorder.live.incoming import Incoming, open_connection
+from recorder.live.net.connection import Incoming, open_connection
 from tests.support.live import in_loop
 
 

@@ -17,11 +17,10 @@ from pathlib import Path
 import pytest
 
 from recorder.exit_codes import ExitCode
-from recorder.live.login.servers import FICS
-from recorder.live.message_printer import MessagePrinter
-from recorder.live.messages import EVENTS, Fact
+from recorder.live.messages import EVENTS, Fact, MessagePrinter
 from recorder.live.screen import Screen, ScreenMode
 from recorder.live.status import Snapshot
+from recorder.replay.server.login import FICS
 from tests.cli.test_live_view import snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
 from tests.support.live import in_loop, journalled

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.login.servers import FICS
 from recorder.live.net.sockets import format_address
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.status import ObservedBoard, Snapshot, take_snapshot
+from recorder.replay.server.login import FICS
 from tests.live.test_capture import ANSWERS, BOARD, END, MOVE, Run
 from tests.support.live import in_loop
 from tests.support.script import Fault, Hear, Say, Step

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from recorder.live.login.servers import FATICS, FICS, ICC, MANNERS, WILL_ECHO, WONT_ECHO, Manners
+from recorder.replay.server.login import FATICS, FICS, ICC, MANNERS, WILL_ECHO, WONT_ECHO, Manners
 from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, in_loop

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from recorder.live.login.servers import FATICS
+from recorder.replay.server.login import FATICS
 from tests.support import cecp
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth

@@ -6,8 +6,8 @@ import itertools
 from dataclasses import replace
 
 from recorder.model import Game
-from recorder.relating.decisions import Decided
 from recorder.relating.duplicates import Doubt, Doubts, fold
+from recorder.relating.grouping import Decided
 from recorder.relating.merge import merge_games
 
 from .scenes import games_of, played

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from recorder.model import Game, Precision, Segment, SourceName
 from recorder.relating.compare import Verdict, compare
-from recorder.relating.evidence import REQUIRED_BITS, bits_of, order_bits
-from recorder.relating.game_view import View
+from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, order_bits
 from recorder.relating.merge import merge_games
 from tests.support.effort import examples
 

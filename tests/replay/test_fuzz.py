@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from recorder.events import Chunk
 from recorder.model import Game
 from recorder.replay.moments import moments_of_chunks
-from recorder.replay.server.clients import ReplayClients
+from recorder.replay.server.clients import ReplayClients, Tape, TapeSession, after_login
 from recorder.replay.server.commands import answer_command
+from recorder.replay.server.control import CODES
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
-from recorder.replay.server.settings import CODES
-from recorder.replay.server.tape import Tape, TapeSession, after_login
 from recorder.replay.timing import ReplayMoment
 from tests.replay.clients import open_show
 from tests.support.corpus import stream_bytes, stream_chunks

@@ -16,8 +16,8 @@ import pytest
 from recorder.events import Chunk
 from recorder.model import Game, GameKind, ObservationKind, Origin, Ply
 from recorder.replay.moments import moments_of_chunks
+from recorder.replay.server.clients import Tape, TapeSession, after_login
 from recorder.replay.server.login import Greeting
-from recorder.replay.server.tape import Tape, TapeSession, after_login
 from tests.replay.clients import Client
 from tests.support.corpus import Stream, scenarios, stream_bytes, stream_chunks, streams
 from tests.support.effort import representative_first

@@ -15,9 +15,9 @@ from recorder.dialects.results import parse_result
 from recorder.events import Line
 from recorder.model import Game, GameKind
 from recorder.replay.server.commands import answer_command
+from recorder.replay.server.control import CODES, read_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
-from recorder.replay.server.settings import CODES, read_command
 from recorder.wire.timeseal import format_hello, seal
 from tests.replay.clients import MANNER, Client, lines_of, open_show
 from tests.support.corpus import SERVER, stream_bytes

@@ -8,7 +8,7 @@ from recorder.model import EventKind, Game, Precision, TimeBasis
 from recorder.pipeline import make_pipeline
 from recorder.rules.prove import play_san, position_from_fen
 from recorder.rules.variants import rules_of
-from recorder.saved.pgn_comments import PrintedEvaluation, read_remark
+from recorder.saved.pgn_text import PrintedEvaluation, read_remark
 from recorder.sources import SourceKind, detect
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from recorder.events import Chunk, Line
 from recorder.model import TimeBasis
-from recorder.sources.pychess import PychessDecoder
+from recorder.sources.client_logs import PychessDecoder
 from recorder.wire import LineReader
 
 CORPUS = Path(__file__).parent.parent / "corpus"

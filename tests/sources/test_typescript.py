@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recorder.events import Chunk
 from recorder.model import TimeBasis
-from recorder.sources.typescript import TypescriptDecoder, looks_like_timing
+from recorder.sources.stamps import TypescriptDecoder, looks_like_timing
 
 HEADER = b'Script started on 2024-05-08 20:06:50+02:00 [TERM="xterm" TTY="/dev/pts/1"]\n'
 BODY = b"fics% observe 12\r\n<12> rnbqkbnr\r\nScript kiddie says: hi\r\n"

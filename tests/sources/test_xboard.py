@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recorder.events import Chunk, EngineLine
-from recorder.sources.xboard import XboardDecoder
+from recorder.sources.client_logs import XboardDecoder
 from recorder.wire import LineReader
 
 CORPUS = Path(__file__).parent.parent / "corpus"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.model import AnalysedPosition, Analysis, Game, Player, Thinking
-from recorder.relating.adjourned import boards_after
+from recorder.relating.examined import boards_after
 from storage import ArchiveStore, check
 from storage.current_analyses import AnalysisCounts
 from tests.relating.scenes import connections, journal

@@ -27,7 +27,7 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
-from recorder.model.pgn_plies import shown_line
+from recorder.model.plies import shown_line
 from storage import ArchiveStore, GameFilter, check
 from storage.files import open_sqlite
 

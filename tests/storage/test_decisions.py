@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from recorder.relating.decisions import pair_of
+from recorder.relating.grouping import pair_of
 from storage import ArchiveStore
 from storage.files import driver_of
 from storage.settings import Decision, carry_decisions, decide, decisions, load_decided, rename_decisions

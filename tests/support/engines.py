@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from recorder.analysis.cecp import CecpDriver
-from recorder.analysis.found import Found, Limits
-from recorder.analysis.plan import Look, PlayedLine, make_plan
+from recorder.analysis.plan import Found, Limits, Look, PlayedLine, make_plan
 from recorder.analysis.process import EngineProcess, Patience
 from recorder.model import Game, SourceKind
 from recorder.pipeline import make_pipeline

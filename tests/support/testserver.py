@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.live.login.servers import FICS, WILL_ECHO, WONT_ECHO, Manners, guest_name
+from recorder.replay.server.login import FICS, WILL_ECHO, WONT_ECHO, Manners, guest_name
 from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import as_typed
 from tests.support.script import Fault, Hear, Say, Step, Wait

@@ -12,7 +12,7 @@ from exporters.evaluations import CHANCES
 from exporters.tables.columns import EVALUATIONS
 from recorder import Archive
 from recorder.model import AnalysedPosition, Analysis, Thinking
-from recorder.relating.adjourned import boards_after
+from recorder.relating.examined import boards_after
 from storage import ArchiveStore as Storage
 from tests.support.cli import Cli
 from tests.support.evaluated import LOSSES, PGN

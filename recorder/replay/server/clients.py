@@ -1,20 +1,204 @@
-"""All clients of a replay server, whatever carries their bytes: who is there, and one clock for those who share it."""
+"""All clients of a replay server, whatever carries their bytes, and one clock for those who share it.
+
+A replay of bytes, a journal or a log, sends what the recorded connection got from behind its login on. What a client
+types changes nothing, but for ``quit`` and the replay's own commands; those are answered in lines of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, Protocol
 
-from recorder.events import Chunk
+from recorder.errors import ReplayError, SourceError
+from recorder.events import Chunk, CutLines
 from recorder.replay.server.commands import answer_command
-from recorder.replay.server.login import Greeting, LoginDialogue
+from recorder.replay.server.control import SHARED, moves_time, read_command, steer, where
+from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
-from recorder.replay.server.tape import Tape, TapeSession
 from recorder.replay.show import ReplaySource, Show
 from recorder.replay.timing import Playhead, ReplayMoment
 
-__all__ = ["ReplayClients", "Shared", "clients_of_bytes", "clients_of_games"]
+__all__ = [
+    "ReplayClients",
+    "Shared",
+    "Tape",
+    "TapeSession",
+    "after_login",
+    "clients_of_bytes",
+    "clients_of_games",
+    "read_tape",
+]
+
+_LOOKED_AT: Final = 1 << 16
+_STARTING: Final = re.compile(rb"\*{4} Starting [^\r\n]{0,80}\*{4}[^\r\n]*[\r\n]*")
+_PROMPT: Final = re.compile(rb"(?:^|[\r\n])(?=[fa]ics% )")
+
+
+def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """A connection's bytes from behind its login on; all of them where no login is seen.
+
+    The line that says that the session begins ends the login, else what stands before the first prompt.
+    """
+    found = list(chunks)
+    head, size = b"", 0
+    for chunk in found:
+        head += chunk.data
+        if len(head) >= _LOOKED_AT:
+            break
+    match = _STARTING.search(head[:_LOOKED_AT]) or _PROMPT.search(head[:_LOOKED_AT])
+    if match is None:
+        return found
+    kept: list[Chunk] = []
+    for chunk in found:
+        begin = max(match.end() - size, 0)
+        size += len(chunk.data)
+        if begin < len(chunk.data) or not chunk.data:
+            kept.append(chunk._replace(data=chunk.data[begin:], offset=chunk.offset + begin) if begin else chunk)
+    return kept
+
+
+def read_tape(path: Path, tell: Callable[[str], None]) -> list[ReplayMoment[Chunk]] | None:
+    """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none.
+
+    Args:
+        tell: called with a sentence where it has no times.
+    Raises:
+        SourceError: it cannot be read, or is no log.
+    """
+    from recorder.model import SAVED_KINDS, SourceKind
+    from recorder.pipeline import make_pipeline
+    from recorder.replay.moments import moments_of_chunks, placed
+    from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
+
+    data = b"".join(read_blocks(path))
+    kind = detect(data[:HEAD_BYTES])
+    if kind is None:
+        raise SourceError(f"{path}: {why_not_a_log(data[:HEAD_BYTES])}")
+    if kind in SAVED_KINDS:
+        return None
+    timing = find_timing(path)
+    timed = None if timing is None else timing.read_bytes()
+    chunks = list(
+        _journal_chunks(data) if kind is SourceKind.JOURNAL else _decoded(make_decoder(kind, timing=timed), data)
+    )
+    if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
+        tell(f"{path} has no times: its games are replayed instead of its bytes.")
+        return None
+    pipeline = make_pipeline(kind, timing=timed)
+    games = [*pipeline.receive(data), *pipeline.finish()]
+    return placed(list(moments_of_chunks(after_login(chunks))), games)
+
+
+def _journal_chunks(data: bytes) -> Iterator[Chunk]:
+    from recorder.journal.format import Record, RecordKind
+    from recorder.journal.reader import JournalReader
+
+    for offset, record in JournalReader().read([data]):
+        if isinstance(record, Record) and record.kind is RecordKind.RECEIVED:
+            yield Chunk(record.data, offset, record.at_ns // 1_000_000)
+
+
+def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
+    for found in (*decoder.receive(data), *decoder.finish()):
+        if isinstance(found, CutLines):
+            yield from found.chunks()
+        elif isinstance(found, Chunk):
+            yield found
+
+
+class Tape:
+    """Bytes with their own time: those of one client, or of all who share them.
+
+    Args:
+        moments: of the bytes.
+        now_ns: the clock's time. It is paused at its beginning.
+        begin: the place of the moment to begin with.
+        speed, loop, pause_at: as ``Playhead`` takes them.
+
+    Attributes:
+        head: the place in time.
+    """
+
+    def __init__(
+        self,
+        moments: Sequence[ReplayMoment[Chunk]],
+        now_ns: int,
+        *,
+        begin: int = 0,
+        speed: Fraction | int = 1,
+        loop: bool = False,
+        pause_at: Sequence[str] = (),
+    ) -> None:
+        self.head = Playhead(moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
+        self.head.pause(now_ns)
+        if begin:
+            self.head.go(begin, now_ns)
+
+    def take(self, now_ns: int, most: int | None = None) -> Iterator[bytes]:
+        """What is due, as ``Playhead.take``."""
+        for moment in self.head.take(now_ns, most):
+            yield moment.what.data
+
+
+class TapeSession(LoginDialogue):
+    """A client of a replay of bytes.
+
+    Args:
+        tape: the bytes, shared or its own.
+        number, manner: as ``LoginDialogue`` takes them.
+        shared: whether the replay's time is not the client's to change.
+    """
+
+    def __init__(self, tape: Tape, number: int, manner: Greeting, shared: bool = False) -> None:
+        self._tape = tape
+        self._shared = shared
+        super().__init__(number, manner)
+
+    @property
+    def due_ns(self) -> int | None:
+        return None if self._shared or self.closed else self._tape.head.due_ns
+
+    def tick(self, now_ns: int) -> None:
+        if not self._shared:
+            self.happen(self._tape.take(now_ns, AT_ONCE), now_ns)
+
+    def happen(self, happenings: Iterable[bytes], now_ns: int) -> None:
+        self.now_ns = now_ns
+        if self.handle is not None and not self.closed:
+            for data in happenings:
+                self._out += data
+
+    def _entered(self) -> None:
+        if not self._shared:
+            self._tape.head.resume(self.now_ns)
+
+    def _command(self, text: str) -> None:
+        command = read_command(text, False)
+        if command.name == "quit":
+            self._leave()
+        elif command.name == "tell" and command.rest.lower().startswith("replay "):
+            lines = self._steered(command.rest[7:].strip())
+            self._say("".join(f"\nreplay tells you: {line}" for line in lines) + "\n")
+
+    def _steered(self, words: str) -> list[str]:
+        if self._shared and moves_time(words):
+            return [SHARED]
+        head = self._tape.head
+        if words.lower() == "step":
+            moment = head.step(self.now_ns)
+            self._out += b"" if moment is None else moment.what.data
+            return [where(head, self.now_ns)]
+        try:
+            place, at_ms, lines = steer(head, words, self.now_ns)
+        except ReplayError as error:
+            return [str(error)]
+        if place is not None:
+            head.go(place, self.now_ns, at_ms)
+        return lines
+
 
 _AT_ONCE: Final = 400
 """Of a shared replay that is late so many moments come to clients, all together, before it is their turn."""

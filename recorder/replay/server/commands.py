@@ -10,7 +10,17 @@ from recorder.events import Refusal
 from recorder.model import Game
 from recorder.replay.boards import ReplayBoard, frame_text
 from recorder.replay.places import AtTime, format_position
-from recorder.replay.server.control import COURTESIES, SHARED, Answer, moves_time, steer, where
+from recorder.replay.server.control import (
+    AMBIGUOUS,
+    BAD_COMMAND,
+    COURTESIES,
+    SHARED,
+    Answer,
+    Command,
+    moves_time,
+    steer,
+    where,
+)
 from recorder.replay.server.examining import (
     begin_examining,
     end_examining,
@@ -21,7 +31,6 @@ from recorder.replay.server.examining import (
     try_move,
 )
 from recorder.replay.server.session import ReplaySession
-from recorder.replay.server.settings import AMBIGUOUS, BAD_COMMAND, Command
 from recorder.replay.server.text import (
     date_lines,
     finger_lines,

@@ -17,8 +17,8 @@ from recorder.dialects.notices import format_observing
 from recorder.events import HoldingsLine, Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
 from recorder.model import EventKind, GameEvent, GameKind, HoldingsChange
 from recorder.replay.boards import BoardState, ReplayBoard, frame_text
+from recorder.replay.server.control import BAD_PARAMETERS, CODES, NO_NUMBER, Command, Settings, read_command
 from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
-from recorder.replay.server.settings import BAD_PARAMETERS, CODES, NO_NUMBER, Command, Settings, read_command
 from recorder.replay.server.text import (
     chat_text,
     created_lines,

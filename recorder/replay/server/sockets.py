@@ -11,7 +11,7 @@ from time import monotonic_ns
 from typing import Final, cast
 
 from recorder.live.net.sockets import Address, format_address, is_loopback, listen
-from recorder.live.signals import heed_signals
+from recorder.live.service import heed_signals
 from recorder.replay.server.clients import ReplayClients
 from recorder.replay.server.login import LoginDialogue
 
