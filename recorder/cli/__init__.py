@@ -23,7 +23,7 @@ import click
 from click.exceptions import Exit
 
 from recorder.archive.locate import why_unusable
-from recorder.cli.options import archive_option
+from recorder.cli.options import Command, archive_option
 from recorder.cli.output import ARCHIVE_FACT, say
 from recorder.errors import ExportError, RecorderError
 from recorder.exit_codes import ExitCode, exit_status
@@ -34,7 +34,14 @@ _NEW_VALUES = 200_000
 """Search for reference cycles after as many new values: the 700 of Python cost an import 9 % more processor time."""
 atexit.register(gc.freeze)  # no search at the end: with SQLAlchemy loaded it takes 0.05 s of a small command
 
-_MODULES = {"import": "import_"}  # the others have their command's name
+_PLACES = {
+    "import": ("import_", "command"),
+    "anomalies": ("sources", "anomalies"),
+    "convert": ("export", "convert"),
+    "report": ("plot", "report"),
+    "verify": ("db", "verify"),
+}
+"""Module and name of a command; of the others the module has the command's name, and the name is ``command``."""
 _SECTIONS = {
     "Get games in": ("import", "record", "proxy", "follow"),
     "Look": ("games", "show", "report", "plot", "clocks", "replay"),
@@ -63,8 +70,8 @@ class _Commands(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         command = self._loaded[name]
         if command is None:
-            module = import_module(f"recorder.cli.{_MODULES.get(name, name)}")
-            command = self._loaded[name] = module.command
+            module, attribute = _PLACES.get(name, (name, "command"))
+            command = self._loaded[name] = getattr(import_module(f"recorder.cli.{module}"), attribute)
             _name_variables(command, f"ICS_RECORDER_{name.upper()}")
         return command
 
@@ -212,3 +219,27 @@ def _name_own(command: click.Command, prefix: str) -> None:
 
 
 _name_own(main, "ICS_RECORDER")  # the commands' options when they are loaded
+
+
+@main.command(
+    "completion",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder completion bash >> ~/.bashrc
+  ics-recorder completion fish > ~/.config/fish/completions/ics-recorder.fish
+""",
+)
+@click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print a completion script for bash, zsh or fish."""
+    from click.shell_completion import get_completion_class
+
+    script = get_completion_class(shell)
+    if script is None:
+        raise click.UsageError(f"No completion is known for {shell}.")
+    click.echo(script(ctx.find_root().command, {}, "ics-recorder", "_ICS_RECORDER_COMPLETE").source())
+
+
+_name_variables(completion, "ICS_RECORDER_COMPLETION")

@@ -14,25 +14,29 @@ import click
 from click.exceptions import Exit
 
 from recorder.archive.locate import archive_file, import_command
-from recorder.cli.config import RereadCommand, config_option, reread, weight
-from recorder.cli.observe_options import make_plan, policy_options
 from recorder.cli.options import archive_option
-from recorder.cli.output import say
+from recorder.cli.output import print_table, say
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
+    RereadCommand,
+    config_option,
     import_option,
     journal_options,
     log_option,
+    make_plan,
     outlet_options,
+    policy_options,
     refuse_outlets,
+    reread,
+    weight,
 )
 from recorder.errors import JournalError, PasswordError
 from recorder.exit_codes import ExitCode
 from recorder.live import PASSWORD_VARIABLE
 from recorder.live.login.password import find_password
-from recorder.live.net.sockets import Address
-from recorder.text import plural
+from recorder.live.net.sockets import Address, format_address
+from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +147,6 @@ def command(
     """
     from recorder.archive.record_run import RecordRun, record
     from recorder.archive.recording import ArchiveChild
-    from recorder.cli.dry_run import dry_run
     from recorder.live.messages import MessagePrinter, RunLog, teller
     from recorder.live.screen import Screen, ScreenMode
 
@@ -153,7 +156,7 @@ def command(
     seal = 2 if timeseal2 else 1 if timeseal else None
     password = _password(user, server, sealed=seal is not None)
     if dry:
-        dry_run(server, user, password, seal, plan)
+        _dry_run(server, user, password, seal, plan)
         return
     poll_ms = _poll_ms(ctx)
     observing = plan.observing(poll_ms=poll_ms)
@@ -270,3 +273,38 @@ def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: s
         say(f"They are in no archive yet: {import_command(journals, where)}")
     if pgn is not None:
         say(f"PGN: {pgn}")
+
+
+def _dry_run(
+    server: Address, user: str | None, password: Callable[[], str] | None, timeseal: int | None, plan: ObservationPlan
+) -> None:
+    """Log in, ask for the table of games, leave, and print what ``record`` would have sent.
+
+    Args:
+        timeseal: the version of the time seal; None: the connection is not sealed.
+    Raises:
+        LoginError: no connection comes about, or the server does not let us in.
+    """
+    from recorder.live.login.login import Login
+    from recorder.live.policy.explain import Rehearsal
+    from recorder.live.policy.rehearsal import rehearse
+    from recorder.wire.timeseal import Sealing
+
+    rehearsal = Rehearsal(Login(user, password), plan)
+    asyncio.run(rehearse(server, rehearsal, None if timeseal is None else Sealing(timeseal)))
+    said, games = rehearsal.result()
+    print_table(
+        ("command", "White", "Black", "why"),
+        [
+            (line.command, None, None, None)
+            if (game := line.game) is None
+            else (line.command, game.facts.white, game.facts.black, game.reason)
+            for line in said
+        ],
+    )
+    observed = sum(line.game is not None for line in said)
+    who = "" if rehearsal.we is None or rehearsal.we.handle is None else f" as {clean(rehearsal.we.handle)}"
+    say(
+        f"Nothing of this was sent to {format_address(server)} but the login{who} and the request for its games: "
+        f"{plural(len(games), 'game')}, {observed:,} would be observed."
+    )

@@ -1,32 +1,47 @@
-"""Options of the commands that talk to servers, declared once."""
+"""Options of the commands that record, declared once: servers, journals, what to observe, and ``--config FILE``."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from recorder.archive.locate import archive_file, default_archive
-from recorder.cli.options import in_section
+from recorder.cli.options import Command, in_section
+from recorder.cli.output import say
+from recorder.errors import PolicyError
 from recorder.live.net.sockets import Address, parse_address
+
+if TYPE_CHECKING:
+    from recorder.live.policy.plan import ObservationPlan
+
+__all__ = [
+    "AddressType",
+    "DEFAULT_PORT",
+    "RereadCommand",
+    "config_option",
+    "import_option",
+    "journal_dir_option",
+    "journal_options",
+    "log_option",
+    "make_plan",
+    "origin",
+    "outlet_options",
+    "policy_options",
+    "refuse_outlets",
+    "reread",
+    "weight",
+]
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = [
-    "DEFAULT_PORT",
-    "AddressType",
-    "import_option",
-    "journal_dir_option",
-    "journal_options",
-    "log_option",
-    "outlet_options",
-    "refuse_outlets",
-]
 
 DEFAULT_PORT = 5000
 
@@ -146,3 +161,173 @@ def log_option(command: _AnyCommand) -> _AnyCommand:
         help="Append a log of this run to FILE, as JSON Lines (docs/log.md).",
     )
     return in_section("Recording", command, option)
+
+
+_CONFIG_FILE = "recorder.config"
+_CONFIG_WORDS = "recorder.config.words"
+_SOURCE_WEIGHTS = {ParameterSource.COMMANDLINE: 3, ParameterSource.ENVIRONMENT: 2, ParameterSource.DEFAULT_MAP: 1}
+
+
+class RereadCommand(Command):
+    """A command whose options ``reread`` can read again."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_CONFIG_WORDS] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+def reread(ctx: click.Context) -> click.Context:
+    """Read the command line, the environment and the file of ``--config`` again.
+
+    Args:
+        ctx: of a ``RereadCommand``; it stays as it is.
+    Raises:
+        click.ClickException: something is not as it must be.
+    """
+    return ctx.command.make_context(ctx.info_name, list(ctx.meta[_CONFIG_WORDS]), parent=ctx.parent)
+
+
+def config_option(command: _AnyCommand) -> _AnyCommand:
+    """``--config``, for a service."""
+    return click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        is_eager=True,
+        expose_value=False,
+        callback=_read_config,
+        metavar="FILE",
+        help=("TOML file with options, named as here without the dashes; options on the command line take precedence."),
+    )(command)
+
+
+def weight(ctx: click.Context, name: str) -> int:
+    """How much the place counts where a parameter's value comes from; 0: nobody said anything."""
+    source = ctx.get_parameter_source(name)
+    return 0 if source is None else _SOURCE_WEIGHTS.get(source, 0)
+
+
+def origin(ctx: click.Context, name: str, flag: str) -> str:
+    """Where a value was written, for a message about it: ``--limit``, or ``'limit' in record.toml``."""
+    from_file = ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
+    return _place(flag.removeprefix("--"), ctx.meta[_CONFIG_FILE]) if from_file and _CONFIG_FILE in ctx.meta else flag
+
+
+def _place(key: str, path: Path) -> str:
+    return f"{key!r} in {path}"
+
+
+def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
+    """Take the file's values as the options' defaults."""
+    if path is None:
+        return None
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise click.BadParameter(f"{path} cannot be read as TOML: {error}") from error
+    params: dict[str, click.Parameter] = {}
+    for param in ctx.command.params:
+        names = param.opts if isinstance(param, click.Option) else [f"--{param.name}"]
+        params |= {name.removeprefix("--"): param for name in names}
+    defaults: dict[str, Any] = {}
+    for key, value in values.items():
+        found = params.get(key)
+        if found is None or found.name is None or key == "config":
+            raise click.BadParameter(f"{path} sets {key!r}, but there is no option --{key}.")
+        defaults[found.name] = _checked_value(ctx, found, value, _place(key, path))
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+    ctx.meta[_CONFIG_FILE] = path
+    return path
+
+
+def _checked_value(ctx: click.Context, param: click.Parameter, value: Any, place: str) -> Any:
+    """A value that the option takes."""
+    if getattr(param, "is_flag", False):
+        if not isinstance(value, bool):
+            raise click.BadParameter(f"expected true or false, found {value!r}.", ctx, param_hint=place)
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise click.BadParameter(f"expected a text or a number, found {value!r}.", ctx, param_hint=place)
+    if not isinstance(param.type, click.types.IntParamType | click.types.FloatParamType):
+        value = str(value)  # what the option reads from the command line is text, too
+    try:
+        param.type_cast_value(ctx, value)
+    except click.BadParameter as error:
+        raise click.BadParameter(error.message, ctx, param_hint=place) from error
+    return value
+
+
+def policy_options(command: _AnyCommand) -> _AnyCommand:
+    """``--observe --observe-handles --limit --rotate --share``."""
+    return in_section(
+        "What to observe",
+        command,
+        click.option(
+            "--share",
+            metavar="N/M",
+            help=("Observe only share N of M of the matching games: 1/2 here, 2/2 in a recorder with another account."),
+        ),
+        click.option(
+            "--rotate",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="MINUTES",
+            help="Minutes after which a game gives its place to one that waits.",
+        ),
+        click.option(
+            "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of games observed at a time."
+        ),
+        click.option(
+            "--observe-handles",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="File with handles, one a line, whose games are observed too.",
+        ),
+        click.option(
+            "--observe",
+            metavar="EXPRESSION",
+            help="Games to observe: all, or an expression (docs/observing.md).",
+        ),
+    )
+
+
+def make_plan(
+    ctx: click.Context,
+    observe: str | None,
+    observe_handles: Path | None,
+    limit: int | None,
+    rotate: float | None,
+    share: str | None,
+) -> ObservationPlan:
+    """The plan that the options give.
+
+    Raises:
+        click.UsageError: they say nothing, or the expression or the list of handles cannot be read.
+    """
+    from recorder.live.policy.games import parse_share
+    from recorder.live.policy.language import parse_handles, parse_policy
+    from recorder.live.policy.plan import ObservationPlan
+
+    if observe is None and observe_handles is None:
+        raise click.UsageError("Say what to record: --observe EXPRESSION or --observe-handles FILE.")
+    try:
+        if observe is not None:
+            parse_policy(observe)
+    except PolicyError as error:
+        raise click.BadParameter(str(error), param_hint=origin(ctx, "observe", "--observe")) from error
+    try:
+        part = None if share is None else parse_share(share)
+    except PolicyError as error:
+        raise click.BadParameter(str(error), param_hint=origin(ctx, "share", "--share")) from error
+    names: tuple[str, ...] = ()
+    if observe_handles is not None:
+        try:
+            names = parse_handles(observe_handles.read_text(encoding="utf-8"))
+        except (PolicyError, OSError, UnicodeDecodeError) as error:
+            place = origin(ctx, "observe_handles", "--observe-handles")
+            raise click.BadParameter(f"{observe_handles}: {error}", param_hint=place) from error
+        if not names and observe is None:
+            raise click.UsageError(
+                f"{observe_handles} names nobody, so there is nothing to record: write one handle a line."
+            )
+        if not names:
+            say(f"{observe_handles} names nobody.")
+    return ObservationPlan(observe, names, limit, None if rotate is None else round(rotate * 60_000), part)
