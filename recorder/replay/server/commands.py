@@ -16,7 +16,7 @@ from recorder.replay.server.control import (
     COURTESIES,
     SHARED,
     Answer,
-    Command,
+    TypedCommand,
     moves_time,
     steer,
     where,
@@ -452,7 +452,7 @@ _ANSWERS: Final[dict[str, Answer]] = {
 """The function that answers each command of ``settings.CODES``, by the session and the rest of the line."""
 
 
-def answer_command(session: ReplaySession, command: Command, text: str) -> None:
+def answer_command(session: ReplaySession, command: TypedCommand, text: str) -> None:
     """Do a client's command and print the answer in the session.
 
     Args:

@@ -25,7 +25,7 @@ __all__ = [
     "BAD_PARAMETERS",
     "CODES",
     "COURTESIES",
-    "Command",
+    "TypedCommand",
     "HELP",
     "NO_NUMBER",
     "SHARED",
@@ -207,7 +207,7 @@ _LINE: Final = re.compile(r"(?:(?P<number>\d{1,9}) )?\s*(?P<dollars>\$*)\s*(?P<w
 _WORD: Final = re.compile(r"([A-Za-z]\S*|[^\sA-Za-z])\s*(.*)", re.DOTALL)
 
 
-class Command(NamedTuple):
+class TypedCommand(NamedTuple):
     """A line as a command.
 
     Attributes:
@@ -225,7 +225,7 @@ class Command(NamedTuple):
     matches: tuple[str, ...] = ()
 
 
-def read_command(line: str, block: bool) -> Command:
+def read_command(line: str, block: bool) -> TypedCommand:
     """Read a line.
 
     Args:
@@ -238,18 +238,18 @@ def read_command(line: str, block: bool) -> Command:
     words = match["words"].strip()
     parts = _WORD.fullmatch(words)
     if parts is None:
-        return Command(number, None, "", words)
+        return TypedCommand(number, None, "", words)
     word, rest = parts[1], parts[2].strip()
     typed = word.lower()
     # After ``$`` no alias is looked at; abbreviations always are.
     if typed in _ALIASES and (not match["dollars"] or len(typed) > 1):
-        return Command(number, _ALIASES[typed], word, rest)
+        return TypedCommand(number, _ALIASES[typed], word, rest)
     if typed in CODES:
-        return Command(number, typed, word, rest)
+        return TypedCommand(number, typed, word, rest)
     matches = tuple(name for name in sorted(CODES) if name.startswith(typed))
     if len(matches) == 1:
-        return Command(number, matches[0], word, rest)
-    return Command(number, None, words.split()[0], rest, matches)
+        return TypedCommand(number, matches[0], word, rest)
+    return TypedCommand(number, None, words.split()[0], rest, matches)
 
 
 #: Interface variables in the order of the login string's digits.

@@ -17,7 +17,7 @@ from recorder.dialects.notices import format_observing
 from recorder.events import HoldingsLine, Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
 from recorder.model import EventKind, GameEvent, GameKind, HoldingsChange
 from recorder.replay.boards import BoardState, ReplayBoard, frame_text
-from recorder.replay.server.control import BAD_PARAMETERS, CODES, NO_NUMBER, Command, Settings, read_command
+from recorder.replay.server.control import BAD_PARAMETERS, CODES, NO_NUMBER, Settings, TypedCommand, read_command
 from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
 from recorder.replay.server.text import (
     chat_text,
@@ -59,7 +59,7 @@ class ReplaySession(LoginDialogue):
         show: Show,
         number: int,
         manner: Greeting,
-        answer: Callable[[ReplaySession, Command, str], None],
+        answer: Callable[[ReplaySession, TypedCommand, str], None],
         *,
         shared: bool = False,
         wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
