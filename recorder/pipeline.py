@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recorder.containment import Failures
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
-from recorder.events import Chunk, CutLines, EngineLine, Line, LineRow, SessionNotice, SessionNoticeKind
+from recorder.events import Chunk, CutLines, EngineLine, Line, SessionNotice, SessionNoticeKind
 from recorder.model import SAVED_KINDS, Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
@@ -171,8 +171,8 @@ class Pipeline:
 
     def _take(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> list[Game]:
         games: list[Game] = []
-        lines: list[LineRow] = []
-        receive = self._reader.receive_rows
+        lines: list[Line] = []
+        receive = self._reader.receive
         if self._dropped_before is None:  # soon, at a place that may be between two lines
             cut: list[Chunk | CutLines | EngineLine] = []
             for many in chunks:
@@ -186,7 +186,7 @@ class Pipeline:
                     lines += receive(chunk)
                 except Exception as error:
                     lines += self._salvage(chunk, error)
-                    receive = self._reader.receive_rows
+                    receive = self._reader.receive
                 continue
             if isinstance(chunk, EngineLine):
                 games += self._understand(lines) + self._hear_engine(chunk)
@@ -205,10 +205,10 @@ class Pipeline:
                 lines += receive(chunk)
             except Exception as error:
                 lines += self._salvage(chunk, error)
-                receive = self._reader.receive_rows
+                receive = self._reader.receive
         return games + self._understand(lines)
 
-    def _salvage(self, chunk: Chunk | CutLines, error: Exception) -> list[LineRow]:
+    def _salvage(self, chunk: Chunk | CutLines, error: Exception) -> list[Line]:
         """Read a chunk line by line that cannot be read at once; the line in which it begins is left out."""
         note = self.failures.note
         if isinstance(chunk, CutLines):
@@ -225,13 +225,13 @@ class Pipeline:
         lines = self._begin_anew(first.offset)
         for piece in pieces:
             try:
-                lines += self._reader.receive_rows(piece)
+                lines += self._reader.receive(piece)
             except Exception as again:
                 note(again, piece.offset, None, self._shown(piece.data))
                 lines += self._begin_anew(piece.offset)
         return lines
 
-    def _begin_anew(self, offset: int) -> list[LineRow]:
+    def _begin_anew(self, offset: int) -> list[Line]:
         """Take another reader of lines.
 
         Returns:
@@ -269,13 +269,13 @@ class Pipeline:
         closed = SessionNotice(Line("", end.offset, end.at_ms), SessionNoticeKind.CLOSED, None)
         return games + self._tracker.feed([*self._recogniser.finish(), closed])
 
-    def _forget(self, lines: Sequence[LineRow]) -> Sequence[LineRow]:
+    def _forget(self, lines: Sequence[Line]) -> Sequence[Line]:
         """The lines without forgotten handles and what they said."""
         forgotten = self._forgotten
-        if forgotten is None or not lines or not forgotten.concerns("\n".join([text for text, *_ in lines])):
+        if forgotten is None or not lines or not forgotten.concerns("\n".join([line.text for line in lines])):
             return lines
-        left: list[LineRow] = []
-        for line in map(Line._make, lines):
+        left: list[Line] = []
+        for line in lines:
             text = forgotten.text(line.text)
             said = silenced(text)
             self.unredacted += text is not line.text or said is False
@@ -289,12 +289,12 @@ class Pipeline:
     def _redacted(self, found: Anomaly) -> Anomaly:
         return found._replace(text=self._forgotten.text(found.text)) if self._forgotten else found
 
-    def _understand(self, lines: Sequence[LineRow]) -> list[Game]:
+    def _understand(self, lines: Sequence[Line]) -> list[Game]:
         if self._resume is not None and self._from > self._base:
-            lines = [line for line in lines if line[1] >= self._from]
-        if self._resume is not None and lines and lines[-1][1] >= self._mark:
+            lines = [line for line in lines if line.offset >= self._from]
+        if self._resume is not None and lines and lines[-1].offset >= self._mark:
             # Lines before the mark were read and counted once already; from here on everything is new.
-            again = [line for line in lines if line[1] < self._mark]
+            again = [line for line in lines if line.offset < self._mark]
             resume, self._resume = self._resume, None
             early = self._understand(again)
             self._pass_mark(resume)
@@ -303,7 +303,7 @@ class Pipeline:
         if self._forgotten is not None:
             lines = self._forget(lines)
         tracker, decoder = self._tracker, self._decoder
-        session = tracker.session
+        session = tracker.boards.session
         tracker.basis = decoder.time_basis
         if isinstance(decoder, JournalDecoder):
             known = len(session.hosts)

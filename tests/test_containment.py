@@ -216,10 +216,10 @@ class BreakingReader:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 
-    def receive_rows(self, chunk: Any) -> Any:
+    def receive(self, chunk: Any) -> Any:
         if b"marked" in chunk.data:
             raise ValueError("boom")
-        return self.real.receive_rows(chunk)
+        return self.real.receive(chunk)
 
 
 @pytest.mark.usefixtures("contained")

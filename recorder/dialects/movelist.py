@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from recorder.dialects.forms import RATING, RUNNING, read_rating
 from recorder.dialects.results import read_reason
-from recorder.dialects.style12 import check_frame, format_style12
+from recorder.dialects.style12 import check_frame
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.events.frames import Style12, parse_elapsed
@@ -163,11 +163,8 @@ class MovelistReader:
         """
         if self._match is None or self._in_rows or self._start is not None or self._names is None:
             return False
-        try:
-            relation, fresh = frame.relation, frame.move_no == 1 and not frame.has_move
-        except LineError:
-            return False
-        if relation not in (-4, -3) and not (relation == 0 and fresh):
+        fresh = frame.move_no == 1 and not frame.has_move
+        if frame.relation not in (-4, -3) and not (frame.relation == 0 and fresh):
             return False
         if (frame.white, frame.black) != (self._names[0], self._names[2]) or check_frame(frame) is not None:
             return False
@@ -303,7 +300,7 @@ def format_movelist(event: MovelistRead) -> list[str]:
     )
     lines.append("")
     if event.start_frame is not None:
-        lines += [format_style12(event.start_frame), ""]
+        lines += [event.start_frame.text, ""]
     dashes = "-" * (21 if any(row.ms for row in event.rows) else 16)
     lines += [f"Move  {event.white:<23} {event.black}", f"----  {dashes}   {dashes}"]
     by_ply = {row.ply: row for row in event.rows}

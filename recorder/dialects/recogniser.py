@@ -32,7 +32,7 @@ from recorder.dialects.notices import (
 from recorder.dialects.results import parse_results
 from recorder.dialects.session import TEXT_BLOCKS, answers, is_noise, parse_session
 from recorder.dialects.style12 import FRAME_TAG, check_frame, frame_end, parse_style12, take_usual
-from recorder.events import Event, Line, LineRow, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
+from recorder.events import Event, Line, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
 from recorder.events.frames import Style12
 from recorder.wire.prompts import PromptStripper
 
@@ -73,7 +73,7 @@ class Recogniser:
         self.units = UnitReader(self._count_shape)
         self._busy = False  # a unit or a list is open or a cut frame is held: frames need a second look
 
-    def feed(self, lines: Sequence[LineRow]) -> list[Event]:
+    def feed(self, lines: Sequence[Line]) -> list[Event]:
         """Read the next lines.
 
         Args:
@@ -85,25 +85,22 @@ class Recogniser:
         waiting = iter(lines)
         while True:
             try:
-                self._take(waiting, out)
+                if self._busy:
+                    self._take_busy(waiting, out)
+                for line in take_usual(waiting, out):
+                    if line.text:
+                        self._line(line, out)
+                        if self._busy:
+                            self._take_busy(waiting, out)
                 return out
             except Exception as error:
-                self._leave_out(Line._make(lines[len(lines) - length_hint(waiting) - 1]), error, out)
+                self._leave_out(lines[len(lines) - length_hint(waiting) - 1], error, out)
 
-    def _take(self, lines: Iterator[LineRow], out: list[Event]) -> None:
-        if self._busy:
-            self._take_busy(lines, out)
-        for line in take_usual(lines, out):
-            if line[0]:
-                self._line(Line._make(line), out)
-                if self._busy:
-                    self._take_busy(lines, out)
-
-    def _take_busy(self, lines: Iterator[LineRow], out: list[Event]) -> None:
+    def _take_busy(self, lines: Iterator[Line], out: list[Event]) -> None:
         """Take lines one by one for as long as something is open that a frame may belong to."""
         for line in lines:
-            if line[0]:
-                self._line(Line._make(line), out)
+            if line.text:
+                self._line(line, out)
                 if not self._busy:
                     return
 

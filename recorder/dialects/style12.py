@@ -1,4 +1,4 @@
-"""``<12>`` lines: text to ``Style12`` and back.
+"""``<12>`` lines: text to ``Style12``.
 
 Fields are counted from the left: servers append new ones, so 31, 32, 33 and more tokens are all good. Old servers cut
 long lines; what is left counts as *partial* if the verbose move is whole. Source: "help style12" of several servers.
@@ -13,18 +13,27 @@ from typing import TYPE_CHECKING, Final, cast
 
 from recorder.dialects.session import TEXT_BLOCKS
 from recorder.errors import LineError
-from recorder.events import Event, Line, LineRow, Malformed
+from recorder.events import Event, Line, Malformed
 from recorder.events.frames import (
     TAIL_BEGIN,
+    TAIL_BLACK_CLOCK,
     TAIL_ELAPSED,
     TAIL_FLIP,
+    TAIL_GAME,
+    TAIL_IRREVERSIBLE,
     TAIL_LAG,
+    TAIL_MOVE_NO,
+    TAIL_PRETTY,
+    TAIL_RELATION,
+    TAIL_TURN,
     TAIL_VERBOSE,
-    FrameValues,
+    TAIL_WHITE,
+    TAIL_WHITE_CLOCK,
     ReplyBlock,
     Style12,
     parse_elapsed,
 )
+from recorder.events.lines import LineRow
 
 if TYPE_CHECKING:
     from mypy_extensions import i64  # compiled: an integer of the processor, several times quicker than Python's
@@ -32,11 +41,11 @@ if TYPE_CHECKING:
 __all__ = [
     "FRAME_TAG",
     "check_frame",
-    "format_style12",
     "frame_end",
     "parse_elapsed",
     "parse_style12",
-    "scan_values",
+    "read_tokens",
+    "scan_frame",
     "take_usual",
 ]
 
@@ -77,6 +86,7 @@ _CUT: Final = re.compile(
 _LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
 _TOKEN: Final = re.compile(r"\S+")
 _TURNS: Final = ("W", "B")
+_FLAGS: Final = frozenset(("0", "1"))
 _TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 
 
@@ -85,8 +95,8 @@ def parse_style12(
 ) -> Style12 | Malformed | None:
     """Read a line that begins with ``<12>``.
 
-    A frame of the usual shape is only cut into its tokens: whoever cannot prove it from its predecessor asks
-    ``check_frame``. Every other shape is checked here.
+    Of a frame of the usual shape the board and the verbose move are not tested: whoever cannot prove it from its
+    predecessor asks ``check_frame``. Every other shape is tested here.
 
     Args:
         text: the line without prompts.
@@ -96,71 +106,116 @@ def parse_style12(
     """
     if text[:4] != FRAME_TAG:
         return None
+    line = Line(text, offset, at_ms, block)
     usual: list[Event] = []
-    for _ in take_usual(((text, offset, at_ms, block),), usual):
+    for _ in take_usual((line,), usual):
         break
     else:
-        return cast(Style12, usual[0])
+        return cast(Style12 | Malformed, usual[0])
     try:
         board, tail, partial = _split(text)
-        frame = Style12(board, tail, offset, at_ms, block, partial)
+        frame = read_tokens(board, tail, f"{FRAME_TAG} {board} {' '.join(tail)}", offset, at_ms, block, partial)
     except LineError as error:
-        return Malformed(Line(text, offset, at_ms, block), FRAME_TAG, str(error))
+        return Malformed(line, FRAME_TAG, str(error))
     problem = check_frame(frame)
-    if problem is not None:
-        return Malformed(Line(text, offset, at_ms, block), FRAME_TAG, problem)
-    return frame
+    return frame if problem is None else Malformed(line, FRAME_TAG, problem)
 
 
-def take_usual(lines: Iterable[LineRow], out: list[Event]) -> Iterator[LineRow]:
-    """Cut whole frames of the usual shape into their tokens: 8×8 board, single blanks, 31 to 33 tokens.
+def take_usual(lines: Iterable[Line], out: list[Event]) -> Iterator[Line]:
+    """Read frames of the usual shape: 8×8 board, single blanks, 31 to 33 tokens.
 
     Args:
         lines: in order.
-        out: gets the frames, each before the line behind it is looked at.
+        out: gets the frames, each before the line behind it is looked at, and those with a damaged field.
     Yields:
         Every other line: what begins with ``<12>`` among them, only ``parse_style12`` can tell what it is.
     """
     add = out.append
     for line in lines:
-        text, offset, at_ms, block = line
+        text, offset, at_ms, block = cast(LineRow, line)
         # Comparing and "in" are by far the cheapest ways to look at a text.
-        if "<12> " < text < "<12>!" and (block is None or block[1] not in TEXT_BLOCKS):
-            values = scan_values(text) if _SCANS and text[76:77] == " " else None
-            if values is not None and "<" not in (board := text[5:76]):
-                add(Style12(board, text, offset, at_ms, block, False, values))
-                continue
-            rest = text[TAIL_BEGIN:]
-            tail = rest.split(" ")
-            count = len(tail)
-            if (
-                (count == 24 or 22 <= count < 24)
-                and tail[0] in _TURNS
-                and tail[count - 1].isdigit()
-                and tail[18]  # the verbose move
-                and text[76] == " "
-                and "<" not in rest
-                and "<" not in (board := text[5:76])
-                and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
-            ):
-                add(Style12(board, tail, offset, at_ms, block, False))
-                continue
+        if "<12> " < text < "<12>!" and (block is None or block.code not in TEXT_BLOCKS) and text[76:77] == " ":
+            board = text[5:76]
+            if "<" not in board:
+                frame = scan_frame(board, text, offset, at_ms, block) if _SCANS else None
+                if frame is not None:
+                    add(frame)
+                    continue
+                rest = text[TAIL_BEGIN:]
+                tail = rest.split(" ")
+                if (
+                    _FULL <= len(tail) <= TAIL_LAG + 1
+                    and tail[TAIL_TURN] in _TURNS
+                    and tail[TAIL_VERBOSE]
+                    and tail[-1].isdigit()
+                    and "<" not in rest
+                ):
+                    try:
+                        add(read_tokens(board, tail, text, offset, at_ms, block, False))
+                    except LineError as error:
+                        add(Malformed(line, FRAME_TAG, str(error)))
+                    continue
         yield line
+
+
+def read_tokens(
+    board: str, tail: list[str], text: str, offset: int, at_ms: int | None, block: ReplyBlock | None, partial: bool
+) -> Style12:
+    """Make a frame of its tokens; the board, the verbose and the pretty move are taken as they are.
+
+    Args:
+        board, text, offset, at_ms, block, partial: as ``Style12`` has them.
+        tail: the tokens from the side to move on.
+    Raises:
+        LineError: another field is missing or has not its form; values are not judged (servers print wild double-push
+            files, negative counts and clocks).
+    """
+    if len(tail) < (TAIL_VERBOSE + 1 if partial else _FULL):
+        raise LineError("the frame ends before its move")
+    numbers = " ".join(tail[:TAIL_VERBOSE])
+    if _NUMBERS.fullmatch(numbers) is None:
+        raise LineError(f"the fields between board and move cannot be {numbers!r}")
+    white_ms: int | None = None
+    black_ms: int | None = None
+    elapsed_ms: int | None = None
+    precision: int | None = None
+    if len(tail) > TAIL_ELAPSED:
+        elapsed_ms, exact = parse_elapsed(tail[TAIL_ELAPSED])
+        unit_ms = 1 if exact else 1000
+        precision = int(exact)
+        white_ms, black_ms = int(tail[TAIL_WHITE_CLOCK]) * unit_ms, int(tail[TAIL_BLACK_CLOCK]) * unit_ms
+    lag_ms: int | None = None
+    if not _FLAGS.issuperset(tail[TAIL_FLIP:TAIL_LAG]):
+        flag = next(flag for flag in tail[TAIL_FLIP:TAIL_LAG] if flag not in _FLAGS)
+        raise LineError(f"the flag after the move cannot be {flag!r}")
+    if len(tail) > TAIL_LAG:
+        lag = _LAST_NUMBER.fullmatch(tail[TAIL_LAG])
+        if lag is None or lag[2]:
+            raise LineError(f"the lag cannot be {tail[TAIL_LAG]!r}")
+        lag_ms = int(lag[1])
+    return Style12(
+        board, text, offset, at_ms, block, partial,
+        tail[TAIL_GAME], " ".join(tail[TAIL_WHITE:TAIL_RELATION]), int(tail[TAIL_RELATION]),
+        2 * (int(tail[TAIL_MOVE_NO]) - 1) + (tail[TAIL_TURN] == "B"), int(tail[TAIL_IRREVERSIBLE]),
+        white_ms, black_ms, tail[TAIL_VERBOSE], elapsed_ms, precision,
+        tail[TAIL_PRETTY] if len(tail) > TAIL_PRETTY else None, lag_ms,
+    )  # fmt: skip
 
 
 class _UnusualError(ValueError):
     """A field does not look as it does in nearly all frames."""
 
 
-def scan_values(text: str) -> FrameValues | None:
-    """Read what a frame of a game tells of a ply, letter by letter.
+def scan_frame(board: str, text: str, offset: int, at_ms: int | None, block: ReplyBlock | None) -> Style12 | None:
+    """Read a frame of a game that is played, letter by letter.
 
-    Compiled, this costs half of cutting tokens and reading them. A shortcut through ``read_values``, not other rules.
+    Compiled, this costs a third of cutting tokens and reading them. A shortcut through ``read_tokens``, not other
+    rules.
 
     Args:
-        text: a line with a board that ends before ``TAIL_BEGIN``.
+        board, text, offset, at_ms, block: as ``Style12`` has them; the board ends before ``TAIL_BEGIN``.
     Returns:
-        What ``read_values`` gives; None where the line does not look as nearly all frames do, which need not mean much.
+        What ``read_tokens`` gives; None where the line does not look as nearly all frames do, which need not mean much.
     """
     try:
         turn: i64 = ord(text[TAIL_BEGIN])
@@ -178,11 +233,11 @@ def scan_values(text: str) -> FrameValues | None:
         irreversible, game = _number(text, at + 2)
         _, white = _number(text, game)
         relation = _word(text, _word(text, white))
-        at = relation + (ord(text[relation]) == _MINUS)
-        letter: i64 = ord(text[at])
-        if ord(text[at + 1]) != _BLANK or (letter != _ONE and (letter != _ZERO or at > relation)):
+        at_relation: i64 = relation + (ord(text[relation]) == _MINUS)
+        letter: i64 = ord(text[at_relation])
+        if ord(text[at_relation + 1]) != _BLANK or (letter != _ONE and (letter != _ZERO or at_relation > relation)):
             return None
-        at += 2
+        at = at_relation + 2
         for _ in range(4):  # time control and material
             _, at = _number(text, at)
         white_ms, at = _clock(text, at)
@@ -199,15 +254,15 @@ def scan_values(text: str) -> FrameValues | None:
     if not ms:
         white_ms *= 1000
         black_ms *= 1000
-    ply = 2 * (move_no - 1) + (turn == _B)
-    number, names = text[game : white - 1], text[white : relation - 1]
-    return FrameValues(
-        ply, number, names, irreversible, white_ms, black_ms, text[verbose : at - 1], elapsed_ms, ms,
+    watched = 0 if letter == _ZERO else 1 if at_relation == relation else -1
+    return Style12(
+        board, text, offset, at_ms, block, False, text[game : white - 1], text[white : relation - 1], watched,
+        2 * (move_no - 1) + (turn == _B), irreversible, white_ms, black_ms, text[verbose : at - 1], elapsed_ms, ms,
         text[pretty : flip - 1], lag_ms,
     )  # fmt: skip
 
 
-_SCANS: Final = not isinstance(scan_values, FunctionType)
+_SCANS: Final = not isinstance(scan_frame, FunctionType)
 """Whether this is compiled: Python itself would take as long for a few letters as for cutting a line."""
 
 
@@ -362,13 +417,8 @@ def frame_end(text: str) -> int | None:
 
 
 def check_frame(frame: Style12) -> str | None:
-    """Test a frame against the whole grammar.
+    """Test those fields of a frame that were taken as they are; the position is not judged.
 
-    Every field must have its form; values are not judged (servers print wild double-push files, negative counts and
-    clocks), nor is the position.
-
-    Args:
-        frame: any frame.
     Returns:
         None, or one sentence saying what is wrong.
     """
@@ -377,35 +427,6 @@ def check_frame(frame: Style12) -> str | None:
         odd = len({len(rank) for rank in ranks}) != 1 or len(ranks[0]) == 8
         if odd or not all(_RANK.fullmatch(rank) for rank in ranks):
             return f"the board cannot be {frame.board!r}"
-    tail = frame.tail
-    if len(tail) < (TAIL_VERBOSE + 1 if frame.partial else _FULL):
-        return "the frame ends before its move"
-    numbers = " ".join(tail[:TAIL_VERBOSE])
-    if _NUMBERS.fullmatch(numbers) is None:
-        return f"the fields between board and move cannot be {numbers!r}"
-    if _VERBOSE.fullmatch(tail[TAIL_VERBOSE]) is None:
-        return f"the move cannot be {tail[TAIL_VERBOSE]!r}"
-    if len(tail) > TAIL_ELAPSED:
-        try:
-            parse_elapsed(tail[TAIL_ELAPSED])
-        except LineError as error:
-            return str(error)
-    for place in range(TAIL_FLIP, min(len(tail), TAIL_LAG)):
-        if tail[place] not in ("0", "1"):
-            return f"the flag after the move cannot be {tail[place]!r}"
-    if len(tail) > TAIL_LAG:
-        lag = _LAST_NUMBER.fullmatch(tail[TAIL_LAG])
-        if lag is None or lag[2]:
-            return f"the lag cannot be {tail[TAIL_LAG]!r}"
+    if _VERBOSE.fullmatch(frame.verbose) is None:
+        return f"the move cannot be {frame.verbose!r}"
     return None
-
-
-def format_style12(frame: Style12) -> str:
-    """Write a frame as servers do.
-
-    Args:
-        frame: any frame.
-    Returns:
-        The line without its end; blanks are single.
-    """
-    return f"{FRAME_TAG} {frame.board} {' '.join(frame.tail)}"

@@ -29,7 +29,7 @@ from recorder.events.games import (
     PartnerPlays,
     RatingText,
 )
-from recorder.events.lines import LONGEST_CUT, Chunk, CutLines, EngineLine, Line, LineRow
+from recorder.events.lines import LONGEST_CUT, Chunk, CutLines, EngineLine, Line
 from recorder.events.notices import (
     ChatKind,
     ChatLine,
@@ -63,7 +63,6 @@ __all__ = [
     "GamesRow",
     "HoldingsLine",
     "Line",
-    "LineRow",
     "ListRow",
     "Malformed",
     "MovelistRead",

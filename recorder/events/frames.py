@@ -1,7 +1,6 @@
-"""``<12>`` frames as values: the tokens of one board, and what each of them means.
+"""``<12>`` frames as values: one board, and what each field of its line means.
 
-A frame keeps its tokens and reads a field when it is asked for: a log is mostly frames, and most of a frame's fields
-are never needed. ``recorder.dialects.style12`` makes frames from lines and tests them against the grammar.
+``recorder.dialects.style12`` makes frames from lines and tests them against the grammar.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import Final, NamedTuple
 from recorder.errors import LineError
 
 __all__ = [
-    "PLAYED_RELATIONS",
     "TAIL_BEGIN",
     "TAIL_TURN",
     "TAIL_PUSH",
@@ -36,10 +34,8 @@ __all__ = [
     "TAIL_TICKING",
     "TAIL_LAG",
     "ReplyBlock",
-    "FrameValues",
     "Style12",
     "parse_elapsed",
-    "read_values",
 ]
 
 
@@ -76,14 +72,9 @@ TAIL_FLIP: Final = 21
 TAIL_TICKING: Final = 22
 TAIL_LAG: Final = 23
 
-PLAYED_RELATIONS: Final = frozenset(("0", "1", "-1"))
-"""What ``TAIL_RELATION`` is in a game that is played: watched, our move, the opponent's."""
-
 _ELAPSED: Final = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
 _CASTLING: Final = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
-_FLAGS: Final = frozenset(("0", "1"))
 _MOST_TEXTS: Final = 1 << 12
-_LONGEST_NUMBER: Final = 13  # what is printed from uninitialised memory has eleven characters
 #: Usual elapsed times as milliseconds. Those with thousandths are looked up in two parts, ``(1:02`` and ``662)``: a
 #: table of them all would not stay in the processor's cache.
 _SECONDS_MS: Final[dict[str, int]] = {}
@@ -130,139 +121,110 @@ def _remember(table: dict[str, int], text: str, ms: int) -> None:
         table[text] = ms
 
 
-class FrameValues:
-    """What is needed of a frame of a game that is played to take it for the next ply, read all at once.
-
-    Attributes:
-        ply: half-moves played to reach the board. number: of the game, as printed. names: as in ``Style12``.
-        irreversible, white_ms, black_ms, verbose, elapsed_ms, pretty: as ``Style12`` has them.
-        ms: 1 if thousandths were printed, else 0. lag_ms: None: not printed.
-    """
-
-    __slots__ = (
-        "black_ms",
-        "elapsed_ms",
-        "irreversible",
-        "lag_ms",
-        "ms",
-        "names",
-        "number",
-        "ply",
-        "pretty",
-        "verbose",
-        "white_ms",
-    )
-
-    def __init__(
-        self,
-        ply: int,
-        number: str,
-        names: str,
-        irreversible: int,
-        white_ms: int,
-        black_ms: int,
-        verbose: str,
-        elapsed_ms: int,
-        ms: int,
-        pretty: str,
-        lag_ms: int | None,
-    ) -> None:
-        self.ply = ply
-        self.number = number
-        self.names = names
-        self.irreversible = irreversible
-        self.white_ms = white_ms
-        self.black_ms = black_ms
-        self.verbose = verbose
-        self.elapsed_ms = elapsed_ms
-        self.ms = ms
-        self.pretty = pretty
-        self.lag_ms = lag_ms
-
-
 class Style12:
-    """One ``<12>`` frame. Keeps its tokens; each field is read when it is asked for.
+    """One ``<12>`` frame, read. ``recorder.dialects.style12`` makes it of a line.
 
-    Args:
-        tail: the tokens from the side to move on, or the line: then they are cut when they are first asked for, and
-            stand behind a board of 71 characters with one blank between any two.
+    What a ply needs is read at once; the other fields when they are asked for: most of them are never needed. Every
+    field but the board, the verbose and the pretty move has the form that it must have; see ``check_frame``.
 
     Attributes:
         board: the ranks joined by one blank each, rank 8 first: 71 characters on an 8×8 board.
-        values: where they were read while the line was cut; None: ``read_values`` can tell.
+        text: the line, with single blanks.
         offset: of the line in the source's bytes.
         at_ms: arrival, or None.
         block: the block the frame stands in, or None.
         partial: True when the line was cut after the verbose move (old servers do that).
+        number: of the game, as printed; -1 is a static board (ICC).
+        names: White's handle and Black's, with a blank between them.
+        relation: -4/-3 list start or isolated, -2 observing an examined game, -1/1 playing, 0 observing, 2 examining.
+        ply: half-moves played to reach this board: ``2 * (move_no - 1)``, one more if Black is to move.
+        irreversible: half-moves since the last irreversible one, raw: some servers print negative ones.
+        white_clock_ms, black_clock_ms: may be negative. None: the frame is cut before the elapsed time, whose point
+            tells the unit.
+        verbose: the previous move (``P/e2-e4``, ``o-o``, ``P/@@-e4``), or ``none``/``NONE``.
+        elapsed_ms: time taken for the previous move; may be negative. None: cut off.
+        precision_code: of clocks and elapsed time, as ``Ply`` has it. None: cut off.
+        pretty: the previous move in the server's SAN, or ``none``/``NONE``. None: cut off.
+        lag_ms: the printed lag of the previous move. None: not printed.
 
-    A property raises ``LineError`` when its token is missing or cannot be what the field must be.
     Source: "help style12" (all editions); token numbers are theirs minus the nine first.
     """
 
-    __slots__ = ("_line", "_tail", "at_ms", "block", "board", "offset", "partial", "values")
+    __slots__ = (
+        "at_ms",
+        "black_clock_ms",
+        "block",
+        "board",
+        "elapsed_ms",
+        "irreversible",
+        "lag_ms",
+        "names",
+        "number",
+        "offset",
+        "partial",
+        "ply",
+        "precision_code",
+        "pretty",
+        "relation",
+        "text",
+        "verbose",
+        "white_clock_ms",
+    )
 
     def __init__(
         self,
         board: str,
-        tail: list[str] | str,
-        offset: int = 0,
-        at_ms: int | None = None,
-        block: ReplyBlock | None = None,
-        partial: bool = False,
-        values: FrameValues | None = None,
+        text: str,
+        offset: int,
+        at_ms: int | None,
+        block: ReplyBlock | None,
+        partial: bool,
+        number: str,
+        names: str,
+        relation: int,
+        ply: int,
+        irreversible: int,
+        white_clock_ms: int | None,
+        black_clock_ms: int | None,
+        verbose: str,
+        elapsed_ms: int | None,
+        precision_code: int | None,
+        pretty: str | None,
+        lag_ms: int | None,
     ) -> None:
         self.board = board
-        self._tail: list[str] | None = None
-        self._line = ""
-        if isinstance(tail, str):
-            self._line = tail
-        else:
-            self._tail = tail
+        self.text = text
         self.offset = offset
         self.at_ms = at_ms
         self.block = block
         self.partial = partial
-        self.values = values
+        self.number = number
+        self.names = names
+        self.relation = relation
+        self.ply = ply
+        self.irreversible = irreversible
+        self.white_clock_ms = white_clock_ms
+        self.black_clock_ms = black_clock_ms
+        self.verbose = verbose
+        self.elapsed_ms = elapsed_ms
+        self.precision_code = precision_code
+        self.pretty = pretty
+        self.lag_ms = lag_ms
 
     @property
     def tail(self) -> list[str]:
         """The tokens from the side to move on (``tail[0]`` is ``W`` or ``B``)."""
-        if self._tail is None:
-            self._tail = self._line[TAIL_BEGIN:].split(" ")
-            self._line = ""
-        return self._tail
+        return self.text[len(self.board) + 6 :].split(" ")
 
     @property
-    def names(self) -> str:
-        """White's handle and Black's, with a blank between them."""
-        return f"{self._text(TAIL_WHITE, 'White')} {self._text(TAIL_BLACK, 'Black')}"
-
-    def _text(self, place: int, field: str) -> str:
-        tail = self.tail
-        if place >= len(tail):
-            raise LineError(f"the frame ends before its {field}", self.text, field)
-        return tail[place]
-
-    def number(self, place: int) -> int:
-        """The token at a place of the tail, which must be a number."""
-        return self._int(place, "number")
-
-    def _int(self, place: int, field: str) -> int:
-        value = self._text(place, field)
-        if len(value) > _LONGEST_NUMBER or not (value.isdecimal() or (value[:1] == "-" and value[1:].isdecimal())):
-            raise LineError(f"the frame's {field} cannot be {value!r}", self.text, field, value)
-        return int(value)
-
-    def _flag(self, place: int, field: str) -> bool:
-        value = self._text(place, field)
-        if value not in ("0", "1"):
-            raise LineError(f"the frame's {field} cannot be {value!r}", self.text, field, value)
-        return value == "1"
+    def clocks(self) -> tuple[int | None, int | None]:
+        """White's and Black's clock in milliseconds, None as in the attributes."""
+        return self.white_clock_ms, self.black_clock_ms
 
     @property
-    def text(self) -> str:
-        """The frame written out again with single blanks."""
-        return f"<12> {self.board} {' '.join(self.tail)}"
+    def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
+        """White's clock, Black's, elapsed time, lag (all in milliseconds) and precision, None as in the attributes."""
+        return self.white_clock_ms, self.black_clock_ms, self.elapsed_ms, self.lag_ms, self.precision_code
 
     @property
     def width(self) -> int:
@@ -272,101 +234,57 @@ class Style12:
     @property
     def white_to_move(self) -> bool:
         """Whether White is to move."""
-        value = self._text(TAIL_TURN, "turn")
-        if value not in ("W", "B"):
-            raise LineError(f"the frame's turn cannot be {value!r}", self.text, "turn", value)
-        return value == "W"
+        return self.ply % 2 == 0
 
     @property
     def push_file(self) -> int:
-        """File of the double pawn push just made, 0 for the a-file, or -1."""
-        value = self._int(TAIL_PUSH, "double-push file")
-        if not -1 <= value < self.width:
-            raise LineError(f"the double-push file cannot be {value}", self.text, "double-push file", str(value))
-        return value
+        """File of the double pawn push just made, 0 for the a-file, or -1; some servers print wild numbers."""
+        return int(self.tail[TAIL_PUSH])
 
     @property
     def castling(self) -> int:
         """Castling rights as printed: 1 White short, 2 White long, 4 Black short, 8 Black long."""
-        printed = tuple(self.tail[TAIL_CASTLING:TAIL_IRREVERSIBLE])
-        if printed in _CASTLING:
-            return _CASTLING[printed]
-        return sum(self._flag(TAIL_CASTLING + bit, "castling") << bit for bit in range(4))  # names what is wrong
-
-    @property
-    def irreversible(self) -> int:
-        """Half-moves since the last irreversible one, raw: some servers print negative ones."""
-        return self._int(TAIL_IRREVERSIBLE, "irreversible count")
+        return _CASTLING[tuple(self.tail[TAIL_CASTLING:TAIL_IRREVERSIBLE])]
 
     @property
     def game_no(self) -> int:
-        """The server's number of the game; -1 is a static board (ICC)."""
-        return self._int(TAIL_GAME, "game number")
+        """``number`` as a number."""
+        return int(self.number)
 
     @property
     def white(self) -> str:
         """White's handle."""
-        return self._text(TAIL_WHITE, "White")
+        return self.names.partition(" ")[0]
 
     @property
     def black(self) -> str:
         """Black's handle."""
-        return self._text(TAIL_BLACK, "Black")
-
-    @property
-    def relation(self) -> int:
-        """-4/-3 list start or isolated, -2 observing an examined game, -1/1 playing, 0 observing, 2 examining."""
-        return self._int(TAIL_RELATION, "relation")
+        return self.names.partition(" ")[2]
 
     @property
     def base_min(self) -> int:
         """Initial time in minutes."""
-        return self._int(TAIL_BASE, "initial time")
+        return int(self.tail[TAIL_BASE])
 
     @property
     def increment_s(self) -> int:
         """Increment in seconds."""
-        return self._int(TAIL_INCREMENT, "increment")
+        return int(self.tail[TAIL_INCREMENT])
 
     @property
     def white_material(self) -> int:
         """White's strength as printed; never a check sum."""
-        return self._int(TAIL_WHITE_MATERIAL, "White's material")
+        return int(self.tail[TAIL_WHITE_MATERIAL])
 
     @property
     def black_material(self) -> int:
         """Black's strength as printed."""
-        return self._int(TAIL_BLACK_MATERIAL, "Black's material")
-
-    @property
-    def clock_unit_ms(self) -> int:
-        """1 if the clocks are milliseconds, else 1000: a point in the elapsed time tells."""
-        return 1 if "." in self._text(TAIL_ELAPSED, "elapsed time") else 1000
-
-    @property
-    def white_clock_ms(self) -> int:
-        """White's clock in milliseconds; may be negative."""
-        return self._int(TAIL_WHITE_CLOCK, "White's clock") * self.clock_unit_ms
-
-    @property
-    def black_clock_ms(self) -> int:
-        """Black's clock in milliseconds; may be negative."""
-        return self._int(TAIL_BLACK_CLOCK, "Black's clock") * self.clock_unit_ms
+        return int(self.tail[TAIL_BLACK_MATERIAL])
 
     @property
     def move_no(self) -> int:
         """Number of the move about to be made."""
-        return self._int(TAIL_MOVE_NO, "move number")
-
-    @property
-    def ply(self) -> int:
-        """Half-moves played to reach this board: ``2 * (move_no - 1)``, one more if Black is to move."""
-        return 2 * (self.move_no - 1) + (not self.white_to_move)
-
-    @property
-    def verbose(self) -> str:
-        """The previous move (``P/e2-e4``, ``o-o``, ``P/@@-e4``), or ``none``/``NONE``."""
-        return self._text(TAIL_VERBOSE, "verbose move")
+        return self.ply // 2 + 1
 
     @property
     def has_move(self) -> bool:
@@ -374,72 +292,13 @@ class Style12:
         return self.verbose not in ("none", "NONE")
 
     @property
-    def elapsed_ms(self) -> int:
-        """Time taken for the previous move in milliseconds; may be negative."""
-        return parse_elapsed(self._text(TAIL_ELAPSED, "elapsed time"))[0]
-
-    @property
-    def ms(self) -> bool:
-        """Whether thousandths were printed."""
-        return parse_elapsed(self._text(TAIL_ELAPSED, "elapsed time"))[1]
-
-    @property
-    def pretty(self) -> str:
-        """The previous move in the server's SAN, or ``none``/``NONE``."""
-        return self._text(TAIL_PRETTY, "pretty move")
-
-    @property
-    def flip(self) -> bool:
-        """Whether the server wants Black at the bottom; tells nothing about who plays what."""
-        return self._flag(TAIL_FLIP, "flip")
+    def flip(self) -> bool | None:
+        """Whether the server wants Black at the bottom; tells nothing about who plays what. None: cut off."""
+        tail = self.tail
+        return tail[TAIL_FLIP] == "1" if len(tail) > TAIL_FLIP else None
 
     @property
     def ticking(self) -> bool | None:
         """Whether the clock of the side to move runs; None: not printed."""
-        return None if len(self.tail) <= TAIL_TICKING else self._flag(TAIL_TICKING, "ticking")
-
-    @property
-    def lag_ms(self) -> int | None:
-        """The printed lag of the previous move in milliseconds; None: not printed."""
-        return None if len(self.tail) <= TAIL_LAG else self._int(TAIL_LAG, "lag")
-
-
-def read_values(frame: Style12, lag_meaningless: bool) -> FrameValues | None:
-    """Read what a frame tells of a ply.
-
-    Args:
-        frame: any frame.
-        lag_meaningless: its lag is not read.
-    Returns:
-        None where it shows no game that is played, or a field that is needed is missing or cannot be what it must be.
-    """
-    tail = frame.tail
-    if len(tail) <= TAIL_PRETTY or tail[TAIL_RELATION] not in PLAYED_RELATIONS:
-        return None
-    number = tail[TAIL_MOVE_NO]
-    if not number.isdecimal() or number[0] == "0" or tail[TAIL_TURN] not in ("W", "B"):
-        return None
-    if tuple(tail[TAIL_CASTLING:TAIL_IRREVERSIBLE]) not in _CASTLING or not _FLAGS.issuperset(tail[TAIL_FLIP:TAIL_LAG]):
-        return None
-    try:
-        for place in range(TAIL_BASE, TAIL_WHITE_CLOCK):  # nothing here needs them, but they must be numbers
-            frame.number(place)
-        frame.number(TAIL_PUSH)
-        frame.number(TAIL_GAME)
-        elapsed_ms, ms = parse_elapsed(tail[TAIL_ELAPSED])
-        unit_ms = 1 if ms else 1000
-        return FrameValues(
-            2 * (int(number) - 1) + (tail[TAIL_TURN] == "B"),
-            tail[TAIL_GAME],
-            frame.names,
-            frame.irreversible,
-            frame.number(TAIL_WHITE_CLOCK) * unit_ms,
-            frame.number(TAIL_BLACK_CLOCK) * unit_ms,
-            tail[TAIL_VERBOSE],
-            elapsed_ms,
-            int(ms),
-            tail[TAIL_PRETTY],
-            None if lag_meaningless else frame.lag_ms,
-        )
-    except ValueError:
-        return None
+        tail = self.tail
+        return tail[TAIL_TICKING] == "1" if len(tail) > TAIL_TICKING else None

@@ -105,7 +105,7 @@ class Line(NamedTuple):
     block: ReplyBlock | None = None
 
 
-#: A line's fields in their order, without its name: most lines are frames, which are cut up and thrown away.
+#: A line's fields in their order, as ``LineReader`` gathers them.
 LineRow = tuple[str, int, int | None, ReplyBlock | None]
 
 

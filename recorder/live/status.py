@@ -15,15 +15,15 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-from recorder.errors import LineError
 from recorder.exit_codes import ExitCode
 from recorder.files import is_locked, lock
 from recorder.live.capture import Capture
 from recorder.live.net.sockets import format_address
 from recorder.live.policy.observing import Observing
 from recorder.text import plural
+from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = [
@@ -162,9 +162,6 @@ def _read(path: Path) -> RecorderState | None:
     return None
 
 
-_Value = TypeVar("_Value")
-
-
 class ObservedBoard(NamedTuple):
     """A game that is being watched; None is unknown.
 
@@ -284,34 +281,29 @@ def take_snapshot(
 
 def _board(run: TrackedGame, utc_ms: int) -> ObservedBoard:
     frame = run.last
-    white_to_move = move = at_ms = None
+    white_to_move = move = at_ms = white_ms = black_ms = lag_ms = None
     if frame is not None:
-        at_ms = frame.at_ms
-        white_to_move = _told(lambda: frame.white_to_move)
-        if _told(lambda: frame.has_move) and (number := _told(lambda: frame.move_no)) is not None:
-            sign = f"{number - 1}... " if white_to_move else f"{number}. "
-            move = sign + (_told(lambda: frame.pretty) or frame.verbose)
+        at_ms, lag_ms = frame.at_ms, frame.lag_ms
+        white_to_move = frame.white_to_move
+        if frame.has_move:
+            sign = f"{frame.move_no - 1}... " if white_to_move else f"{frame.move_no}. "
+            move = sign + (frame.pretty or frame.verbose)
+        told = frame.told if isinstance(frame, DatagramBoard) else None
+        white_ms = frame.white_clock_ms if told is None else told.white_ms
+        black_ms = frame.black_clock_ms if told is None else told.black_ms
     return ObservedBoard(
         game_no=run.game_no or 0,
         white=run.white,
         black=run.black,
         category=run.facts.category,
         move=move,
-        white_clock_ms=None if frame is None else _told(lambda: frame.white_clock_ms),
-        black_clock_ms=None if frame is None else _told(lambda: frame.black_clock_ms),
+        white_clock_ms=white_ms,
+        black_clock_ms=black_ms,
         white_to_move=white_to_move,
-        lag_ms=None if frame is None else _told(lambda: frame.lag_ms),
+        lag_ms=lag_ms,
         quiet_ms=None if at_ms is None else max(0, utc_ms - at_ms),
         result=run.result,
     )
-
-
-def _told(read: Callable[[], _Value]) -> _Value | None:
-    """A field of a frame, or None where the server printed none that can be read."""
-    try:
-        return read()
-    except LineError:
-        return None
 
 
 _STALE_MS: Final = 60_000

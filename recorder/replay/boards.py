@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from recorder.dialects.style12 import format_style12, parse_style12
+from recorder.dialects.style12 import FRAME_TAG, parse_style12
 from recorder.events.frames import (
     TAIL_BASE,
     TAIL_BLACK,
@@ -424,7 +424,7 @@ def frame_text(
         tail.append(str(at.lag_ms))
     if standing is None and board.recorded is not None and _is_said(board.recorded, position.board, tail):
         return board.recorded
-    return format_style12(Style12(position.board, tail))
+    return f"{FRAME_TAG} {position.board} {' '.join(tail)}"
 
 
 def _is_said(recorded: str, board: str, tail: list[str]) -> bool:
@@ -432,6 +432,7 @@ def _is_said(recorded: str, board: str, tail: list[str]) -> bool:
     frame = parse_style12(recorded)
     if not isinstance(frame, Style12) or frame.partial or frame.board != board:
         return False
-    if ("." in frame.tail[TAIL_ELAPSED]) != ("." in tail[TAIL_ELAPSED]):
+    said = frame.tail
+    if ("." in said[TAIL_ELAPSED]) != ("." in tail[TAIL_ELAPSED]):
         return False
-    return all(frame.tail[place] == tail[place] for place in _AGREES)
+    return all(said[place] == tail[place] for place in _AGREES)

@@ -12,7 +12,7 @@ from typing import Final
 
 from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
-from recorder.events.frames import PLAYED_RELATIONS, FrameValues, Style12, read_values
+from recorder.events.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, Proof
 from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import PositionRow, Rules, advance, fen, prove
@@ -20,14 +20,15 @@ from recorder.tracking.datagrams.boards import DatagramBoard, confirm
 from recorder.tracking.examined.boards import follow_examined
 from recorder.tracking.game_table import GameTable, rules_of_board
 from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import bridged, clocks_of, pretty_of, shown_by_boards, try_rules
+from recorder.tracking.plies import bridged, shown_by_boards, try_rules
 from recorder.tracking.rejoined import after_end, observed_again
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["Boards"]
 
-_EXAMINED: Final = frozenset(("2", "-2"))
+_EXAMINED: Final = (2, -2)
+_PLAYED: Final = (0, 1, -1)  # watched, our move, the opponent's
 _TOLERANCE_MS: Final = 1000
 _LONGEST_MS: Final = 10**15
 
@@ -47,27 +48,32 @@ class Boards(GameTable):
 
     def frame(self, frame: Style12) -> None:
         """Place one frame."""
-        values = frame.values or read_values(frame, self.lag_meaningless)
-        if values is not None:
-            run = self.runs.get(values.number)
-            if run is not None and run.following and values.names == run.names and values.ply == run.ply + 1:
-                # A followed run has a position; saying so to the type checker would cost a test a frame.
-                played = prove(run.place, values.verbose, values.pretty, frame.board)  # type: ignore[arg-type]  # as above
-                if type(played) is tuple:
-                    self._next_ply(run, frame, values, played)
-                    return
+        run = self.runs.get(frame.number)
+        if (
+            run is not None
+            and run.following
+            and frame.ply == run.ply + 1
+            and frame.names == run.names
+            and frame.relation in _PLAYED
+            and not frame.partial
+        ):
+            # A followed run has a position; saying so to the type checker would cost a test a frame.
+            played = prove(run.place, frame.verbose, frame.pretty, frame.board)  # type: ignore[arg-type]  # as above
+            if type(played) is tuple:
+                self._next_ply(run, frame, played)
+                return
         self._other(frame)
 
-    def _next_ply(
-        self, run: TrackedGame, frame: Style12, values: FrameValues, played: tuple[int, str, PositionRow]
-    ) -> None:
+    def _next_ply(self, run: TrackedGame, frame: Style12, played: tuple[int, str, PositionRow]) -> None:
         """The plain next ply of a run, which is proved."""
         move, san, after = played
-        ply, white_ms, black_ms, elapsed_ms = values.ply, values.white_ms, values.black_ms, values.elapsed_ms
-        lag_ms = None if self.lag_meaningless else values.lag_ms
+        ply, white_ms, black_ms, elapsed_ms = frame.ply, frame.white_clock_ms, frame.black_clock_ms, frame.elapsed_ms
+        assert white_ms is not None  # a whole frame has all three
+        assert black_ms is not None
+        assert elapsed_ms is not None
         row = (
-            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
-            after[2] | (after[3] + 1) << 4, values.irreversible, 1, 0, values.ms, frame.offset,
+            ply, move, san, white_ms, black_ms, elapsed_ms, None if self.lag_meaningless else frame.lag_ms, frame.at_ms,
+            after[2] | (after[3] + 1) << 4, frame.irreversible, 1, 0, frame.precision_code, frame.offset,
         )  # fmt: skip
         run.rows.append(row)
         run.place = after
@@ -133,12 +139,11 @@ class Boards(GameTable):
             self.anomaly(AnomalyKind.MALFORMED, frame, problem)
             return
         self.session.look(frame)
-        relation = frame.tail[10]
-        number = frame.tail[7]
-        if relation in _EXAMINED:
+        number = frame.number
+        if frame.relation in _EXAMINED:
             self.count(follow_examined(self, frame))
             return
-        if relation not in PLAYED_RELATIONS or frame.game_no < 0:
+        if frame.relation not in _PLAYED or frame.game_no < 0:
             self.count(Disposition.ISOLATED)
             return
         if answers(frame.block, STORED_BLOCKS):
@@ -151,9 +156,9 @@ class Boards(GameTable):
             if self._strange(run, frame):
                 return
             run = self._shape_changed(run, frame)
-        if run is None or (run.position is None and not run.between(frame.tail[8], frame.tail[9])):
+        if run is None or (run.position is None and not run.between(frame.white, frame.black)):
             self.replace(run, frame)
-        elif not run.between(frame.tail[8], frame.tail[9]):
+        elif not run.between(frame.white, frame.black):
             self._other_players(run, frame, announced)
         elif run.end is not None:
             after_end(self, run, frame, announced)
@@ -173,9 +178,9 @@ class Boards(GameTable):
         place = run.position
         if place is None or place.rules is Rules.FRAMES or run.end is not None or len(frame.board) != len(place.board):
             return False
-        if not run.between(frame.tail[8], frame.tail[9]):
+        if not run.between(frame.white, frame.black):
             return False
-        if frame.ply == run.ply + 1 and isinstance(advance(place, frame.verbose, pretty_of(frame), None), str):
+        if frame.ply == run.ply + 1 and isinstance(advance(place, frame.verbose, frame.pretty, None), str):
             return False
         before, run.strange = run.strange, None
         if before is None or before[1] != run.ply or before[0].board == frame.board:
@@ -194,7 +199,7 @@ class Boards(GameTable):
 
     def _shape_changed(self, run: TrackedGame, frame: Style12) -> TrackedGame | None:
         """A board that the rules of its game cannot read: of another size, it is another game's."""
-        if run.position is None or not run.between(frame.tail[8], frame.tail[9]):
+        if run.position is None or not run.between(frame.white, frame.black):
             return run
         if len(frame.board) != len(run.position.board):
             self.close(run, "reused")
@@ -223,7 +228,7 @@ class Boards(GameTable):
             self.count(Disposition.SAME)
             return
         if run.position is not None and frame.ply == run.ply + 1 and _renamed(run, frame):
-            played = advance(run.position, frame.verbose, pretty_of(frame), frame.board)
+            played = advance(run.position, frame.verbose, frame.pretty, frame.board)
             if isinstance(played, tuple):
                 self._other_names(run, frame)
                 self.append(run, frame, frame.ply, played, Disposition.PARTIAL if frame.partial else Disposition.PLY)
@@ -232,7 +237,7 @@ class Boards(GameTable):
         if rival is not None and rival.white == frame.white and rival.black == frame.black:
             position = frame_position(rival, rules_of_board(rival))
             if frame.ply == rival.ply + 1 and isinstance(
-                advance(position, frame.verbose, pretty_of(frame), frame.board), tuple
+                advance(position, frame.verbose, frame.pretty, frame.board), tuple
             ):
                 # Two boards in a row that join: the number went to another game and we missed its announcement.
                 self.counts[Disposition.SNAPSHOT] -= 1
@@ -287,7 +292,7 @@ class Boards(GameTable):
     def _refused(self, run: TrackedGame, frame: Style12, ply: int) -> None:
         """The next ply, which the rules do not allow."""
         assert run.position is not None
-        reason = str(advance(run.position, frame.verbose, pretty_of(frame), frame.board))
+        reason = str(advance(run.position, frame.verbose, frame.pretty, frame.board))
         shown = shown_by_boards(run, frame)
         if shown is None:
             self.conflict(run, frame, ply, reason)
@@ -304,10 +309,10 @@ class Boards(GameTable):
                 self.clock_start(run, frame)
                 return
             self.count(Disposition.SAME)
-            white_ms, black_ms = clocks_of(frame)
+            white_ms, black_ms = frame.clocks
             run.join_deltas()
             if run.last is not None and run.last.ply == run.ply:
-                other = (white_ms, black_ms) != clocks_of(run.last)
+                other = (white_ms, black_ms) != run.last.clocks
             else:  # the first board after deltas, whose clocks are exact
                 pairs = ((white_ms, run.white_clock_ms), (black_ms, run.black_clock_ms))
                 other = any(now is not None and abs(now - then) >= _TOLERANCE_MS for now, then in pairs)
@@ -320,7 +325,7 @@ class Boards(GameTable):
             return
         before = run.position_at(run.ply - 1)
         if before is not None and frame.has_move:
-            played = advance(before, frame.verbose, pretty_of(frame), frame.board)
+            played = advance(before, frame.verbose, frame.pretty, frame.board)
             if isinstance(played, tuple):
                 # The takeback's own board was lost; another move stands in the old one's place.
                 run.take_back(run.ply - 1, frame)
@@ -331,20 +336,18 @@ class Boards(GameTable):
     def _earlier(self, run: TrackedGame, frame: Style12, ply: int) -> None:
         known = run.position_at(ply)
         if known is not None and known.board == frame.board:
-            run.take_back(ply, frame, clocks_of(frame))
+            run.take_back(ply, frame, frame.clocks)
             run.join_deltas()
         elif known is None and ply < run.base_ply:
             # Taken back to before the first board that we saw.
             assert run.position is not None
             position = frame_position(frame, run.position.rules)
-            run.take_back(ply, frame, clocks_of(frame))
+            run.take_back(ply, frame, frame.clocks)
             run.reset_to(position, ply, "takeback", fen(position, frame.irreversible, frame.move_no), frame.offset)
         else:
             before = run.position_at(ply - 1)
             played = (
-                advance(before, frame.verbose, pretty_of(frame), frame.board)
-                if before and frame.has_move
-                else "no move"
+                advance(before, frame.verbose, frame.pretty, frame.board) if before and frame.has_move else "no move"
             )
             if not isinstance(played, tuple):
                 self.conflict(run, frame, ply, "an earlier ply with another board")
@@ -382,11 +385,14 @@ def _renamed(run: TrackedGame, frame: Style12) -> bool:
         return False
     if frame.white.lower() == run.white.lower() or frame.black.lower() == run.black.lower():
         return True
+    (white_ms, black_ms), (white_now_ms, black_now_ms, elapsed_ms, _, _) = last.clocks, frame.times
+    if white_ms is None or black_ms is None or white_now_ms is None or black_now_ms is None or elapsed_ms is None:
+        return False
     if frame.partial or last.partial:
         return False
-    before, after = (last.white_clock_ms, last.black_clock_ms), (frame.white_clock_ms, frame.black_clock_ms)
+    before, after = (white_ms, black_ms), (white_now_ms, black_now_ms)
     mover, other = (0, 1) if frame.ply % 2 else (1, 0)
-    reckoned = before[mover] - frame.elapsed_ms + 1000 * frame.increment_s
+    reckoned = before[mover] - elapsed_ms + 1000 * frame.increment_s
     full = 60_000 * frame.base_min
     return full not in before and after[other] == before[other] and abs(reckoned - after[mover]) <= _TOLERANCE_MS
 
@@ -399,5 +405,5 @@ def _begins_anew(run: TrackedGame, frame: Style12) -> bool:
     start = run.start_frame
     if start is None or frame.ply != start.ply or run.ply < start.ply + 3 or run.last is None:
         return False
-    full = clocks_of(start)
-    return clocks_of(frame) == full and clocks_of(run.last) != full
+    full = start.clocks
+    return frame.clocks == full and run.last.clocks != full

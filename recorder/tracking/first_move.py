@@ -10,7 +10,6 @@ from __future__ import annotations
 from recorder.events.frames import Style12
 from recorder.model import Observation, Ply, Precision, Proof, StartFacts
 from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, start_position
-from recorder.tracking.plies import pretty_of
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
 __all__ = ["first_move", "time_listed"]
@@ -31,7 +30,7 @@ def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple
     if type(frame) is not Style12 or not frame.has_move or frame.partial or rules is Rules.BUGHOUSE:
         return None
     before = start_position(board, True, castling, -1, rules, ("", "") if rules is Rules.CRAZYHOUSE else None)
-    played = advance(before, frame.verbose, pretty_of(frame), frame.board)
+    played = advance(before, frame.verbose, frame.pretty, frame.board)
     if isinstance(played, str):
         return None
     return (before, played) if rules is Rules.SUICIDE or played[2].castling == frame.castling else None

@@ -16,7 +16,7 @@ from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, k
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.first_move import first_move
 from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
+from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
 
@@ -78,8 +78,7 @@ class GameTable:
 
     def anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
         """Note something wrong with a frame."""
-        number = frame.tail[7] if len(frame.tail) > 7 else ""
-        game_no = int(number) if number.removeprefix("-").isdecimal() and len(number) < 10 else None
+        game_no = frame.game_no if len(frame.number) < 10 else None
         self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
 
     def every(self) -> list[TrackedGame]:
@@ -88,7 +87,7 @@ class GameTable:
 
     def begin(self, frame: Style12, *, again: bool = False) -> None:
         """Begin a run with its first board; ``again``: its number had a game of the same players before."""
-        number = frame.tail[7]
+        number = frame.number
         facts = self._take_facts(frame)
         run = self._take_listed(frame)
         if run is None:
@@ -137,7 +136,7 @@ class GameTable:
         run.white_clock_ms, run.black_clock_ms = shown.white_clock_ms or 0, shown.black_clock_ms or 0
         run.increment_ms = 1000 * frame.increment_s
         run.timed = frame.base_min > 0 or frame.increment_s > 0
-        run.me_plays = frame.tail[10] != "0"
+        run.me_plays = frame.relation != 0
         if run.facts.private:
             run.event(EventKind.NOTICE, GameNoticeKind.PRIVATE_GAME.value, frame)
         if first is None:
@@ -151,7 +150,7 @@ class GameTable:
     @staticmethod
     def clock_start(run: TrackedGame, frame: Style12) -> None:
         """Take a frame's clocks as those that the next move's are compared with."""
-        run.white_clock_ms, run.black_clock_ms = (clock or 0 for clock in clocks_of(frame))
+        run.white_clock_ms, run.black_clock_ms = (clock or 0 for clock in frame.clocks)
         run.clocks_settled = False
 
     def _take_listed(self, frame: Style12) -> TrackedGame | None:
@@ -246,9 +245,7 @@ class GameTable:
         position = frame_position(frame, run.position.rules)
         if frame.has_move:
             run.rows.append(
-                ply_from_frame(
-                    frame, ply, None, pretty_of(frame) or frame.verbose, position, proof, self.lag_meaningless
-                )
+                ply_from_frame(frame, ply, None, frame.pretty or frame.verbose, position, proof, self.lag_meaningless)
             )
         run.reset_to(position, ply, reason, fen(position, frame.irreversible, frame.move_no), frame.offset)
         run.last = frame

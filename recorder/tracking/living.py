@@ -103,8 +103,7 @@ class LivingTracker(Tracker):
         touch = self._touched.add
         for event in events:
             if type(event) is Style12:
-                if len(event.tail) > 7:
-                    touch(event.tail[7])
+                touch(event.number)
             elif isinstance(event, ChatLine) and event.kind not in self._chat.kinds:
                 continue
             elif isinstance(event, MovelistRead | GameEnded) or (number := getattr(event, "game_no", None)) is None:

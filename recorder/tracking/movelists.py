@@ -27,9 +27,8 @@ __all__ = ["fits", "frame_position", "learn_variant", "read_list"]
 
 def frame_position(frame: Style12, rules: Rules, hands: tuple[str, str] | None = None) -> Position:
     """The position a frame shows, with the castling rights it prints."""
-    try:
-        push = frame.push_file
-    except ValueError:
+    push = frame.push_file
+    if not -1 <= push < frame.width:
         push = -1  # one server prints uninitialised memory here after castling
     return start_position(frame.board, frame.white_to_move, frame.castling, push, rules, hands)
 

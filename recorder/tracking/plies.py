@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from recorder.errors import LineError
 from recorder.events.frames import Style12
-from recorder.model import Origin, Ply, Precision, Proof, StartFacts
+from recorder.model import Origin, Ply, Proof, StartFacts
 from recorder.rules.bridge import bridge
 from recorder.rules.fen import can_follow, frames_position
 from recorder.rules.moves import encode_move
@@ -14,10 +13,8 @@ from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = [
     "bridged",
-    "clocks_of",
     "lan_move",
     "ply_from_frame",
-    "pretty_of",
     "shown_by_boards",
     "start_facts",
     "try_rules",
@@ -27,34 +24,11 @@ _RANKS = "12345678"
 _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
-def clocks_of(frame: Style12) -> tuple[int | None, int | None]:
-    """White's and Black's clock in milliseconds; None in a frame that is cut before it tells the unit."""
-    try:
-        return frame.white_clock_ms, frame.black_clock_ms
-    except LineError:
-        return None, None
-
-
-def _times(frame: Style12) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-    """White clock, black clock, elapsed, lag (ms) and precision; None for what a cut frame lacks."""
-    white_ms, black_ms = clocks_of(frame)
-    try:
-        elapsed_ms: int | None = frame.elapsed_ms
-        precision: int | None = Precision.MILLISECONDS if frame.clock_unit_ms == 1 else Precision.SECONDS
-    except LineError:
-        elapsed_ms, precision = None, None
-    try:
-        lag_ms = frame.lag_ms
-    except LineError:
-        lag_ms = None
-    return white_ms, black_ms, elapsed_ms, lag_ms, precision
-
-
 def ply_from_frame(
     frame: Style12, ply: int, move: int | None, san: str, after: Position, proof: Proof, lag_meaningless: bool
 ) -> Ply:
     """The ply a frame shows. ``move`` None: only the texts are known; the squares are read from the verbose move."""
-    white_ms, black_ms, elapsed_ms, lag_ms, precision = _times(frame)
+    white_ms, black_ms, elapsed_ms, lag_ms, precision = frame.times
     if move is None and after.rules is not Rules.FRAMES:  # squares of other boards have no number
         move = lan_move(frame.verbose)
     flags = after.castling | (after.push_col + 1) << 4
@@ -78,18 +52,13 @@ def lan_move(verbose: str) -> int | None:
         return None
 
 
-def pretty_of(frame: Style12) -> str | None:
-    """The pretty move, None in a frame that is cut before it."""
-    return frame.pretty if len(frame.tail) > 20 else None
-
-
 def start_facts(frame: Style12) -> StartFacts:
     """What the first board of an observation prints: its move is not a ply of ours."""
-    white_ms, black_ms, elapsed_ms, lag_ms, precision = _times(frame)
-    pretty = frame.pretty if len(frame.tail) > 20 else ""
+    white_ms, black_ms, elapsed_ms, lag_ms, precision = frame.times
     return StartFacts(
-        frame.ply, frame.verbose, pretty, elapsed_ms, white_ms, black_ms, lag_ms, frame.at_ms, precision, frame.offset
-    )
+        frame.ply, frame.verbose, frame.pretty or "",
+        elapsed_ms, white_ms, black_ms, lag_ms, frame.at_ms, precision, frame.offset,
+    )  # fmt: skip
 
 
 def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:
@@ -101,7 +70,7 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
     position = run.position
     if position is None or not frame.has_move or position.rules is Rules.FRAMES:
         return None
-    pretty = pretty_of(frame)
+    pretty = frame.pretty
     played = advance(position, frame.verbose, pretty, frame.board)
     if isinstance(played, tuple):
         return played
@@ -137,11 +106,11 @@ def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, 
         if not can_follow(position, frame.verbose, frame.board, frame.white_to_move):
             return None
         after = frames_position(frame.board, frame.white_to_move, frame.castling)
-        return None, pretty_of(frame) or frame.verbose, after
+        return None, frame.pretty or frame.verbose, after
     if position is None or not frame.has_move or not position.rules.apart or position.rules is Rules.BOARDS:
         return None
     literal = position._replace(rules=Rules.BOARDS)
-    shown = advance(literal, frame.verbose, pretty_of(frame), frame.board)
+    shown = advance(literal, frame.verbose, frame.pretty, frame.board)
     if not isinstance(shown, tuple):
         return None
     move, san, after = shown
@@ -151,7 +120,7 @@ def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, 
 
 def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int, str, Position]] | None:
     """The plies from a position to a frame if ``missing`` (1 or 2) unseen ones can be filled in exactly one way."""
-    if not 1 <= missing <= 2 or not frame.has_move or frame.partial:
+    if not 1 <= missing <= 2 or not frame.has_move or frame.pretty is None:
         return None
     ways = bridge(position, frame.board, frame.verbose, frame.pretty, missing)
     return ways[0] if len(ways) == 1 else None

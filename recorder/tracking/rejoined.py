@@ -8,7 +8,7 @@ from recorder.rules.prove import Position, Rules, advance, fen
 from recorder.rules.variants import has_pockets
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import bridged, pretty_of, start_facts, try_rules
+from recorder.tracking.plies import bridged, start_facts, try_rules
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["after_end", "observed_again"]
@@ -58,7 +58,7 @@ def observed_again(held: GameTable, run: TrackedGame, frame: Style12) -> None:
             return
     if ply <= run.ply and (ply < run.ply or frame.board != run.position.board):
         before = run.position_at(ply - 1)
-        changed = advance(before, frame.verbose, pretty_of(frame), frame.board) if before and frame.has_move else ""
+        changed = advance(before, frame.verbose, frame.pretty, frame.board) if before and frame.has_move else ""
         if before is None or isinstance(changed, str):
             held.replace(run, frame)
             return

@@ -148,15 +148,10 @@ class Resumed:
             return event.line.offset not in self._lists
         game_no: int | None
         if isinstance(event, Style12):
-            offset, game_no = event.offset, _number(event)
+            offset, game_no = event.offset, event.game_no if event.game_no >= 0 else None
         else:
             offset, game_no = event.line.offset, getattr(event, "game_no", None)
         return game_no is None or self._muted.get(game_no, -1) < offset
-
-
-def _number(frame: Style12) -> int | None:
-    text = frame.tail[7] if len(frame.tail) > 7 else ""
-    return int(text) if text.isascii() and text.isdigit() else None
 
 
 def dump_counts(counts: dict[Disposition, int]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from operator import length_hint
 from typing import TYPE_CHECKING, Any
@@ -151,30 +151,24 @@ class Tracker:
         """
         if self._resumed is not None:
             events = [event for event in events if self._resumed.wanted(event)]
-        frames = self._count_frames()
+        handlers, boards = self._handlers, self.boards
+        frame, over = boards.frame, boards.over
+        frames = sum(boards.counts.values()) + boards.next_plies
         waiting = iter(events)
         while True:
             try:
-                self._take(waiting)
+                for event in waiting:
+                    if type(event) is Style12:
+                        frame(event)
+                    elif (handler := handlers.get(type(event))) is not None:
+                        handler(event)
+                    if over:
+                        self._give_out(event.offset if isinstance(event, Style12) else event.line.offset)
                 break
             except Exception as error:
                 self._contain(error, events[: len(events) - length_hint(waiting)], frames)
         games, self._games = self._games, []
         return games
-
-    def _take(self, events: Iterator[Event]) -> None:
-        frame = self.boards.frame
-        handlers = self._handlers
-        over = self.boards.over
-        for event in events:
-            if type(event) is Style12:
-                frame(event)
-            else:
-                handler = handlers.get(type(event))
-                if handler is not None:
-                    handler(event)
-            if over:
-                self._give_out(event.offset if isinstance(event, Style12) else event.line.offset)
 
     def is_whole(self, number: int) -> bool:
         """Whether the game that had a number last is over, and its first ply to its end came."""
@@ -273,13 +267,13 @@ class Tracker:
         event = taken[-1]
         game_no: int | None
         if isinstance(event, Style12):
-            number, offset, text = event.tail[7] if len(event.tail) > 7 else "", event.offset, event.text
-            game_no = event.game_no if number.isdecimal() else None
+            number, offset, text = event.number, event.offset, event.text
+            game_no = event.game_no if event.game_no >= 0 else None
         else:
             game_no, offset, text = getattr(event, "game_no", None), event.line.offset, event.line.text
             number = str(game_no)
         self.failures.note(error, offset, game_no, text)
-        if self._count_frames() < frames + sum(_is_frame(one) for one in taken):
+        if sum(self.boards.counts.values()) + self.boards.next_plies < frames + sum(_is_frame(one) for one in taken):
             self.boards.count(Disposition.MALFORMED)
         if isinstance(event, Datagram) and self._datagrams is not None and game_no is not None:
             self._datagrams.drop(game_no)
@@ -300,9 +294,6 @@ class Tracker:
     def _fail(self, run: TrackedGame, error: Exception) -> None:
         """Leave a game out."""
         self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
-
-    def _count_frames(self) -> int:
-        return sum(self.boards.counts.values()) + self.boards.next_plies
 
     # -- going on with a log that grew -------------------------------------------------------------------------
 

@@ -17,11 +17,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from functools import partial
 from itertools import accumulate
 from typing import Final
 
-from recorder.events import LONGEST_CUT, Chunk, CutLines, Line, LineRow
+from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
 from recorder.events.frames import ReplyBlock
+from recorder.events.lines import LineRow
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.datagram import OpenDatagram
 from recorder.wire.telnet import TelnetFilter
@@ -59,6 +61,8 @@ _OPEN: Final = ord("(")
 _WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 _MARGIN: Final = len("\\   ")
 _DEEPEST_UNIT: Final = 3
+_PROMPTS: Final = ("fics% ", "aics% ", "fics%", "aics%")  # the servers' own, when they are a whole line
+_NAME: Final = partial(tuple.__new__, Line)  # a row as ``Line``, without a call of Python's for each line
 
 
 class LineReader:
@@ -112,14 +116,10 @@ class LineReader:
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
         """Read one chunk and return the lines that are now complete, in order."""
-        return list(map(Line._make, self.receive_rows(chunk)))
-
-    def receive_rows(self, chunk: Chunk | CutLines) -> list[LineRow]:
-        """What ``receive`` does, with lines that need not be named: for those who handle very many."""
         out: list[LineRow] = []
         if isinstance(chunk, CutLines):
             self._take_cut(chunk, out)
-            return out
+            return list(map(_NAME, out))
         data, offset, at_ms = chunk
         self._at_ms = at_ms
         if self._telnet.rest or b"\xff" in data:
@@ -127,7 +127,7 @@ class LineReader:
                 self._split(piece, start, at_ms, out)
         else:
             self._split(data, offset, at_ms, out)
-        return out
+        return list(map(_NAME, out))
 
     @property
     def pending_offset(self) -> int | None:
@@ -159,7 +159,7 @@ class LineReader:
         self._outer.clear()
         self._units = 0
         self._header = False
-        return list(map(Line._make, out))
+        return list(map(_NAME, out))
 
     def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         last = data.rfind(b"\n")
@@ -273,7 +273,7 @@ class LineReader:
         """What ``_take_many`` does, with lines that are cut already."""
         if self._telnet.rest or self._parts or self._long or self._max < LONGEST_CUT:
             for chunk in cut.chunks():
-                out += self.receive_rows(chunk)
+                out += self.receive(chunk)
             return
         texts = cut.texts
         self._at_ms = cut.at_ms(len(texts) - 1)
@@ -291,11 +291,11 @@ class LineReader:
         self._release(out)
         texts = cut.texts
         kept = [
-            index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and not _is_prompt(text))
+            index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
         out += cut.lines(kept, self._block)
         if self.prompt is None:
-            self.prompt = next(((texts[at], cut.offset(at)) for at in indices if _is_prompt(texts[at])), None)
+            self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
         self._hold_last(texts[indices[-1]], out)
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
@@ -303,15 +303,15 @@ class LineReader:
         self._release(out)
         block = self._block
         for index, text in enumerate(texts):
-            if len(text) > _LONGEST_PROMPT or (text and not _is_prompt(text)):
+            if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS):
                 out.append((text, firsts[index], at_ms, block))
-        if self.prompt is None:
-            self.prompt = next((found for found in zip(texts, firsts, strict=True) if _is_prompt(found[0])), None)
+            elif text and self.prompt is None:
+                self.prompt = text, firsts[index]
         self._hold_last(texts[-1], out)
 
     def _hold_last(self, last: str, out: list[LineRow]) -> None:
         """Take back the last line if the next one may continue it."""
-        if last and not _is_prompt(last) and not _is_whole(last):
+        if last and last not in _PROMPTS and not _is_whole(last):
             self._hold(Line._make(out.pop()))
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
@@ -470,7 +470,7 @@ class LineReader:
             self._header = False
             out.append(Line("\x19[" + text, start - 2, at_ms, self._block))
             return
-        if _is_prompt(text):
+        if text in _PROMPTS:
             self.prompt = self.prompt or (text, start)
             return
         line = Line(text, start, at_ms, self._block)
@@ -542,16 +542,11 @@ class LineReader:
 
 def _find_odd(texts: list[str]) -> set[int]:
     """Indices of lines whose text alone shows that they may be more than text."""
-    # "(" may begin the rest of a frame.
-    odd = {index for index, text in enumerate(texts) if text and ord(text[0]) == _OPEN}
-    if "[G]" in texts:
-        odd.update(index for index, text in enumerate(texts) if text == "[G]")
+    odd = set()
+    for index, text in enumerate(texts):
+        if text and (ord(text[0]) == _OPEN or text == "[G]"):  # "(" may begin the rest of a frame
+            odd.add(index)
     return odd
-
-
-def _is_prompt(text: str) -> bool:
-    """Whether a line is nothing but one of the servers' own prompts."""
-    return text in ("fics% ", "aics% ", "fics%", "aics%")
 
 
 def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
@@ -563,9 +558,14 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
         body = data[lead:].decode("latin-1")
-        end = _line_end(body)
-        if end == "\r\n" and body.endswith("\r"):
-            body = body[:-1]
+        at = body.find("\n")  # how the first line ends; the last line's own ``\n`` is not in ``body``
+        stop = len(body) if at < 0 else at
+        end = "\n"
+        if body[stop + 1 : stop + 2] == "\r":
+            end = "\n\r"
+        elif body.endswith("\r", 0, stop):
+            end = "\r\n"
+            body = body.removesuffix("\r")
         texts = body.split(end)
         rest = "".join(texts)
         if "\n" not in rest and "\r" not in rest:
@@ -582,16 +582,6 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
         if raw[:1] == b"\r":
             firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
     return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts
-
-
-def _line_end(body: str) -> str:
-    """How the first line ends; the last line's own ``\\n`` is not in ``body``."""
-    at = body.find("\n")
-    if at < 0:
-        return "\r\n" if body.endswith("\r") else "\n"
-    if body[at + 1 : at + 2] == "\r":
-        return "\n\r"
-    return "\r\n" if at and body[at - 1] == "\r" else "\n"
 
 
 def _is_whole(text: str) -> bool:

@@ -17,6 +17,7 @@ from recorder.events import (
     SessionNoticeKind,
 )
 from recorder.events.frames import Style12
+from recorder.model import Precision
 from tests.dialects.lines import FRAME, recognise
 
 BOARD = "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR"
@@ -84,8 +85,8 @@ def test_09_the_unit_is_each_frames_own() -> None:
     )
     assert isinstance(first, Style12)
     assert isinstance(second, Style12)
-    assert (first.white_clock_ms, first.ms) == (600_000, True)
-    assert (second.white_clock_ms, second.ms) == (600_000, False)
+    assert (first.white_clock_ms, first.precision_code) == (600_000, Precision.MILLISECONDS)
+    assert (second.white_clock_ms, second.precision_code) == (600_000, Precision.SECONDS)
 
 
 def test_10_a_negative_clock_keeps_its_sign() -> None:

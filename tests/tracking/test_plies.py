@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from recorder.dialects.style12 import read_tokens
 from recorder.events.frames import Style12
 from recorder.model import Precision
 from recorder.rules.prove import Rules, start_position
 from recorder.rules.variants import STANDARD_BOARD
-from recorder.tracking.plies import bridged, clocks_of, lan_move, pretty_of, start_facts
+from recorder.tracking.plies import bridged, lan_move, start_facts
 from tests.edge_cases.scripts import Table
 
 
 def frame_of(text: str, tokens: int | None = None) -> Style12:
     """The frame of a line; with ``tokens`` of its tail only, as old servers cut it."""
     tail = text[77:].split(" ")
-    return Style12(text[5:76], tail[:tokens], partial=tokens is not None)
+    return read_tokens(text[5:76], tail[:tokens], text, 0, None, None, tokens is not None)
 
 
 def test_a_cut_frame_lacks_what_stands_behind_the_cut() -> None:
@@ -23,10 +24,10 @@ def test_a_cut_frame_lacks_what_stands_behind_the_cut() -> None:
     table.plays("e4", "e5")
     text = table.play("Nf3")
     whole, no_pretty, no_times = frame_of(text), frame_of(text, 20), frame_of(text, 19)
-    assert [pretty_of(frame) for frame in (whole, no_pretty, no_times)] == ["Nf3", None, None]
-    assert [clocks_of(frame) for frame in (whole, no_pretty)] == [(298_000, 300_000)] * 2
+    assert [frame.pretty for frame in (whole, no_pretty, no_times)] == ["Nf3", None, None]
+    assert [frame.clocks for frame in (whole, no_pretty)] == [(298_000, 300_000)] * 2
     # Without the time of the move nothing tells the unit of the clocks.
-    assert clocks_of(no_times) == (None, None)
+    assert no_times.clocks == (None, None)
     assert start_facts(whole)[3:6] == (2000, 298_000, 300_000)
     assert (start_facts(whole).precision_code, start_facts(no_times).precision_code) == (Precision.MILLISECONDS, None)
     assert start_facts(no_times).elapsed_ms is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recorder.dialects.registry import Family, detect_dialect
+from recorder.dialects.style12 import parse_style12
 from recorder.events.frames import Style12
 from recorder.model import Game
 from recorder.pipeline import Pipeline
@@ -78,13 +79,13 @@ def test_the_users_word_for_the_site_stands() -> None:
 
 
 def test_only_a_whole_frame_tells_how_many_tokens_there_are() -> None:
-    text = Table().frame().removeprefix("<12> ")
-    board, tail = text[:71], text[72:].split(" ")
+    text = Table().frame()
     session = ServerSession(None)
-    session.look(Style12(board, tail[:19], partial=True))
-    assert session.tokens is None
-    session.look(Style12(board, tail))
-    session.look(Style12(board, tail[:22]))
+    for tokens, expected in ((19, None), (24, 33), (22, 33)):
+        got = parse_style12(" ".join(text.split(" ")[: 9 + tokens]))
+        assert isinstance(got, Style12)
+        session.look(got)
+        assert session.tokens == expected
     assert session.tokens == 33
 
 

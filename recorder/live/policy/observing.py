@@ -31,7 +31,7 @@ from recorder.events import (
     Refusal,
     Unrecognised,
 )
-from recorder.events.frames import TAIL_BLACK, TAIL_GAME, Style12
+from recorder.events.frames import Style12
 from recorder.live.policy.candidates import (
     Candidate,
     CandidateState,
@@ -245,10 +245,10 @@ class Observing:
 
     def _shown(self, board: Style12, now_ms: int) -> None:
         """The first board of an observation: the number may have got another game since a line told of it."""
-        if len(board.tail) <= TAIL_BLACK or board.tail[TAIL_GAME] not in self._unnamed:
+        if board.number not in self._unnamed:
             return
-        self._unnamed.discard(board.tail[TAIL_GAME])
-        game = self._list.shown(board, int(board.tail[TAIL_GAME]), now_ms)
+        self._unnamed.discard(board.number)
+        game = self._list.shown(board, board.game_no, now_ms)
         if game is not None:
             self._changed = True
             game.move(CandidateState.WATCHED, now_ms)

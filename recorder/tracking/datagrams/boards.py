@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.errors import LineError
 from recorder.events import Line
 from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof
@@ -39,34 +38,31 @@ class Times(NamedTuple):
 class DatagramBoard(Style12):
     """A board that no frame printed; its text is the datagram's, and it has no clocks but those that were told."""
 
-    __slots__ = ("printed", "times")
+    __slots__ = ("tokens", "told")
 
-    printed: str
-    times: Times
-
-    @property
-    def text(self) -> str:
-        """What the server printed."""
-        return self.printed
+    told: Times
+    tokens: list[str]
 
     @property
-    def white_clock_ms(self) -> int:
-        """White's clock."""
-        return _told(self.times.white_ms, "White's clock")
+    def tail(self) -> list[str]:
+        """What the tokens of a frame would be."""
+        return self.tokens
 
     @property
-    def black_clock_ms(self) -> int:
-        """Black's clock."""
-        return _told(self.times.black_ms, "Black's clock")
+    def clocks(self) -> tuple[int | None, int | None]:
+        """White's and Black's clock where both were told."""
+        white_ms, black_ms = self.told.white_ms, self.told.black_ms
+        return (None, None) if white_ms is None or black_ms is None else (white_ms, black_ms)
 
     @property
-    def elapsed_ms(self) -> int:
-        """Time taken for the previous move."""
-        return _told(self.times.elapsed_ms, "elapsed time")
+    def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
+        """As those of a frame, with what was told."""
+        elapsed_ms = self.told.elapsed_ms
+        return *self.clocks, elapsed_ms, None, None if elapsed_ms is None else int(Precision.SECONDS)
 
     def row(self, ply: Ply) -> Ply:
         """A ply that was made of this board, with what datagrams told and nothing else."""
-        times = self.times
+        times = self.told
         exact = times.exact[not ply.white_moved]
         timed = times.white_ms is not None or times.black_ms is not None or times.elapsed_ms is not None
         return ply._replace(
@@ -79,12 +75,6 @@ class DatagramBoard(Style12):
             proof_code=int(Proof.LIST) if ply.proof_code == Proof.FULL else ply.proof_code,
             precision_code=int(Precision.MILLISECONDS if exact else Precision.SECONDS) if timed else None,
         )
-
-
-def _told(value: int | None, name: str) -> int:
-    if value is None:
-        raise LineError(f"no datagram told the {name}", field=name)
-    return value
 
 
 def make_board(
@@ -109,9 +99,14 @@ def make_board(
         "W" if position.white_to_move else "B", str(position.push_col), *rights, "0", str(number), white, black,
         str(relation), "0", "0", "0", "0", "0", "0", str(ply // 2 + 1), move[0], "(0:00)", move[1], "0",
     ]  # fmt: skip
-    board = DatagramBoard(position.board, tail, line.offset, line.at_ms if arrived else None, line.block)
-    board.printed = line.text
-    board.times = times
+    # The zeros are no times: ``set_times`` takes them out of the ply again.
+    board = DatagramBoard(
+        position.board, line.text, line.offset, line.at_ms if arrived else None, line.block, False,
+        str(number), f"{white} {black}", relation,
+        2 * (ply // 2) + (not position.white_to_move), 0, 0, 0, move[0], 0, int(Precision.SECONDS), move[1], None,
+    )  # fmt: skip
+    board.tokens = tail
+    board.told = times
     return board
 
 
@@ -131,7 +126,7 @@ def verbose_of(before: Position, move: int) -> str:
 
 def set_times(run: TrackedGame, board: DatagramBoard) -> None:
     """Take what no datagram told out of what a placed board left."""
-    rows, times = run.rows, board.times
+    rows, times = run.rows, board.told
     if rows and rows[-1][13] == board.offset and rows[-1][0] == board.ply:
         rows[-1] = board.row(Ply._make(rows[-1]))
     current = run.current
@@ -158,11 +153,8 @@ def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
     if isinstance(run.start_frame, DatagramBoard) and not frame.has_move:
         run.start_frame = frame
     run.last = frame
-    try:
-        run.increment_ms = 1000 * frame.increment_s
-        run.timed = frame.base_min > 0 or frame.increment_s > 0
-    except LineError:
-        pass  # a cut frame
+    run.increment_ms = 1000 * frame.increment_s
+    run.timed = frame.base_min > 0 or frame.increment_s > 0
     return taken
 
 

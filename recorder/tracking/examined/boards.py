@@ -22,7 +22,7 @@ from recorder.tracking.examined.tree import ExaminedTree
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.game_table import GameTable, Starting
 from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
+from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
 __all__ = [
@@ -51,13 +51,13 @@ def follow_examined(held: GameTable, frame: Style12) -> Disposition:
     Returns:
         SETUP for boards of the set-up mode, EXAMINED for all others.
     """
-    number = frame.tail[7]
+    number = frame.number
     run = held.examined.get(number)
     if run is not None and run.suspended:
         if run.renewed and _goes_on(run, frame):
             run.suspended = run.renewed = False
             run.following = True
-            run.me_plays = frame.tail[10] == "2"
+            run.me_plays = frame.relation == 2
         else:
             del held.examined[number]
             held.close(run, "unobserved")
@@ -82,10 +82,10 @@ def follow_examined(held: GameTable, frame: Style12) -> Disposition:
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
         run.names = frame.names
-    run.me_plays = frame.tail[10] == "2"
+    run.me_plays = frame.relation == 2
     run.told = TYPED
     run.last = frame
-    clocks = clocks_of(frame)
+    clocks = frame.clocks
     if node is None:
         _stand(run, seen.position, seen.ply)
         run.event(EventKind.EXAMINE, PLACED, frame, text=seen.fen, clocks=clocks)
@@ -175,7 +175,7 @@ def _begin(held: GameTable, frame: Style12, seen: ShownBoard, starting: Starting
     tree.rules_told = run.rules_told and facts.category != "untimed"  # some servers call every examined game so
     run.names = frame.names
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
-    held.examined[frame.tail[7]] = run
+    held.examined[frame.number] = run
     run.starting = starting
     if starting is not None:
         tree.setting_up = starting.setup
@@ -220,7 +220,7 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
     if rules is Rules.FRAMES or (rules in _TWO_KINGS and not kings):
         rules = Rules.BOARDS
     position = frame_position(frame, rules)
-    ply, pretty = frame.ply, pretty_of(frame)
+    ply, pretty = frame.ply, frame.pretty
     row: Ply | None = None
     if frame.has_move:
         row = ply_from_frame(frame, ply, None, pretty or frame.verbose, position, Proof.UNPROVED, lag_meaningless)
@@ -268,7 +268,7 @@ def _meant(held: GameTable, event: ExamineNotice) -> TrackedGame | None:
         return held.examined.get(str(event.game_no))
     if len(shown) > 1 and event.kind == "move":
         newest = max(shown, key=lambda run: run.last.offset if run.last is not None else -1)
-        printed = pretty_of(newest.last) if newest.last is not None else None
+        printed = newest.last.pretty if newest.last is not None else None
         return newest if printed == event.text.rpartition(" ")[2] else None
     if len(shown) > 1:
         actor = (event.actor or "").lower()
@@ -383,7 +383,7 @@ def _goes_on(run: TrackedGame, frame: Style12) -> bool:
     tree = _tree(run)
     shown = tree.placed or (None if tree.current is None else tree.current.seen)
     same = shown is not None and (shown.ply, shown.position.board) == (frame.ply, frame.board)
-    return same and run.between(frame.tail[8], frame.tail[9])
+    return same and run.between(frame.white, frame.black)
 
 
 # -- lists ---------------------------------------------------------------------------------------------------------
