@@ -48,6 +48,7 @@ from recorder.model.plies import (
     Precision,
     Proof,
     StartFacts,
+    make_ply,
     name_plies,
 )
 from recorder.model.sources import (
@@ -108,5 +109,6 @@ __all__ = [
     "control_of",
     "day_of",
     "is_forgotten",
+    "make_ply",
     "name_plies",
 ]

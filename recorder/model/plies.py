@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -30,6 +32,7 @@ __all__ = [
     "ShownPlies",
     "StartFacts",
     "USUAL",
+    "make_ply",
     "name_plies",
     "shown_line",
     "shown_plies",
@@ -178,6 +181,10 @@ PlyRow = tuple[
     int, int | None, str, int | None, int | None, int | None, int | None, int | None, int | None, int | None,
     int, int, int | None, int,
 ]  # fmt: skip
+
+
+make_ply: Final[Callable[[PlyRow], Ply]] = partial(tuple.__new__, Ply)
+"""A ply of its fields in their order, made in half the time that a call of ``Ply`` takes."""
 
 
 def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
 __all__ = [
     "BLACK_LONG",
@@ -15,6 +17,7 @@ __all__ = [
     "Position",
     "PositionRow",
     "Rules",
+    "make_position",
 ]
 
 WHITE_SHORT, WHITE_LONG, BLACK_SHORT, BLACK_LONG = 1, 2, 4, 8
@@ -74,7 +77,9 @@ class Position(NamedTuple):
     black_king: int
 
 
-#: A position's fields in their order, without its name: a plain tuple is made and taken apart several times quicker.
+#: A position's fields in their order. A compiled module takes a position apart as this several times quicker.
 PositionRow = tuple[
     str, bool, int, int, bool, Rules, tuple[str, str] | None, frozenset[int], tuple[int, int, int, int], int, int
 ]
+make_position: Final[Callable[[PositionRow], Position]] = partial(tuple.__new__, Position)
+"""A position of its fields in their order, made in half the time that a call of ``Position`` takes."""

@@ -1,6 +1,6 @@
 """Proofs of moves: from one board to the next, by the rules.
 
-``prove`` is what the tracker calls for every ply, ``advance`` the same with named positions. It proves that the verbose
+``advance`` is what the tracker calls for every ply. It proves that the verbose
 move is legal in the position, that it gives exactly the next frame's board and that the pretty move names the same
 move; it gives the canonical SAN and the next position. Everything that depends on the move alone is decoded once
 (``rules_text``), what depends on the geometry is in tables (``rules_tables``), and the rest is string slicing.
@@ -8,7 +8,7 @@ move; it gives the canonical SAN and the next position. Everything that depends 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 from recorder.rules.boards import play_by_boards, prove_by_boards
 from recorder.rules.fen import board_from_fen, fen, position_from_fen, start_position
@@ -37,7 +37,7 @@ from recorder.rules.notation import (
     read_shift,
     split_verbose,
 )
-from recorder.rules.position import Position, PositionRow, Rules
+from recorder.rules.position import Position, PositionRow, Rules, make_position
 from recorder.rules.tables import ATTACKS, NAMES, PAWN_ATTACKERS, name_of, square_of
 from recorder.rules.variant_moves import has_legal_move as _has_legal_move_apart
 from recorder.rules.variant_moves import play_by_rules, prove_by_rules
@@ -45,7 +45,6 @@ from recorder.rules.variant_moves import play_by_rules, prove_by_rules
 __all__ = [
     "NO_RULES",
     "Position",
-    "PositionRow",
     "Rules",
     "Step",
     "advance",
@@ -55,7 +54,6 @@ __all__ = [
     "is_checkmate",
     "play_san",
     "position_from_fen",
-    "prove",
     "start_position",
     "with_hands",
 ]
@@ -76,7 +74,8 @@ NO_RULES: Final = "the rules for this board are not known"
 _MISMATCH: Final = "pretty move names another move"
 
 
-def advance(position: PositionRow, lan: str, pretty: str | None, after: str | None) -> Step | str:
+# Divided, it would pack and unpack a position for every part, and it runs for every board of a log.
+def advance(position: Position, lan: str, pretty: str | None, after: str | None) -> Step | str:  # noqa: C901
     """Prove one move.
 
     Args:
@@ -93,33 +92,23 @@ def advance(position: PositionRow, lan: str, pretty: str | None, after: str | No
     Raises:
         nothing, whatever the strings.
     """
-    played = prove(position, lan, pretty, after)
-    if isinstance(played, str):
-        return played
-    move, san, reached = played
-    return move, san, Position._make(reached)
-
-
-# Divided, it would pack and unpack a position for every part, and it runs for every board of a log.
-def prove(  # noqa: C901
-    position: PositionRow, lan: str, pretty: str | None, after: str | None
-) -> tuple[int, str, PositionRow] | str:
-    """What ``advance`` does, with positions that need not be named: made for every board of a log."""
-    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = position
+    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = cast(
+        PositionRow, position
+    )
     if rules is not _CHESS and rules.apart:
         if rules is _FRAMES:
             return NO_RULES
         apart = prove_by_boards if rules is _BOARDS else prove_by_rules
-        return apart(Position._make(position), lan, pretty, after)
+        return apart(position, lan, pretty, after)
     shift = (_WHITE_SHIFTS if white else _BLACK_SHIFTS).get(lan)
     if shift is None:
         decoded = read_shift(lan, white)
         if isinstance(decoded, str):
             return decoded
         if isinstance(decoded, Castle):
-            return _castle(Position._make(position), decoded.long, pretty, after)
+            return _castle(position, decoded.long, pretty, after)
         if isinstance(decoded, Drop):
-            return _drop(Position._make(position), decoded.letter, decoded.to, pretty, after)
+            return _drop(position, decoded.letter, decoded.to, pretty, after)
         if isinstance(decoded, NeedsPromotion):
             named = read_pretty(pretty) if pretty is not None else None
             letter = None if named is None else named.promotion
@@ -128,7 +117,7 @@ def prove(  # noqa: C901
                 letter = after[parts[2]].upper()  # the frame was cut: the board shows the piece
             if letter is None or letter not in "QRBN":
                 return "the promotion piece is not named"
-            return prove(position, f"{lan}={letter}", pretty, after)
+            return advance(position, f"{lan}={letter}", pretty, after)
         shift = decoded
     (
         piece, origin, target, path, kind, low, first, high, second,
@@ -212,9 +201,11 @@ def prove(  # noqa: C901
             promoted = (promoted - {origin, target}) | ({target} if stays else set())
         if hands is not None and prey != "-" and rules is _CRAZYHOUSE:
             hands = _with_hand(hands, white, hands[not white] + prey)
-    reached = (after, not white, castling, push, check, rules, hands, promoted, rook_cols, white_king, black_king)
+    reached = make_position(
+        (after, not white, castling, push, check, rules, hands, promoted, rook_cols, white_king, black_king)
+    )
     if check:
-        san += _check_mark(Position._make(reached), pretty)
+        san += _check_mark(reached, pretty)
     if pretty is not None and pretty != san and not _same_move(pretty, san, shift, taken != "-" or en_passant):
         return _MISMATCH
     return move, san, reached
@@ -368,19 +359,19 @@ def play_san(position: Position, san: str) -> Step | str:
         return advance(position, "o-o-o" if named.castle == 2 else "o-o", san, None)
     if named.drop:
         return advance(position, f"{named.letter}/@@-{name_of(named.to)}", san, None)
-    found: tuple[int, str, PositionRow] | None = None
+    found: Step | None = None
     reason = "illegal: no piece can make this move"
     letter, _, _, _, to, promotion, _, _ = named
     target = f"{NAMES[to]}={promotion}" if promotion else NAMES[to]
     for origin in _origins(position, named):
-        played = prove(position, f"{letter}/{NAMES[origin]}-{target}", san, None)
+        played = advance(position, f"{letter}/{NAMES[origin]}-{target}", san, None)
         if isinstance(played, str):
             reason = played
         elif found is not None:
             return "ambiguous move"
         else:
             found = played
-    return reason if found is None else (found[0], found[1], Position._make(found[2]))
+    return reason if found is None else found
 
 
 def _origins(position: Position, named: Pretty) -> list[int]:

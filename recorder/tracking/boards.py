@@ -13,9 +13,9 @@ from typing import Final
 from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
 from recorder.events.frames import Style12
-from recorder.model import AnomalyKind, Disposition, EventKind, Proof
+from recorder.model import AnomalyKind, Disposition, EventKind, Proof, make_ply
 from recorder.rules.fen import has_plain_board
-from recorder.rules.prove import PositionRow, Rules, advance, fen, prove
+from recorder.rules.prove import Rules, Step, advance, fen
 from recorder.tracking.datagrams.boards import DatagramBoard, confirm
 from recorder.tracking.examined.boards import follow_examined
 from recorder.tracking.game_table import GameTable, rules_of_board
@@ -58,13 +58,13 @@ class Boards(GameTable):
             and not frame.partial
         ):
             # A followed run has a position; saying so to the type checker would cost a test a frame.
-            played = prove(run.place, frame.verbose, frame.pretty, frame.board)  # type: ignore[arg-type]  # as above
+            played = advance(run.position, frame.verbose, frame.pretty, frame.board)  # type: ignore[arg-type]  # as above
             if type(played) is tuple:
                 self._next_ply(run, frame, played)
                 return
         self._other(frame)
 
-    def _next_ply(self, run: TrackedGame, frame: Style12, played: tuple[int, str, PositionRow]) -> None:
+    def _next_ply(self, run: TrackedGame, frame: Style12, played: Step) -> None:
         """The plain next ply of a run, which is proved."""
         move, san, after = played
         ply, white_ms, black_ms, elapsed_ms = frame.ply, frame.white_clock_ms, frame.black_clock_ms, frame.elapsed_ms
@@ -73,10 +73,10 @@ class Boards(GameTable):
         assert elapsed_ms is not None
         row = (
             ply, move, san, white_ms, black_ms, elapsed_ms, None if self.lag_meaningless else frame.lag_ms, frame.at_ms,
-            after[2] | (after[3] + 1) << 4, frame.irreversible, 1, 0, frame.precision_code, frame.offset,
+            after.castling | (after.push_col + 1) << 4, frame.irreversible, 1, 0, frame.precision_code, frame.offset,
         )  # fmt: skip
-        run.rows.append(row)
-        run.place = after
+        run.rows.append(make_ply(row))
+        run.position = after
         run.history.append(after)
         run.ply = ply
         run.last = frame
@@ -99,7 +99,7 @@ class Boards(GameTable):
         """Note clocks that the move's time and the increment do not explain."""
         if max(abs(drift), abs(other)) > _LONGEST_MS:
             self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
-            run.rows[-1] = (*run.rows[-1][:3], None, None, *run.rows[-1][5:])
+            run.rows[-1] = run.rows[-1]._replace(white_clock_ms=None, black_clock_ms=None)
             run.white_clock_ms = run.black_clock_ms = 0
             run.clocks_settled = False
             return

@@ -73,12 +73,12 @@ def _gap(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
 def _earlier(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     """A ply that is known: said again, or what is left of the game after a takeback."""
     at = len(run.rows) - 1
-    while at >= 0 and run.rows[at][0] > delta.ply:
+    while at >= 0 and run.rows[at].ply > delta.ply:
         at -= 1  # these are taken back below
-    known = at >= 0 and run.rows[at][0] == delta.ply
+    known = at >= 0 and run.rows[at].ply == delta.ply
     move = _squares(run, delta)
     before = run.position_at(delta.ply - 1)
-    if known and run.rows[at][1] == move:
+    if known and run.rows[at].move == move:
         same = True
     elif not known and delta.ply == run.base_ply and _shown_first(run, delta):
         same = True  # the move of the board that the observation began with
@@ -149,7 +149,7 @@ def _keep(held: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | N
     if played is not None:
         move, san, after = played
         flags = after.castling | (after.push_col + 1) << 4
-        run.place = after
+        run.position = after
         run.history.append(after)
     else:
         smith = parse_smith(delta.smith)

@@ -145,7 +145,7 @@ class GameTable:
             run.event(EventKind.GAP_FILLED, "start", frame, value=0)
             self.append(run, frame, 1, first[1], Disposition.JOINED)
             # Black's clock is running, and the board arrived when we joined.
-            run.rows[-1] = Ply._make(run.rows[-1])._replace(black_clock_ms=None, at_ms=None)
+            run.rows[-1] = run.rows[-1]._replace(black_clock_ms=None, at_ms=None)
 
     @staticmethod
     def clock_start(run: TrackedGame, frame: Style12) -> None:
@@ -216,7 +216,7 @@ class GameTable:
             proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
         run.rows.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
         run.join_deltas()
-        run.place = after
+        run.position = after
         run.history.append(after)
         run.ply = ply
         run.last = frame

@@ -32,12 +32,12 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
     Returns:
         The disposition, and a sentence when the printed hands contradict the captures and drops seen.
     """
-    if run is None or run.place is None:
+    if run is None or run.position is None:
         return Disposition.FOREIGN, None
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
     _tell_variant(run)
-    rules, reckoned = run.place[5], run.place[6]
+    rules, reckoned = run.position.rules, run.position.hands
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
     provisional = passed and rules is Rules.CRAZYHOUSE
@@ -46,7 +46,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         if reckoned != printed:
             if rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
                 problem = _contradiction(run, reckoned, printed)
-            run.stand_on(with_hands(Position._make(run.place), *printed))
+            run.stand_on(with_hands(run.position, *printed))
         if reckoned is None:
             _tell_anchor(run, white, black)
     run.note_holdings(event, white, black)
@@ -99,13 +99,13 @@ def _tell_anchor(run: TrackedGame, white: str, black: str) -> None:
     positions = [run.position]
     for ply in [played for played in reversed(run.plies) if played.ply > run.base_ply]:
         index = ply.ply - run.base_ply
-        before, after = Position._make(run.history[index - 1]), Position._make(run.history[index])
+        before, after = run.history[index - 1], run.history[index]
         if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, hands, run.current):
             return
         known = before._replace(rules=run.position.rules)
         positions.append(with_hands(known, *("".join(hand.elements()) for hand in hands)))
     run.history[:] = reversed(positions)
-    anchors[place] = _with_hands(anchors[place], Position._make(run.history[0]))
+    anchors[place] = _with_hands(anchors[place], run.history[0])
 
 
 def _undo(
@@ -156,7 +156,7 @@ def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
     """
     if run.start_frame is not None or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
         return False  # a game seen from its start has no promotion that we have not seen
-    before, after = (Position._make(row) for row in run.history[-2:])
+    before, after = run.history[-2:]
     taken = captured_piece(before, after)
     if taken in (None, "P") or after.hands is None:
         return False
@@ -168,7 +168,7 @@ def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
     if squares is None:
         return False
     for index, at in enumerate(squares):
-        position = Position._make(run.history[index])
+        position = run.history[index]
         run.history[index] = position._replace(promoted=position.promoted | {at})
     _mark_anchor(run)
     return True
@@ -191,14 +191,14 @@ def _trace(run: TrackedGame) -> list[int] | None:
                 return None  # it was dropped, or seen to be promoted
             at = index_of(uci[:2])
         squares.append(at)
-    board = Position._make(run.history[0]).board
+    board = run.history[0].board
     return squares[::-1] if board[at] in "NBRQnbrq" else None
 
 
 def _mark_anchor(run: TrackedGame) -> None:
     """Write the first board's FEN anew, with the mark."""
     assert run.current is not None
-    first = Position._make(run.history[0])
+    first = run.history[0]
     for place, anchor in enumerate(run.current.anchors):
         if (anchor.line, anchor.ply) == (0, run.base_ply):
             board = fen(first, 0, 1).partition(" ")[0]

@@ -162,13 +162,13 @@ def fits(seen: ListSeen, run: TrackedGame) -> bool:
     if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
         return False
     compared = 0
-    later = {row[0] for row in takewhile(lambda row: row[-1] > event.line.offset, reversed(run.rows))}
+    later = {row.ply for row in takewhile(lambda row: row.offset > event.line.offset, reversed(run.rows))}
     first = max(run.base_ply, seen.first_ply - 1)
     for ply in range(first, min(run.base_ply + len(run.history), seen.first_ply + len(seen.positions))):
         listed = seen.position_at(ply)
         if listed is None or ply in later:  # played after it was printed
             continue
-        if listed.board != run.history[ply - run.base_ply][0]:
+        if listed.board != run.history[ply - run.base_ply].board:
             return False
         compared = ply
     if event.game_no is not None:

@@ -22,12 +22,10 @@ from recorder.model import (
     Origin,
     Ply,
     PlyLine,
-    PlyRow,
     Proof,
     StartFacts,
-    name_plies,
 )
-from recorder.rules.prove import Position, PositionRow, Rules
+from recorder.rules.prove import Position, Rules
 from recorder.tracking.examined.tree import ExaminedTree
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.session import ServerSession
@@ -102,8 +100,8 @@ _FIELDS = (
     "me_plays",
     "names",
     "observations",
-    "place",
     "ply",
+    "position",
     "reason",
     "reason_key",
     "renewed",
@@ -137,9 +135,9 @@ class TrackedGame:
 
     Attributes:
         ply: half-moves played to reach ``position``; meaningful once ``position`` is set.
-        place: the position reached, named or not; ``position`` is the same, named.
-        rows: the plies of the current observation's main line, named or not.
-        history: positions of the current observation by ply, named or not, ``history[0]`` at ``base_ply``.
+        position: the position reached, None before the first board.
+        rows: the plies of the current observation's main line.
+        history: positions of the current observation by ply, ``history[0]`` at ``base_ply``.
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
@@ -179,9 +177,9 @@ class TrackedGame:
         self.list_forms: set[tuple[int, str | None, bool, int | None]] = set()
         self.limits: list[tuple[int, int]] = []
         self.current: Observation | None = None
-        self.rows: list[PlyRow] = []
-        self.place: PositionRow | None = None
-        self.history: list[PositionRow] = []
+        self.rows: list[Ply] = []
+        self.position: Position | None = None
+        self.history: list[Position] = []
         self.base_ply = 0
         self.ply = -1
         self.last: Style12 | None = None
@@ -222,17 +220,12 @@ class TrackedGame:
 
     @property
     def plies(self) -> list[Ply]:
-        """The plies of the current observation's main line: ``rows``, named."""
-        return name_plies(self.rows)
+        """The plies of the current observation's main line."""
+        return self.rows
 
-    @property
-    def position(self) -> Position | None:
-        """The position reached, None before the first board."""
-        return None if self.place is None else Position._make(self.place)
-
-    def stand_on(self, position: PositionRow) -> None:
+    def stand_on(self, position: Position) -> None:
         """Take the position reached to be this one."""
-        self.place = self.history[-1] = position
+        self.position = self.history[-1] = position
 
     def between(self, white: str, black: str) -> bool:
         """Whether these two play it, White and Black as named."""
@@ -286,7 +279,7 @@ class TrackedGame:
             self.anchored.append(0)
             self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
         self.observations.append(self.current)
-        self.place = position
+        self.position = position
         self.history = [position]
         self.base_ply = self.ply = ply
         self.last = frame
@@ -316,7 +309,7 @@ class TrackedGame:
     def reset_to(self, position: Position, ply: int, reason: str, fen: str, offset: int) -> None:
         """Stand on a board that the plies do not give: ``ply`` is the last one it includes."""
         assert self.current is not None
-        self.place = position
+        self.position = position
         self.history = [position]
         self.base_ply = self.ply = ply
         self.delta = None
@@ -326,13 +319,13 @@ class TrackedGame:
     def position_at(self, ply: int) -> Position | None:
         """The position after ``ply`` half-moves of the main line as far as it is still known."""
         index = ply - self.base_ply
-        return Position._make(self.history[index]) if 0 <= index < len(self.history) else None
+        return self.history[index] if 0 <= index < len(self.history) else None
 
     def lose_position(self) -> None:
         """A ply is told that cannot be played from the position reached: where the game stands is not known."""
-        if self.place is not None:
-            self.lost_rules = self.place[5]
-        self.place = None
+        if self.position is not None:
+            self.lost_rules = self.position.rules
+        self.position = None
         self.history = []
         self.base_ply = self.ply + 1
 
@@ -342,7 +335,7 @@ class TrackedGame:
             return
         self.delta = None
         for place in range(self.unjoined, len(self.rows)):
-            row = Ply._make(self.rows[place])
+            row = self.rows[place]
             if row.ply > self.base_ply and row.origin_code == Origin.DELTA and row.proof_code == Proof.LIST:
                 self.rows[place] = row._replace(proof_code=int(Proof.FULL))
 
@@ -354,8 +347,8 @@ class TrackedGame:
         ``clocks`` are those of the board that shows ``ply`` again, with which the game goes on.
         """
         assert self.current is not None
-        removed: list[PlyRow] = []
-        while self.rows and self.rows[-1][0] > ply:
+        removed: list[Ply] = []
+        while self.rows and self.rows[-1].ply > ply:
             removed.append(self.rows.pop())
         removed.reverse()
         self.unjoined = min(self.unjoined, len(self.rows))
@@ -376,7 +369,7 @@ class TrackedGame:
         if keep > 0:
             del self.history[keep:]
         if self.history and keep > 0:
-            self.place = self.history[-1]
+            self.position = self.history[-1]
         self.ply = ply
 
     # -- lists -------------------------------------------------------------------------------------------------
@@ -435,10 +428,10 @@ class TrackedGame:
     @property
     def rules(self) -> Rules | None:
         """The rules in force, None before the first board."""
-        return self.lost_rules if self.place is None else self.place[5]
+        return self.lost_rules if self.position is None else self.position.rules
 
     def set_rules(self, rules: Rules) -> None:
         """Go on under other rules from the position reached, or from an earlier one after a takeback."""
-        if self.place is not None:
-            self.history = [Position._make(row)._replace(rules=rules) for row in self.history]
-            self.stand_on(Position._make(self.place)._replace(rules=rules))
+        if self.position is not None:
+            self.history = [row._replace(rules=rules) for row in self.history]
+            self.stand_on(self.position._replace(rules=rules))

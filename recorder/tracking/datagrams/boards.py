@@ -127,8 +127,8 @@ def verbose_of(before: Position, move: int) -> str:
 def set_times(run: TrackedGame, board: DatagramBoard) -> None:
     """Take what no datagram told out of what a placed board left."""
     rows, times = run.rows, board.told
-    if rows and rows[-1][13] == board.offset and rows[-1][0] == board.ply:
-        rows[-1] = board.row(Ply._make(rows[-1]))
+    if rows and rows[-1].offset == board.offset and rows[-1].ply == board.ply:
+        rows[-1] = board.row(rows[-1])
     current = run.current
     if current is not None and current.start is not None and current.start.offset == board.offset:
         exact = Precision.MILLISECONDS if all(times.exact) else Precision.SECONDS
@@ -143,8 +143,14 @@ def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
     """
     rows, position = run.rows, run.position
     taken = False
-    if rows and rows[-1][0] == run.ply and rows[-1][11] == Origin.DATAGRAM and position is not None and frame.has_move:
-        told = Ply._make(rows[-1])
+    if (
+        rows
+        and rows[-1].ply == run.ply
+        and rows[-1].origin_code == Origin.DATAGRAM
+        and position is not None
+        and frame.has_move
+    ):
+        told = rows[-1]
         shown = ply_from_frame(frame, run.ply, told.move, told.san, position, Proof.FULL, lag_meaningless)
         rows[-1] = _sharpened(shown, told)
         taken = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from recorder.dialects.icc.fields import IccMove
 from recorder.dialects.icc.values import ClocksSet, MoreTime, MoveLag, Msec
 from recorder.events import Event, GameNotice, GameNoticeKind, Line
-from recorder.model import EventKind, Ply, Precision
+from recorder.model import EventKind, Precision
 from recorder.tracking.datagrams.boards import DatagramBoard, Times, sharpen
 from recorder.tracking.datagrams.games import DatagramGame, DatagramGameTable, by_frames, place_of, printed
 from recorder.tracking.tracked_game import TrackedGame
@@ -54,7 +54,7 @@ class DatagramClocks:
             if body.player.lower() not in names:
                 continue
             white = names.index(body.player.lower()) == 0
-            last = Ply._make(run.rows[-1]) if run.rows else None
+            last = run.rows[-1] if run.rows else None
             if last is not None and last.white_moved == white and last.lag_ms is None:
                 run.rows[-1] = last._replace(lag_ms=body.lag_ms)
             else:
@@ -105,7 +105,7 @@ def settle(game: DatagramGame, run: TrackedGame) -> None:
     """Give a ply that frames have shown what a datagram before it told more exactly."""
     if not run.rows or not by_frames(run):
         return
-    side = 0 if run.rows[-1][0] % 2 else 1
+    side = 0 if run.rows[-1].ply % 2 else 1
     clock_ms, game.after[side] = game.after[side], None
     if clock_ms is None and game.exact[side]:
         clock_ms = game.clocks[side]
@@ -116,7 +116,7 @@ def settle(game: DatagramGame, run: TrackedGame) -> None:
 def _sharpen(run: TrackedGame, white: bool, clock_ms: int) -> None:
     """Give the last ply the milliseconds of one of its clocks; before the first move, the start."""
     if run.rows:
-        ply = Ply._make(run.rows[-1])
+        ply = run.rows[-1]
         better = sharpen(ply, white, clock_ms, mover=ply.white_moved == white)
         if better is not None:
             run.rows[-1] = better

@@ -95,7 +95,7 @@ class DatagramMoves:
             return True
         if run is not None and run.position is not None and by_frames(run):
             before = run.position_at(run.ply - 1)
-            shown = Ply._make(run.rows[-1]) if run.rows else None
+            shown = run.rows[-1] if run.rows else None
             if before is not None and shown is not None and _is_move(shown, before, heard):
                 game.stand(DatagramPly(before), run.ply - 1)  # the frame of this very move came first
             else:

@@ -210,7 +210,7 @@ def _rules(held: GameTable, run: TrackedGame | None, frame: Style12, starting: S
 
 def _stand(run: TrackedGame, position: Position, ply: int) -> None:
     """What the rest of the tracker sees of the game is the board being shown."""
-    run.place, run.ply = position, ply
+    run.position, run.ply = position, ply
     run.history, run.base_ply = [position], ply
 
 
