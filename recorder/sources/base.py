@@ -58,7 +58,7 @@ class LineEnds:
                 self._held = block
                 return b""
             self._decide(block)
-        return self.swap(block)
+        return self.swap(block) if self.swapped else block
 
     def finish(self) -> bytes:
         """What was held back to the end."""

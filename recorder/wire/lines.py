@@ -296,22 +296,22 @@ class LineReader:
         out += cut.lines(kept, self._block)
         if self.prompt is None:
             self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
-        self._hold_last(texts[indices[-1]], out)
+        last = texts[indices[-1]]
+        if last and last not in _PROMPTS and not _is_whole(last):
+            self._hold(Line._make(out.pop()))
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
         """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
-        self._release(out)
+        if self._held is not None:
+            self._release(out)
         block = self._block
         for index, text in enumerate(texts):
             if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS):
                 out.append((text, firsts[index], at_ms, block))
             elif text and self.prompt is None:
                 self.prompt = text, firsts[index]
-        self._hold_last(texts[-1], out)
-
-    def _hold_last(self, last: str, out: list[LineRow]) -> None:
-        """Take back the last line if the next one may continue it."""
-        if last and last not in _PROMPTS and not _is_whole(last):
+        last = texts[-1]
+        if last and last not in _PROMPTS and not _is_whole(last):  # the next line may continue it
             self._hold(Line._make(out.pop()))
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
