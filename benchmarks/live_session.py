@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.run import ENVIRONMENT
 from recorder.journal import find_part, part_blocks
 from recorder.model import Game
-from recorder.replay.server.login import FICS
+from tests.support.testserver import FICS
 
 __all__ = ["Session", "messages", "read_only", "session"]
 

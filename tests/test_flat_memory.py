@@ -17,12 +17,12 @@ from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.pipeline import Pipeline
-from recorder.replay.server.login import FICS
 from recorder.sources import SourceKind
 from recorder.sources import journal as journal_module
 from recorder.tracking import session as restart_module
 from recorder.tracking import tracker as tracker_module
 from tests.support.journals import HEADER
+from tests.support.testserver import FICS
 
 GAMES = 4
 ENTRANCE = (

@@ -17,7 +17,6 @@ __all__ = [
     "activity",
     "clock_curve",
     "even_budget",
-    "even_budget_ms",
     "lag",
     "residuals",
     "time_left",
@@ -167,15 +166,6 @@ def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
 _MINUTE_MS = 60_000
 _INCOMPLETE = Exclusion("incomplete", ~nw.col("complete"), "complete")
 _NO_BASE = Exclusion("no time control", nw.col("base_s").is_null(), "base_s")
-
-
-def even_budget_ms(base_ms: int, move_no: int, moves: int) -> int:
-    """What an even spender has left after a move: he spends the base time equally on all moves, each increment at once.
-
-    Args:
-        base_ms: the side's base time. move_no: of its move. moves: how many it made in the game.
-    """
-    return base_ms * (moves - move_no) // moves
 
 
 def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:

@@ -41,7 +41,6 @@ __all__ = [
     "Setup",
     "Signal",
     "TellCommand",
-    "claim_of",
     "format_answer",
     "parse_answer",
 ]
@@ -102,7 +101,7 @@ class Claim(NamedTuple):
 
 
 class OldClaim(NamedTuple):
-    """A claim of old engines: one of the document's phrases, and whatever follows; see ``claim_of``."""
+    """A claim of old engines: one of the document's phrases, and whatever follows."""
 
     phrase: str
     more: str
@@ -377,28 +376,3 @@ def _format_dialogue(
             return " ".join(["setup", *front, fen])
         case PieceMoves(piece, moves):
             return f"piece {piece} {moves}"
-
-
-def claim_of(old: OldClaim, engine_white: bool | None) -> Claim | None:
-    """What an old engine's claim means.
-
-    Args:
-        engine_white: whether the engine plays White.
-    Returns:
-        None where it depends on a colour that is not known (``checkmate``: by whom cannot be told here).
-    Source: the table of section 13.
-    """
-    whole = {
-        "White resigns": Claim("0-1", "White resigns"),
-        "Black resigns": Claim("1-0", "Black resigns"),
-        "White": Claim("1-0", "White mates"),
-        "Black": Claim("0-1", "Black mates"),
-        "Draw": Claim("1/2-1/2", "Draw"),
-        "game is a draw": Claim("1/2-1/2", "Draw"),
-    }.get(old.phrase)
-    if whole is not None or engine_white is None or old.phrase == "checkmate":
-        return whole
-    if old.phrase == "computer resigns":
-        return Claim("0-1", "White resigns") if engine_white else Claim("1-0", "Black resigns")
-    white_mates = engine_white == (old.phrase == "computer mates")
-    return Claim("1-0", "White mates") if white_mates else Claim("0-1", "Black mates")

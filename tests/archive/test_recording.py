@@ -17,13 +17,12 @@ from recorder.archive.left_over import take_left_over
 from recorder.archive.recording import ArchiveChild
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.replay.server.login import FICS
 from tests.archive.test_following import END, STREAM, games_of, pgn_keys
 from tests.cli.test_record import SCRIPT
 from tests.live.test_capture import TABLE
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Running, in_loop, running
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 
 def journal_in(folder: Path, child: ArchiveChild, name: str = "h", max_bytes: int = 9_000) -> JournalWriter:

@@ -26,7 +26,6 @@ from recorder.cecp.answers import (
     Setup,
     Signal,
     TellCommand,
-    claim_of,
     format_answer,
     parse_answer,
 )
@@ -209,23 +208,6 @@ def test_extra_fields_stand_before_a_tab(
 def test_bounds() -> None:
     bounds = [parse_answer(f"5 10 1 9 e4{mark}") for mark in ("", "?", "!")]
     assert [line.bound for line in bounds if isinstance(line, ThinkingLine)] == [None, "upper", "lower"]
-
-
-@pytest.mark.parametrize(
-    ("phrase", "engine_white", "claim"),
-    [
-        ("White", None, Claim("1-0", "White mates")),
-        ("Draw", None, Claim("1/2-1/2", "Draw")),
-        ("computer mates", True, Claim("1-0", "White mates")),
-        ("computer mates", False, Claim("0-1", "Black mates")),
-        ("opponent mates", True, Claim("0-1", "Black mates")),
-        ("computer resigns", True, Claim("0-1", "White resigns")),
-        ("computer resigns", None, None),
-        ("checkmate", True, None),
-    ],
-)
-def test_what_an_old_claim_means(phrase: str, engine_white: bool | None, claim: Claim | None) -> None:
-    assert claim_of(OldClaim(phrase, ""), engine_white) == claim
 
 
 OPTIONS = [

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 
 from recorder.exit_codes import ExitCode
-from recorder.replay.server.login import FICS
 from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop
 from tests.support.script import Fault
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 
 async def record(port: int, folder: Path, *more: str) -> tuple[int, str, str]:

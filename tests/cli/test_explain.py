@@ -14,13 +14,12 @@ from recorder.cli import main
 from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync
 from recorder.live.policy.plan import ObservationPlan, plan_notes
-from recorder.replay.server.login import FICS
 from tests.live.test_capture import BOARD
 from tests.live.test_capture import TABLE as CAPTURED
 from tests.live.test_observing import row, table
 from tests.support.live import in_loop, running
 from tests.support.script import Hear, Say
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 TABLE = "\n\r".join(table(row(1), row(2, flags=" bu"), row(3))).encode() + b"\n\r"
 END = b"{Game 1 (White1 vs. Black1) White1 resigns} 0-1\n\r"

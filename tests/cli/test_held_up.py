@@ -16,7 +16,6 @@ import pytest
 
 from recorder.archive.recording import ArchiveChild
 from recorder.exit_codes import ExitCode
-from recorder.replay.server.login import FICS
 from tests.archive.test_following import STREAM, games_of
 from tests.archive.test_recording import children_of, plies_in
 from tests.archive.test_recording import journal_in as journal_in_folder
@@ -24,7 +23,7 @@ from tests.cli.test_record import SCRIPT
 from tests.live.test_capture import MOVE, TABLE
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Caller, in_loop, journalled, running
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 
 @contextlib.asynccontextmanager

@@ -18,12 +18,11 @@ from pathlib import Path
 import pytest
 
 from recorder.live.messages import EVENTS
-from recorder.replay.server.login import FICS
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, Running, in_loop, journalled, running
 from tests.support.script import Fault, Say, Wait, script_of_chunks
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 WATCHER = ("b01_standard", "observer_Watcher")
 FILE_LIMIT = 20_000

@@ -19,12 +19,11 @@ from click.testing import CliRunner
 from recorder.archive.record_run import RecordRun
 from recorder.cli import main
 from recorder.exit_codes import ExitCode
-from recorder.replay.server.login import FICS
 from storage import ArchiveStore
 from tests.live.test_capture import ACCOUNTS, ANSWERS, BOARD, END, MOVE, PASSWORD, TABLE
 from tests.support.live import in_loop, journalled, running
 from tests.support.script import Hear, Say, Step
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 SCRIPT: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Say(END)]
 

@@ -18,11 +18,10 @@ from recorder.cli import main
 from recorder.errors import PasswordError
 from recorder.exit_codes import ExitCode
 from recorder.live.login.password import CREDENTIAL, find_password
-from recorder.replay.server.login import FICS
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop, journalled, running
 from tests.support.programs import program
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RECORD = main.commands["record"]

@@ -15,12 +15,11 @@ import pytest
 from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync, close_left_open
 from recorder.live.status import RecorderState, StateFile, current_states, metrics
-from recorder.replay.server.login import FICS
 from tests.live.test_capture import BOARD, MOVE, TABLE
 from tests.support.cli import WATCHER, Cli
 from tests.support.live import in_loop, running
 from tests.support.script import Hear, Say
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 STREAM = WATCHER.read_bytes()
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from recorder.exit_codes import ExitCode
-from recorder.replay.server.login import FICS
 from tests.live.test_capture import ACCOUNTS, ANSWERS, PASSWORD
 from tests.support.live import in_loop, running
 from tests.support.script import Fault, Hear, Step, Wait
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 SCRIPT: list[Step] = [Hear(b"set style 12"), Wait(200), Fault.CLOSE]
 SENTENCE = "The account has style 12 now and could not get its own back: it had style 1."

@@ -7,9 +7,8 @@ import random
 from dataclasses import replace
 
 from benchmarks.generate import log_lines
-from recorder.replay.server.login import FICS
 from tests.support.script import Say, Step, Wait
-from tests.support.testserver import Dialogue
+from tests.support.testserver import FICS, Dialogue
 
 __all__ = ["OBSERVE", "TABLE", "dialogue", "steps", "total_bytes"]
 

@@ -23,12 +23,12 @@ from recorder.live.proxy import Closed, Proxy
 from recorder.live.recording import DeferredJournal, Journal, RecordedConnection
 from recorder.live.relay import HIGH_BYTES, ProxySide
 from recorder.live.secrets.client import SecretGuard
-from recorder.replay.server.login import FICS, MANNERS, Manners
+from recorder.replay.server.login import Manners
 from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, in_loop, journalled
 from tests.support.script import Fault, Hear, Say, script_of_chunks
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, MANNERS, Dialogue, ScriptedServer
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

@@ -20,12 +20,11 @@ from recorder.exit_codes import ExitCode
 from recorder.live.messages import EVENTS, Fact, MessagePrinter
 from recorder.live.screen import Screen, ScreenMode
 from recorder.live.status import Snapshot
-from recorder.replay.server.login import FICS
 from tests.cli.test_live_view import snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
 from tests.support.live import in_loop, journalled
 from tests.support.script import Hear, Say, Step
-from tests.support.testserver import Connection, Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Connection, Dialogue, ScriptedServer
 
 ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 

@@ -12,11 +12,10 @@ from recorder.live.net.sockets import format_address
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.status import ObservedBoard, Snapshot, take_snapshot
-from recorder.replay.server.login import FICS
 from tests.live.test_capture import ANSWERS, BOARD, END, MOVE, Run
 from tests.support.live import in_loop
 from tests.support.script import Fault, Hear, Say, Step
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 REPLY = MOVE.replace(b" B 4 ", b" W 4 ").replace(
     b" 300000 300000 1 P/e2-e4 (0:00.000) e4 0 0 0", b" -917 5000 2 P/e7-e5 (0:02.000) e5 0 1 304"

@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from recorder.replay.server.login import FATICS, FICS, ICC, MANNERS, WILL_ECHO, WONT_ECHO, Manners
+from recorder.replay.server.login import WILL_ECHO, WONT_ECHO, Manners
 from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, in_loop
 from tests.support.script import Fault, Hear, Say, Wait, script_of_chunks
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FATICS, FICS, ICC, MANNERS, Dialogue, ScriptedServer
 
 ACCOUNTS = {"Ann": "s3cretWord"}
 

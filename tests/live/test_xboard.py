@@ -16,14 +16,13 @@ from typing import Any
 import pytest
 import zstandard
 
-from recorder.replay.server.login import FATICS
 from tests.support import cecp
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
 from tests.support.live import in_loop, journalled, running
 from tests.support.programs import program
 from tests.support.script import Hear, Say, Step, Wait, script_of_chunks
-from tests.support.testserver import Dialogue, ScriptedServer
+from tests.support.testserver import FATICS, Dialogue, ScriptedServer
 
 SECRET = "s3cretWord"
 PATIENCE_S = 20  # of a program that was asked to end

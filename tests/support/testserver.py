@@ -13,12 +13,55 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.replay.server.login import FICS, WILL_ECHO, WONT_ECHO, Manners, guest_name
+from recorder.replay.server.login import WILL_ECHO, WONT_ECHO, Manners, guest_name
 from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import as_typed
 from tests.support.script import Fault, Hear, Say, Step, Wait
 
-__all__ = ["Connection", "Dialogue", "ScriptedServer"]
+__all__ = ["CHESS_NET", "Connection", "Dialogue", "FATICS", "FICS", "ICC", "MANNERS", "OLDER", "ScriptedServer"]
+
+FICS: Final = Manners("\nA server that talks like freechess.org.\n\n", echo_after=False)
+
+FATICS: Final = Manners(
+    "A server that talks like FatICS.\n\n",
+    guest='\n"{name}" is not a registered name.  You may play unrated games as a guest.\n'
+    '(After logging in, do "help register" for more info on how to register.)\n\n'
+    'Press return to enter the server as "{name}":\n',
+    wrong="\n*** Invalid password! ***\n\n",
+)
+
+OLDER: Final = Manners(
+    '\nA server of the older kind.\n\nIf you are not a registered player enter the login name "guest"\n',
+    guest='\n"{name}" is not a registered name.  You may use this name to play unrated games.\n'
+    '(After logging in, do "help register" for more info on how to register.)\n\n'
+    'Press return to enter the server as "{name}":\n',
+    wrong="\n\nInvalid password!\n\n",
+    welcome="\n" + "_" * 74 + "\nDo 'help' for a list of the commands that are available.\n\n",
+    echo_after=False,
+)
+"""Says no ``**** Starting``: its first prompt tells that one is in."""
+
+CHESS_NET: Final = Manners(
+    "\nA server that talks like chess.net.\n\n",
+    guest='\nLogging you in as "{name}".\n\nPress return to enter chess.net as "{name}":\n',
+    welcome="\n**** Starting session as {name}{mark} ****\n\n",
+)
+
+ICC: Final = Manners(
+    "\nA server that talks like chessclub.com.\n\n",
+    registered="\n",
+    guest="\nYour name for this session will be {name}\n\n",
+    guest_mark="",
+    wrong="\nInvalid password.\n\n",
+    welcome="\n**** Starting ICC session as {name} ****\n\n",
+    prompt="aics% ",
+    unknown="No such command ({command}).\n",
+    line_end="\r\n",
+)
+
+MANNERS: Final = {"fics": FICS, "fatics": FATICS, "older": OLDER, "chess.net": CHESS_NET, "icc": ICC}
+"""By the word for each kind."""
+
 
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 _QUIT: Final = (b"quit", b"exit", b"logout")

@@ -19,22 +19,7 @@ from typing import Any, Final
 from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import as_typed
 
-__all__ = [
-    "AT_ONCE",
-    "CHESS_NET",
-    "FATICS",
-    "FICS",
-    "Greeting",
-    "ICC",
-    "LoginDialogue",
-    "MANNERS",
-    "Manners",
-    "OLDER",
-    "REPLAY",
-    "WILL_ECHO",
-    "WONT_ECHO",
-    "guest_name",
-]
+__all__ = ["AT_ONCE", "Greeting", "LoginDialogue", "Manners", "REPLAY", "WILL_ECHO", "WONT_ECHO", "guest_name"]
 
 WILL_ECHO: Final = b"\xff\xfb\x01"
 WONT_ECHO: Final = b"\xff\xfc\x01"
@@ -88,48 +73,12 @@ class Manners:
         return text.replace("\n", self.line_end).encode("latin-1")
 
 
-FICS: Final = Manners("\nA server that talks like freechess.org.\n\n", echo_after=False)
-FATICS: Final = Manners(
-    "A server that talks like FatICS.\n\n",
-    guest='\n"{name}" is not a registered name.  You may play unrated games as a guest.\n'
-    '(After logging in, do "help register" for more info on how to register.)\n\n'
-    'Press return to enter the server as "{name}":\n',
-    wrong="\n*** Invalid password! ***\n\n",
-)
-OLDER: Final = Manners(
-    '\nA server of the older kind.\n\nIf you are not a registered player enter the login name "guest"\n',
-    guest='\n"{name}" is not a registered name.  You may use this name to play unrated games.\n'
-    '(After logging in, do "help register" for more info on how to register.)\n\n'
-    'Press return to enter the server as "{name}":\n',
-    wrong="\n\nInvalid password!\n\n",
-    welcome="\n" + "_" * 74 + "\nDo 'help' for a list of the commands that are available.\n\n",
-    echo_after=False,
-)
-"""Says no ``**** Starting``: its first prompt tells that one is in."""
-CHESS_NET: Final = Manners(
-    "\nA server that talks like chess.net.\n\n",
-    guest='\nLogging you in as "{name}".\n\nPress return to enter chess.net as "{name}":\n',
-    welcome="\n**** Starting session as {name}{mark} ****\n\n",
-)
-ICC: Final = Manners(
-    "\nA server that talks like chessclub.com.\n\n",
-    registered="\n",
-    guest="\nYour name for this session will be {name}\n\n",
-    guest_mark="",
-    wrong="\nInvalid password.\n\n",
-    welcome="\n**** Starting ICC session as {name} ****\n\n",
-    prompt="aics% ",
-    unknown="No such command ({command}).\n",
-    line_end="\r\n",
-)
 REPLAY: Final = Manners(
     "",
     guest='\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n'
     'Press return to enter the server as "{name}":\n',
 )
 """Any name is a guest's or, if passwords are asked for, somebody's."""
-MANNERS: Final = {"fics": FICS, "fatics": FATICS, "older": OLDER, "chess.net": CHESS_NET, "icc": ICC}
-"""By the word for each kind."""
 
 
 def guest_name(number: int) -> str:

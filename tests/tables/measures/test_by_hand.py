@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from exporters import measures
-from exporters.measures.clocks import even_budget_ms
 from recorder import Archive
 from tests.tables.measures.frames import frame_of
 
@@ -294,7 +293,6 @@ def test_even_budget() -> None:
     plies = frame_of({"ply": ply, "clock_after_ms": ms} for ply, ms in after.items())
     names = ["games", "plies", "ahead_share", "mean_ms", "median_ms", "least_ms", "most_ms"]
     assert rows(plies.ics.even_budget(), *names) == [(1, 3, 2 / 3, 33_333, 1_000, -1_000, 100_000)]
-    assert even_budget_ms(300_000, 1, 3) == 200_000
     cut = plies.assign(complete=pd.Series([False] * 3, dtype="boolean"))
     assert cut.ics.even_budget().attrs["left_out"] == {"incomplete": 3}
 
