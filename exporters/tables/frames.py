@@ -158,50 +158,16 @@ def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, A
     white = plies.ply & 1 == 1
     clocks = clocks_of(block, reader)
     white_hands, black_hands = hands_of(block, reader)
-    whites, blacks = ([side_of(one, side) for one in block.games] for side in (True, False))
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
     basis = [one.time_basis for one in block.games]
     utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
 
-    def of_game(column: str) -> Any:
-        return spread(_BY_NAME[column], [getattr(one, column) for one in block.games], game)
-
-    def of_side(column: str, field: str, *, other: bool = False) -> Any:
-        """A fact of the mover, or of the opponent."""
-        facts = [getattr(one, field) for one in (*whites, *blacks)]
-        return spread(_BY_NAME[column], facts, np.where(white != other, game, game + len(block.games)))
-
     played = replay(moves_of(block, reader), keep=keep)
     values = {
-        "key": of_game("key"),
-        "server": of_game("server"),
-        "server_game_no": of_game("server_game_no"),
-        "kind": of_game("kind"),
-        "variant": of_game("variant"),
-        "category": of_game("category"),
-        "rated": of_game("rated"),
-        "time_control": of_side("time_control", "time_control"),
-        "base_s": of_side("base_s", "base_s"),
-        "increment_s": of_side("increment_s", "increment_s"),
+        **_facts_of_games(block),
         "ply": whole(plies.ply, np.int32),
         "move_no": whole((plies.ply + 1) >> 1, np.int32),
         "side": coded(_BY_NAME["side"].words, np.where(white, 0, 1)),
-        "mover": of_side("mover", "handle"),
-        "opponent": of_side("opponent", "handle", other=True),
-        "mover_id": of_side("mover_id", "identity"),
-        "opponent_id": of_side("opponent_id", "identity", other=True),
-        "mover_guest": of_side("mover_guest", "guest"),
-        "opponent_guest": of_side("opponent_guest", "guest", other=True),
-        "mover_computer": of_side("mover_computer", "computer"),
-        "opponent_computer": of_side("opponent_computer", "computer", other=True),
-        "mover_rating": of_side("mover_rating", "rating"),
-        "opponent_rating": of_side("opponent_rating", "rating", other=True),
-        "mover_score": of_side("mover_score", "score"),
-        "result": of_game("result"),
-        "ending": of_game("ending"),
-        "termination": spread(_BY_NAME["termination"], [one.termination or None for one in block.games], game),
-        "reason": spread(_BY_NAME["reason"], [one.reason_key for one in block.games], game),
-        "complete": of_game("complete"),
         "san": pd.array(plies.san, dtype="string"),
         "uci": _uci(plies.move),
         "phase": coded(_BY_NAME["phase"].words, played.phase),
@@ -215,10 +181,8 @@ def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, A
         "lag_ms": whole(plies.lag_ms),
         "at": instants(np.where(utc, plies.at_ms, NULL)),
         "arrival_ms": whole(plies.at_ms),
-        "time_basis": of_game("time_basis"),
         "interval_ms": whole(clocks.interval_ms),
         "thinking_ms": whole(clocks.thinking_ms),
-        "mover_sealed": of_side("mover_sealed", "sealed"),
         "precision": coded(_BY_NAME["precision"].words, block.precision),
         "proof": coded(_BY_NAME["proof"].words, block.proof),
         "origin": coded(_BY_NAME["origin"].words, block.origin),
@@ -231,6 +195,48 @@ def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, A
     if played.boards is not None:
         values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
         values["fen"] = pd.array(fens(played, plies, white_hands, black_hands), dtype="string")
+    return values
+
+
+_OF_GAME = (
+    "key", "server", "server_game_no", "kind", "variant", "category", "rated", "result", "ending", "complete",
+    "time_basis",
+)  # fmt: skip
+_OF_MOVER = {
+    "time_control": "time_control",
+    "base_s": "base_s",
+    "increment_s": "increment_s",
+    "mover": "handle",
+    "mover_id": "identity",
+    "mover_guest": "guest",
+    "mover_computer": "computer",
+    "mover_rating": "rating",
+    "mover_score": "score",
+    "mover_sealed": "sealed",
+}
+_OF_OPPONENT = {
+    "opponent": "handle",
+    "opponent_id": "identity",
+    "opponent_guest": "guest",
+    "opponent_computer": "computer",
+    "opponent_rating": "rating",
+}
+"""Columns that repeat a fact of the game, or of one of its sides."""
+
+
+def _facts_of_games(block: PlyBlock) -> dict[str, Any]:
+    """The columns that repeat facts of the games and their sides for each ply."""
+    game, games = block.game, block.games
+    white = block.plies.ply & 1 == 1
+    sides = [side_of(one, side) for side in (True, False) for one in games]
+    values = {name: spread(_BY_NAME[name], [getattr(one, name) for one in games], game) for name in _OF_GAME}
+    values["termination"] = spread(_BY_NAME["termination"], [one.termination or None for one in games], game)
+    values["reason"] = spread(_BY_NAME["reason"], [one.reason_key for one in games], game)
+    for names, mine in ((_OF_MOVER, white), (_OF_OPPONENT, ~white)):
+        at = np.where(mine, game, game + len(games))
+        values |= {
+            name: spread(_BY_NAME[name], [getattr(one, field) for one in sides], at) for name, field in names.items()
+        }
     return values
 
 

@@ -240,26 +240,9 @@ def _game(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts, reason: EndReaso
     derive_elapsed(rows, 0, control, control, None)
     plies = name_plies(rows)
     rated = _RATED.fullmatch(facts.event)
-    observation = Observation(
-        kind=ObservationKind.PGN,
-        game_no=None,
-        white=board.white,
-        black=board.black,
-        relation=None,
-        offset=board.offset,
-        end_offset=facts.end,
-        started_at_ms=None,
-        ended_at_ms=None,
-        start=None,
-        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
-    )
-    key_facts = [
-        "bpgn", facts.server or "", board.letter, board.white.lower(), board.black.lower(), facts.begin,
-        facts.started_at_ms, str(facts.day), " ".join(ply.san for ply in plies),
-    ]  # fmt: skip
     white, black = board.ratings
     return Game(
-        key=hashlib.blake2b(json.dumps(key_facts).encode(), digest_size=10).hexdigest(),
+        key=_key(board, plies, facts),
         kind=GameKind.PLAYED,
         server=facts.server,
         dialect=None,
@@ -291,10 +274,34 @@ def _game(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts, reason: EndReaso
         continued=False,
         partner_game_no=None,
         me=None,
-        observations=[observation],
+        observations=[_observation(board, plies, facts)],
         segments=_segments(plies),
         first_offset=board.offset,
         last_offset=facts.end,
+    )
+
+
+def _key(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts) -> str:
+    key_facts = [
+        "bpgn", facts.server or "", board.letter, board.white.lower(), board.black.lower(), facts.begin,
+        facts.started_at_ms, str(facts.day), " ".join(ply.san for ply in plies),
+    ]  # fmt: skip
+    return hashlib.blake2b(json.dumps(key_facts).encode(), digest_size=10).hexdigest()
+
+
+def _observation(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts) -> Observation:
+    return Observation(
+        kind=ObservationKind.PGN,
+        game_no=None,
+        white=board.white,
+        black=board.black,
+        relation=None,
+        offset=board.offset,
+        end_offset=facts.end,
+        started_at_ms=None,
+        ended_at_ms=None,
+        start=None,
+        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
     )
 
 

@@ -161,26 +161,10 @@ def read_game(
     if moves.result is None:
         note(AnomalyKind.CUT, offset + len(text.rstrip()), "the movetext ends without a result", "")
     rows = moves.rows
-    if header.plies is not None and header.plies != len(rows) and moves.result is not None and not header.ours:
-        message = f"PlyCount is {header.plies}, and {len(rows)} half-moves are there"
-        note(AnomalyKind.CONFLICT, first, message, f'[PlyCount "{header.plies}"]')
+    _compare_count(header, moves, first, note)
     _derive_times(header, moves, start_ply)
-    seen = Observation(
-        kind=ObservationKind.PGN,
-        game_no=header.game_no,
-        white=header.white.handle,
-        black=header.black.handle,
-        relation=None,
-        offset=first,
-        end_offset=offset + max(moves.end - 1, begin),
-        started_at_ms=None,
-        ended_at_ms=None,
-        start=None,
-        anchors=([] if start_text is None else [Anchor(0, start_ply, start_text, "start", first)]) + moves.anchors,
-        lines=moves.lines,
-        events=kept + moves.events,
-        thinking=moves.thinking,
-    )
+    shown = [] if start_text is None else [Anchor(0, start_ply, start_text, "start", first)]
+    seen = _observation(header, moves, kept, shown, first, offset + max(moves.end - 1, begin))
     proved = start_ply == 0 and start is not None and all(row[10] in (Proof.LIST, Proof.INFERRED) for row in rows)
     variant = header.variant if header.variant is not None else inferred
     game = Game(
@@ -222,6 +206,36 @@ def read_game(
         last_offset=seen.end_offset,
     )
     return game, anomalies, moves.end, _part(header, tags, moves)
+
+
+def _compare_count(header: PgnHeader, moves: Movetext, first: int, note: _Note) -> None:
+    """Note a tag PlyCount that is not the number of half-moves."""
+    count = len(moves.rows)
+    if header.plies is not None and header.plies != count and moves.result is not None and not header.ours:
+        message = f"PlyCount is {header.plies}, and {count} half-moves are there"
+        note(AnomalyKind.CONFLICT, first, message, f'[PlyCount "{header.plies}"]')
+
+
+def _observation(
+    header: PgnHeader, moves: Movetext, kept: list[GameEvent], shown: list[Anchor], first: int, end: int
+) -> Observation:
+    """The one observation of a saved game: from offset ``first`` to ``end``, with its kept tags and its start."""
+    return Observation(
+        kind=ObservationKind.PGN,
+        game_no=header.game_no,
+        white=header.white.handle,
+        black=header.black.handle,
+        relation=None,
+        offset=first,
+        end_offset=end,
+        started_at_ms=None,
+        ended_at_ms=None,
+        start=None,
+        anchors=shown + moves.anchors,
+        lines=moves.lines,
+        events=kept + moves.events,
+        thinking=moves.thinking,
+    )
 
 
 def _part(header: PgnHeader, tags: TagsAt, moves: Movetext) -> PartOf | None:
