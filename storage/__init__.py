@@ -18,8 +18,7 @@ from storage.archive import ArchiveStore
 from storage.files import backup, file_of
 from storage.maintenance.check import check
 from storage.maintenance.malformed import corrupt, storage_errors
-from storage.maintenance.replace import Replacement, replacing
-from storage.read.other import is_database, reading_other
+from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
 from storage.read.query import GameFilter
 from storage.read.sources import SourceRow
 from storage.schema.upgrade import current, head, upgrade

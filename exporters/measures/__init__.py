@@ -10,9 +10,16 @@ from exporters.measures.clocks import (
     time_left_by_phase,
     time_odds,
 )
-from exporters.measures.evaluations import blunders, loss_by_clock, loss_by_think
 from exporters.measures.games import diagonal_lead, game_sides, profile, sitting
-from exporters.measures.pressure import clock_lead, flags, scramble_windows, scrambles
+from exporters.measures.pressure import (
+    blunders,
+    clock_lead,
+    flags,
+    loss_by_clock,
+    loss_by_think,
+    scramble_windows,
+    scrambles,
+)
 from exporters.measures.think import autocorrelation, instant, longest_thinks, time_usage
 
 __all__ = [

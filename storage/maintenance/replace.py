@@ -1,4 +1,4 @@
-"""Putting a new file in an archive's place, so that nobody ever sees half of one and no write is lost.
+"""Replacing an archive by a rebuilt one, and reading another archive as it is at one moment.
 
 The old archive is locked for writing while the new one is made: others wait, fail and come again. At the end the old
 file leaves WAL mode, which needs that nobody else has it open: a WAL beside the new file would be the old one's.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -15,11 +16,12 @@ from pathlib import Path
 
 from recorder.errors import StorageError
 from recorder.files import sync_folder
+from storage.archive import ArchiveStore
 from storage.files import backup, open_sqlite
 from storage.schema import upgrade as schema
 from storage.settings import DECISIONS as DECISIONS
 
-__all__ = ["Replacement", "replacing"]
+__all__ = ["Replacement", "is_database", "reading_other", "replacing"]
 
 _BESIDE = ("-wal", "-shm", "-journal")
 _READER_S = 1.0  # so long a command that only looks may take
@@ -175,3 +177,35 @@ def _free_name(path: Path) -> Path:
     while (name := path.with_name(f"{path.name}.before-rebuild.{number}")).exists():
         number += 1
     return name
+
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file begins as SQLite's do; False if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+@contextmanager
+def reading_other(path: Path) -> Iterator[ArchiveStore]:
+    """Open an archive for reading; one with an older schema is copied, and the copy upgraded.
+
+    Raises:
+        StorageError: it is another program's database, damaged, or its schema is newer than this program.
+    """
+    revision = schema.current(path)
+    if revision is None or revision == schema.HEAD or revision not in schema.revisions():
+        with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():
+            yield archive
+        return
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
+        copy = Path(folder) / path.name
+        backup(path, copy)
+        schema.upgrade(copy)
+        with ArchiveStore.open(str(copy), read_only=True) as archive, archive.snapshot():
+            yield archive
