@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -183,10 +184,7 @@ def tags(
         annotator: the engine that evaluated it. in_progress: its log is still being written: it has no end.
     """
     end = game.end if game.end != "result" and not in_progress else None
-    begun, day = start_of_second(game), game.day
-    ended = None if in_progress else date_of(game.ended_at_ms, game.time_basis)
-    utc = game.time_basis is TimeBasis.UTC
-    white, black = game.white, game.black
+    day, white, black = game.day, game.white, game.black
     found = [
         tag("Event", event_name(game)),
         tag("Site", game.server or "?"),
@@ -199,14 +197,7 @@ def tags(
         *_about("White", white),
         *_about("Black", black),
     ]
-    if begun:
-        found.append(tag("Time", f"{begun:%H:%M:%S}"))
-    if begun and utc:
-        found.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
-    elif utc and day and game.started_at_ms is not None:
-        found.append(tag("UTCDate", f"{day:%Y.%m.%d}"))
-    if ended and utc:
-        found.append(tag("UTCEndDate", f"{ended:%Y.%m.%d}") + tag("UTCEndTime", f"{ended:%H:%M:%S}"))
+    found += _times(game, in_progress)
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
@@ -233,6 +224,21 @@ def tags(
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
     return _annotated(with_saved_tags("".join(found), game, saved), annotator)
+
+
+def _times(game: Game, in_progress: bool) -> Iterator[str]:
+    """When a game began and ended, as far as that is known."""
+    begun, day = start_of_second(game), game.day
+    ended = None if in_progress else date_of(game.ended_at_ms, game.time_basis)
+    utc = game.time_basis is TimeBasis.UTC
+    if begun:
+        yield tag("Time", f"{begun:%H:%M:%S}")
+    if begun and utc:
+        yield tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}")
+    elif utc and day and game.started_at_ms is not None:
+        yield tag("UTCDate", f"{day:%Y.%m.%d}")
+    if ended and utc:
+        yield tag("UTCEndDate", f"{ended:%Y.%m.%d}") + tag("UTCEndTime", f"{ended:%H:%M:%S}")
 
 
 def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = None) -> str:

@@ -92,6 +92,17 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     return found
 
 
+def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
+    """The axis of clocks, or of shares of the base times where these differ."""
+    ax.set_ylim(least, most * 1.04)
+    if one_base:
+        clock_axis(ax.yaxis, least, most, whole_seconds=True)
+        ax.set_ylabel("clock left (min:s)")
+    else:
+        percent_axis(ax.yaxis, most)
+        ax.set_ylabel("clock left, of the base time")
+
+
 def clock_curve(
     plies: pd.DataFrame,
     *,
@@ -149,14 +160,7 @@ def clock_curve(
         name = {"player": name_of(plies, player or ""), "opponents": "opponents", "all": "all players"}[who]
         labels.append(f"{name}: median and quartiles")
     least = min(0.0, float(table[f"q25_{unit}"].min()) / scale)
-    most = max(start, float(table[f"q75_{unit}"].max()) / scale)
-    ax.set_ylim(least, most * 1.04)
-    if one_base:
-        clock_axis(ax.yaxis, least, most, whole_seconds=True)
-        ax.set_ylabel("clock left (min:s)")
-    else:
-        percent_axis(ax.yaxis, most)
-        ax.set_ylabel("clock left, of the base time")
+    _clock_scale(ax, least, max(start, float(table[f"q75_{unit}"].max()) / scale), one_base)
     ax.set_xlim(0, int(table["move_no"].max()) + 1)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
     ax.set_xlabel("move")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -83,6 +84,19 @@ def bughouse_clocks(
                 )
             )
             labels.append(f"{names[side]} ({side}, board {board.letter})")
+    _scale(ax, look, boards, seen, by_arrival, whole_seconds(drawn) > 0)
+    if titles:
+        title = "  |  ".join(title_of(board.plies) for board in boards)
+        add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")
+    note = None if by_arrival else "no arrival times that can be compared"
+    add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
+    return ax
+
+
+def _scale(
+    ax: Axes, look: Theme, boards: Sequence[_Board], seen: Sequence[float], by_arrival: bool, coarse: bool
+) -> None:
+    """Both axes, with limits that all curves fit in; ``coarse``: clocks were printed in whole seconds."""
     low, high = min(seen), max(seen)
     from_zero = 0 <= low <= high - low  # where the curves would fill less than half of the axis it begins below them
     low = 0.0 if from_zero else low
@@ -92,7 +106,7 @@ def bughouse_clocks(
         ax.axhline(0, color=look.text, linewidth=0.9, gid="zero")
     end = max(max(board.seconds.values()) for board in boards)
     ax.set_xlim(0, max(end, 1.0) * 1.02)
-    clock_axis(ax.yaxis, low, high, whole_seconds=whole_seconds(drawn) > 0)
+    clock_axis(ax.yaxis, low, high, whole_seconds=coarse)
     clock_axis(ax.xaxis, 0, end, ticks=12, whole_seconds=True)
     ax.set_xlabel(
         "time since the start, by the boards' arrival (min:s)"
@@ -100,12 +114,6 @@ def bughouse_clocks(
         else "time used on the board, by both its clocks (min:s)"
     )
     ax.set_ylabel("clock left (min:s)" if low <= 0 else "clock left (min:s), not from 0")
-    if titles:
-        title = "  |  ".join(title_of(board.plies) for board in boards)
-        add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")
-    note = None if by_arrival else "no arrival times that can be compared"
-    add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
-    return ax
 
 
 def _rows_of_boards(drawn: pd.DataFrame, games: list[str]) -> list[pd.DataFrame]:

@@ -298,6 +298,14 @@ def side_medians(plies: pd.DataFrame) -> dict[str, int]:
     return dict(zip(found["side"], found["median_ms"].astype(int), strict=True))
 
 
+def _scale_both_ways(axes: Axes, highest: float, coarse: bool) -> None:
+    """An axis of times that go upwards for White and downwards for Black."""
+    limit = (max(highest, 0.1) if highest else 1.0) * 1.08
+    axes.set_ylim(-limit, limit)
+    clock_axis(axes.yaxis, -limit, limit, ticks=9, whole_seconds=coarse)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(abs(value))))
+
+
 def move_times(
     plies: pd.DataFrame,
     *,
@@ -358,10 +366,7 @@ def move_times(
         handles.append(Patch(color=colour))
         labels.append(f"{handle} ({side}): {total} in all, median {median}")
     for axes, limit in ((ax, highest), (right, most)):
-        limit = (max(limit, 0.1) if limit else 1.0) * 1.08
-        axes.set_ylim(-limit, limit)
-        clock_axis(axes.yaxis, -limit, limit, ticks=9, whole_seconds=coarse > 0)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(abs(value))))
+        _scale_both_ways(axes, limit, coarse > 0)
     ax.axhline(0, color=look.text, linewidth=0.8)
     ax.set_xlim(first - 1, last + 1)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))

@@ -59,30 +59,12 @@ async def run_proxy(
     """Serve until a signal comes; ``archiving`` None: nothing is imported."""
     sync = Sync(sync_word)
 
-    def record(number: int) -> RecordedConnection:
-        journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
-        if archiving is not None:
-            archiving.child.sign(journal)
-            archiving.take(number, journal.path)
-        tell(
-            "client_connected",
-            f"Connection {number} is recorded in {journal.path}.",
-            connection=number,
-            journal=str(journal.path),
-        )
-        written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
-
-        def failed(message: str) -> None:
-            tell("unrecorded", f"Error: Connection {number}: {message}", connection=number)
-
-        return RecordedConnection(written, SecretGuard(), failed)
-
     def on_closed(closed: Closed) -> None:
         _tell_closed(closed, tell)
 
     proxy = Proxy(
         server,
-        record,
+        lambda number: _recorded(number, server, journals, sync, archiving, tell),
         tell=tell,
         on_closed=on_closed,
         journal_first=sync is Sync.ALWAYS,
@@ -111,6 +93,28 @@ async def run_proxy(
         left_over.cancel()
     await asyncio.gather(left_over, return_exceptions=True)
     return proxy
+
+
+def _recorded(
+    number: int, server: Address, journals: Path, sync: Sync, archiving: ProxyArchive | None, tell: MessageSink
+) -> RecordedConnection:
+    """Begin the journal of a client's connection."""
+    journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
+    if archiving is not None:
+        archiving.child.sign(journal)
+        archiving.take(number, journal.path)
+    tell(
+        "client_connected",
+        f"Connection {number} is recorded in {journal.path}.",
+        connection=number,
+        journal=str(journal.path),
+    )
+    written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
+
+    def failed(message: str) -> None:
+        tell("unrecorded", f"Error: Connection {number}: {message}", connection=number)
+
+    return RecordedConnection(written, SecretGuard(), failed)
 
 
 class ProxyArchive:

@@ -155,14 +155,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), tell))
     if child is not None:
         child.start()
-    taking = asyncio.create_task(
-        take_left_over(
-            run.journals,
-            None if child is None else child.take_left,
-            lambda sentence: tell("left_over", sentence),
-            import_command(run.journals, run.where),
-        )
-    )
+    taking = asyncio.create_task(_take_left_over(run))
     name = format_address(server)
     tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
     status = ExitCode.OK
@@ -188,6 +181,16 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
         await _cancel(notifying)
         await show_no_more()
     return status, capture.progress.connections > 0
+
+
+async def _take_left_over(run: RecordRun) -> None:
+    """Import the journals that a crash has left."""
+    await take_left_over(
+        run.journals,
+        None if run.child is None else run.child.take_left,
+        lambda sentence: run.tell("left_over", sentence),
+        import_command(run.journals, run.where),
+    )
 
 
 async def _finish(

@@ -262,20 +262,25 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         if game.variant == "bughouse":
             bughouse.append(game)
         if game.kind is GameKind.PLAYED:
-            entries = ledger(game)
-            known = [entry.cause for entry in entries if entry.cause is not None]
-            audit.clocks.update(known)
-            audit.clocks_not_known += len(entries) - len(known)
-            if Cause.UNEXPLAINED in known:
-                audit.unexplained += [
-                    UnexplainedClock.of(game, ply, entry)
-                    for ply, entry in zip(game.plies, entries, strict=True)
-                    if entry.cause is Cause.UNEXPLAINED
-                ]
+            _add_clocks(audit, game)
     audit.findings += _compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]
     return audit
+
+
+def _add_clocks(audit: Audit, game: Game) -> None:
+    """Count what explains the differences of a game's clocks, and keep those that nothing explains."""
+    entries = ledger(game)
+    known = [entry.cause for entry in entries if entry.cause is not None]
+    audit.clocks.update(known)
+    audit.clocks_not_known += len(entries) - len(known)
+    if Cause.UNEXPLAINED in known:
+        audit.unexplained += [
+            UnexplainedClock.of(game, ply, entry)
+            for ply, entry in zip(game.plies, entries, strict=True)
+            if entry.cause is Cause.UNEXPLAINED
+        ]
 
 
 def _compare_boards(games: list[Game]) -> Iterable[str]:
