@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exporters.base import open_output
+from recorder.archive.kept_bytes import reading, session_files
 from recorder.archive.locate import archive_file, open_archive
 from recorder.errors import JournalError, SourceError, StorageError
 from recorder.events import Chunk, EngineLine
@@ -17,7 +18,6 @@ from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, scrubbed, why_not_a_log
 from recorder.sources.base import RawDecoder
 from recorder.sources.detect import HEAD_BYTES
-from recorder.sources.journal_files import reading, session_files
 from recorder.sources.redaction import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
 from recorder.wire import LineReader
 

@@ -9,8 +9,7 @@ import socket
 from pathlib import Path
 from typing import Final
 
-from recorder.archive.left_over import take_left_over
-from recorder.archive.locate import import_command
+from recorder.archive.locate import import_command, take_left_over
 from recorder.archive.recording import ArchiveChild
 from recorder.errors import JournalError
 from recorder.journal import find_part

@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from recorder.archive.left_over import take_left_over
-from recorder.archive.locate import import_command
+from recorder.archive.locate import import_command, take_left_over
 from recorder.archive.recording import ArchiveChild
 from recorder.errors import RecorderError
 from recorder.exit_codes import ExitCode, exit_status

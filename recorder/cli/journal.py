@@ -47,7 +47,7 @@ def command() -> None:
 @json_option
 def _info(file: str, as_json: bool) -> None:
     """Show what a journal contains and what is missing; - is stdin."""
-    from recorder.sources.journal_files import survey_session
+    from recorder.archive.kept_bytes import survey_session
 
     survey, names = survey_session(file)
     header = survey.header
@@ -119,8 +119,8 @@ def _info(file: str, as_json: bool) -> None:
 @click.pass_context
 def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     """Write the recorded bytes to standard output; - is stdin."""
+    from recorder.archive.kept_bytes import session_files
     from recorder.journal import JournalHeader, escape
-    from recorder.sources.journal_files import session_files
 
     wanted = _DIRECTIONS[direction]
     anchor_ns: int | None = None
@@ -156,7 +156,7 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
     FILE is a journal, a folder that is searched for journals, or - for standard input. The exit status is that of the
     worst journal.
     """
-    from recorder.sources.journal_files import find_journals
+    from recorder.archive.kept_bytes import find_journals
 
     worst = ExitCode.OK
     checked: set[Path] = set()
@@ -174,7 +174,7 @@ def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
 
 def _check_one(file: str) -> ExitCode:
     """Check one session and print what was found."""
-    from recorder.sources.journal_files import survey_session
+    from recorder.archive.kept_bytes import survey_session
 
     try:
         survey, _ = survey_session(file)

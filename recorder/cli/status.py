@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from recorder.archive.left_over import archived_sessions
-from recorder.archive.locate import archive_file, import_command
+from recorder.archive.locate import archive_file, archived_sessions, import_command
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.cli.recording_options import journal_dir_option

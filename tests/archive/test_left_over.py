@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.left_over import take_left_over
+from recorder.archive.locate import take_left_over
 from recorder.journal import JournalWriter, Sync, open_sessions
 from tests.support.live import in_loop
 

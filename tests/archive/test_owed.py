@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recorder.archive.left_over import take_left_over
+from recorder.archive.locate import take_left_over
 from recorder.archive.process import outlets_of
 from recorder.archive.recording import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync

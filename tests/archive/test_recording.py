@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import recorder.archive.recording
-from recorder.archive.left_over import take_left_over
+from recorder.archive.locate import take_left_over
 from recorder.archive.recording import ArchiveChild
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
