@@ -199,13 +199,9 @@ def import_source(
         outcome.status, outcome.kind = "forgotten", None if told is None else told.value
         return outcome
     if seen.size and (before is None or before.sha256 != seen.sha256):
-        try:
-            whole = copies.whole_of(source, seen.size, seen.head)
-        except SourceError as error:
-            return Outcome(source.name, "failed", str(error))
-        if whole is not None:
-            outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
-            return outcome
+        part = _known_part(copies, source, seen, outcome)
+        if part is not None:
+            return part
     options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
     lost = None if before is not None else _longer(archive, source, seen)
     before = before or lost
@@ -236,6 +232,18 @@ def import_source(
     for row in forgotten:
         archive.recall_source(row.sha256)
     outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or seen.sha256))
+    return outcome
+
+
+def _known_part(copies: Copies, source: Input, seen: Fingerprint, outcome: Outcome) -> Outcome | None:
+    """What becomes of an earlier part of a log that the archive has; None: it is none."""
+    try:
+        whole = copies.whole_of(source, seen.size, seen.head)
+    except SourceError as error:
+        return Outcome(source.name, "failed", str(error))
+    if whole is None:
+        return None
+    outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
     return outcome
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -30,12 +30,10 @@ if TYPE_CHECKING:
 __all__ = [
     "HELD",
     "Library",
-    "analyse_archive",
+    "analyse_games",
     "games_of_files",
-    "games_to_analyse",
     "games_to_replay",
     "open_library",
-    "write_analysed",
 ]
 
 HELD: Final = 64
@@ -205,7 +203,42 @@ def _link_partners(games: Sequence[Game]) -> None:
         by_key[other].links.append(Link(LinkKind.PARTNER, one, evidence))
 
 
-def games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
+def analyse_games(
+    run: AnalysisRun,
+    files: Sequence[str],
+    where: str,
+    chosen: GameFilter,
+    output: str,
+    *,
+    again: bool,
+    force: bool,
+    progress: Progress,
+) -> None:
+    """Have an engine analyse games of an archive, which keeps the analyses, or of files, which are written as PGN.
+
+    Args:
+        run: what is counted; its engine is started.
+        files: with games; none: they are in an archive.
+        where, chosen: the archive and which of its games.
+        output, force: the PGN; ``-`` is standard output. Replace an existing file.
+        again: analyse also the positions of the archive that this engine has analysed with these settings.
+    Raises:
+        StorageError: the archive has no such game. SourceError: a file has none. EngineError: the engine cannot run.
+        ExportError: the PGN cannot be written.
+    """
+    from recorder.analysis.engine import open_engine
+
+    with ExitStack() as stack:
+        archive = None if files else stack.enter_context(open_archive(where, read_only=False))
+        games = games_of_files(files) if archive is None else _games_to_analyse(archive, chosen)
+        run.engine = stack.enter_context(open_engine(run.spec, run.limits))
+        if archive is None:
+            _write_analysed(run, games, files, output, force=force, progress=progress)
+        else:
+            _analyse_archive(run, archive, [game.key for game in games], again=again, progress=progress)
+
+
+def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
     """The chosen games, with little more than their keys.
 
     Raises:
@@ -222,7 +255,7 @@ def games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
     return games
 
 
-def analyse_archive(
+def _analyse_archive(
     run: AnalysisRun, archive: ArchiveStore, keys: Sequence[str], *, again: bool, progress: Progress
 ) -> None:
     """Analyse games of an archive, and store it there about once a second.
@@ -241,7 +274,7 @@ def analyse_archive(
             break
 
 
-def write_analysed(
+def _write_analysed(
     run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
 ) -> None:
     """Analyse games of files, and write all of them as PGN."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, json_option
 from recorder.cli.output import print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
@@ -107,10 +106,10 @@ def engine(
     The analysis of a position ends at the first limit that is reached; the default is one second. If the engine fails
     in a game, the evaluations so far are kept, the next game is analysed, and the exit status is 10.
     """
-    from recorder.analysis.engine import AnalysisRun, open_engine
+    from recorder.analysis.engine import AnalysisRun
     from recorder.analysis.plan import Limits
     from recorder.analysis.process import EngineSpec
-    from recorder.archive.replaying import analyse_archive, games_of_files, games_to_analyse, write_analysed
+    from recorder.archive.replaying import analyse_games
 
     if (cecp is None) == (uci is None):
         raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
@@ -133,20 +132,9 @@ def engine(
 
     run = AnalysisRun(spec, limits, report)
     try:
-        with contextlib.ExitStack() as stack:
-            archive = None if files else stack.enter_context(open_archive(where, read_only=False))
-            games = (
-                games_of_files(files)
-                if archive is None
-                else games_to_analyse(archive, game_filter(keys=keys, **filters))
-            )
-            stack.enter_context(_ended_by_sigterm())
-            run.engine = stack.enter_context(open_engine(spec, limits))
-            progress = stack.enter_context(show_progress(steps=True))
-            if archive is not None:
-                analyse_archive(run, archive, [game.key for game in games], again=again, progress=progress)
-            else:
-                write_analysed(run, games, files, output or "-", force=force, progress=progress)
+        with _ended_by_sigterm(), show_progress(steps=True) as progress:
+            chosen = game_filter(keys=keys, **filters)
+            analyse_games(run, files, where, chosen, output or "-", again=again, force=force, progress=progress)
     except KeyboardInterrupt:
         run.interrupted = True
     if as_json:
