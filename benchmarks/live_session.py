@@ -148,15 +148,11 @@ def archive(times: Path) -> int:
 
         def add_games(self, games: Sequence[Game]) -> None:
             super().add_games(games)
-            self._comes(max(game.last_offset for game in games))
+            self._comes(max((game.last_offset for game in games), default=-1))
 
-        def show(self, game: Game, goes_on: int | None, before: living.GameProgress | None) -> living.GameProgress:
-            self._comes(game.last_offset)
-            return super().show(game, goes_on, before)
-
-        def gain(self, place: living.GameProgress, observation: int, *what: Any) -> None:
-            super().gain(place, observation, *what)
-            self._comes(what[3])
+        def replace(self, games: Sequence[tuple[int | None, Game]]) -> list[int]:
+            self._comes(max((game.last_offset for _, game in games), default=-1))
+            return super().replace(games)
 
     living.LivingSource = Noting  # type: ignore[misc]  # as above
     try:

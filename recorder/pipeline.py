@@ -54,7 +54,7 @@ class Pipeline:
         timing: the bytes of a typescript's timing file.
         resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
         offset: where in the source the first block begins.
-        living: whether ``changes`` will be asked.
+        living: whether the games in progress will be asked for.
         forgotten: players whose games are not given, nor what they say, and whose handles stand nowhere.
 
     Attributes:
@@ -149,7 +149,7 @@ class Pipeline:
 
     @property
     def living(self) -> LivingTracker:
-        """What has become of games that are not given out; only if ``living`` was asked for."""
+        """The games in progress; only if ``living`` is set."""
         assert isinstance(self._tracker, LivingTracker)
         return self._tracker
 

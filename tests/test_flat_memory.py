@@ -82,7 +82,8 @@ def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
         for message in traffic:
             at_ns += 20_000_000
             pipeline.receive(format_record(Record(at_ns, RecordKind.RECEIVED, message)) + b"\n")
-            pipeline.living.changes()
+            pipeline.living.changed()
+            pipeline.living.gone()
         pipeline.restart()
 
     assert_flat(again)

@@ -15,13 +15,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from exporters.games_json import game_object, ply_object
-from exporters.holdings import hands_after, hands_of
+from exporters.games_json import game_object
 from recorder.model import GameKind
 
 if TYPE_CHECKING:
     from recorder.model import Game, TimeBasis
-    from recorder.tracking.living import Changes, Gained
 
 __all__ = ["EventPipe", "Ticker"]
 
@@ -82,14 +80,9 @@ class Ticker:
                 self._take(game)
         self._print()
 
-    def look(self, changes: Changes) -> None:
-        """Print what games that go on have more."""
-        for gained in changes.gained:
-            self._gained(gained)
-        for _, game in changes.anew:
-            if game.kind is GameKind.PLAYED:
-                self._take(game)
-        self._print()
+    def look(self, games: list[Game]) -> None:
+        """Print what games in progress have more."""
+        self.take(games)
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget games that are never given again."""
@@ -102,18 +95,6 @@ class Ticker:
                 self._take(game, final)
         self._print()
         self._told = {}
-
-    def _gained(self, gained: Gained) -> None:
-        run = gained.shown.run
-        told = self._told.get((run.first_offset, run.game_no))
-        if told is None or not (gained.plies or gained.holdings):
-            return
-        changes = hands_of(run.observations[gained.observation])
-        before = {change.ply for change in gained.holdings}  # their plies may have been told before the hands came
-        known = len(gained.plies) + len(gained.holdings) + 1
-        earlier = [ply for ply in run.plies[-known:] if ply.ply in before and ply.ply in told.plies]
-        for ply in [*earlier, *gained.plies]:
-            self._ply(told, ply_object(ply, told.basis, hands_after(ply, changes)))
 
     def _take(self, game: Game, final: bool = False) -> None:
         place = game.first_offset, game.game_no

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from recorder.model import Game
-    from recorder.tracking.living import Changes
     from storage import ArchiveStore
 
 __all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
@@ -138,9 +137,9 @@ class FinishedGames:
         """Write games that were given out."""
         self._give(games)
 
-    def look(self, changes: Changes) -> None:
+    def look(self, games: list[Game]) -> None:
         """Write games whose end was reported."""
-        self._give([game for _, game in changes.anew if game.end in OVER])
+        self._give([game for game in games if game.end in OVER])
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget what is never given again; what could not be written is tried again."""

@@ -17,7 +17,6 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.model import Game
-    from recorder.tracking.living import Changes
 
 __all__ = ["Follower", "MissingFacts", "holds_saved_games"]
 
@@ -139,9 +138,9 @@ class MissingFacts:
         """Look at games that are over."""
         self._look(games)
 
-    def look(self, changes: Changes) -> None:
+    def look(self, games: list[Game]) -> None:
         """Look at games in progress."""
-        self._look([game for _, game in changes.anew])
+        self._look(games)
 
     def _look(self, games: list[Game]) -> None:
         missing = {}

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recorder.model import Game
-    from recorder.tracking.living import Changes
     from storage.write.in_progress import LivingSource
 
 __all__ = ["OVER", "Outlet", "Resident"]
@@ -61,8 +60,8 @@ class Outlet(Protocol):
     def take(self, games: list[Game]) -> None:
         """Games that were given out: nothing changes them any more."""
 
-    def look(self, changes: Changes) -> None:
-        """What has become of games that go on."""
+    def look(self, games: list[Game]) -> None:
+        """Games in progress that have changed, as they stand."""
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Games that begin before this place are never given again; ``source`` is its sha256 now."""
@@ -132,7 +131,7 @@ class Resident:
     @property
     def open(self) -> int:
         """Games that are not over."""
-        return 0 if self._source is None else self._source.living
+        return 0 if self._source is None else len(self._source.in_progress)
 
     @property
     def ended(self) -> bool:
@@ -294,12 +293,12 @@ class Resident:
         self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not begun.pipeline.unredacted
         self._settled_s = time.monotonic()
         self._count(given)
-        changes = self._write([])
+        changed = self._write([])
         self._unsettled = True  # games that go on are stored now
         self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and begun.behind]
         for outlet in self._current():
             outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
-        self._tell(given, changes)
+        self._tell(given, changed)
         return True
 
     def _read_on(self) -> bool:
@@ -345,70 +344,45 @@ class Resident:
 
     def _commit(self, games: list[Game], behind: bool = False) -> None:
         """Write games that were given out, and what has become of the others; then tell."""
-        changes = None
-        if behind:
-            self._write_final(games)
-        else:
-            changes = self._write(games)
+        changed = self._write(games, behind)
         self._count(games)
-        self._tell(games, changes)
+        self._tell(games, changed)
 
-    def _write_final(self, games: list[Game]) -> None:
-        begun, source = self._begun, self._source
-        assert begun is not None
-        assert source is not None
-        if games:
-            with source.transaction():
-                for shown in begun.pipeline.living.gone():
-                    if shown.place is not None:
-                        source.hide(shown.place)
-                source.add_games(games)
+    def _write(self, games: list[Game], behind: bool = False) -> list[Game]:
+        """Write games that were given out and, unless more has come already, the games in progress that have changed.
 
-    def _write(self, games: list[Game]) -> Changes | None:
+        Returns:
+            The latter.
+        """
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
         living = begun.pipeline.living
-        changes = living.changes()
-        if not (games or changes.gone or changes.anew or changes.gained):
-            return None
+        changed = [] if behind else living.changed()
+        gone = living.gone()
+        if not (games or gone or changed):
+            return []
         with source.transaction():
-            for shown in changes.gone:
-                if shown.place is not None:
-                    source.hide(shown.place)
-            if games:
-                source.add_games(games)
-                source.flush()
-            for gained in changes.gained:
-                place = gained.shown.place
-                if gained.rows and not source.has_room(place, len(gained.rows)):
-                    changes.anew.append((gained.shown, living.as_it_stands(gained.shown)))
-                    continue
-                source.gain(
-                    place,
-                    gained.observation,
-                    gained.rows,
-                    gained.events,
-                    gained.holdings,
-                    gained.end_offset,
-                    gained.ended_at_ms,
-                )
-            for shown, game in changes.anew:
-                shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
-            if games or changes.gone or any(game.end in OVER for _, game in changes.anew):
+            for row in gone:
+                source.remove(row)
+            source.add_games(games)
+            rows = source.replace([(shown.row, game) for shown, game in changed])
+            for (shown, _), row in zip(changed, rows, strict=True):
+                shown.row = row
+            if not behind and (games or gone or any(game.end in OVER for _, game in changed)):
                 source.relate()  # before anybody is told of them
-        return changes
+        return [game for _, game in changed]
 
     def _count(self, games: list[Game]) -> None:
         self._final.update((game.key, game.first_offset) for game in games)
         self.games = self._known + len(self._final)
 
-    def _tell(self, games: list[Game], changes: Changes | None) -> None:
+    def _tell(self, games: list[Game], changed: list[Game]) -> None:
         for outlet in self._current():
             if games:
                 outlet.take(games)
-            if changes is not None:
-                outlet.look(changes)
+            if changed:
+                outlet.look(changed)
 
     def _settle(self) -> None:
         """Let the source's row tell how far its log was read."""

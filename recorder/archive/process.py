@@ -1,7 +1,7 @@
 """The process that keeps the archive up to date while ``record`` or ``proxy`` writes journals.
 
 It is told on standard input, a line each: first how (``Orders``), then journals to take; it looks for what is new in
-them ten times a second. When standard input ends, the recorder is done or dead: what came last is read, and this ends
+them twice a second. When standard input ends, the recorder is done or dead: what came last is read, and this ends
 too. So it needs no signal; a ``Watchdog`` ends it when it makes no progress, or is too busy to see that end. What there
 is to tell goes to standard error as JSON lines.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "outlets_of"]
 
-_LOOK_MS: Final = 100
+_LOOK_MS: Final = 500
 _END_S: Final = 3.0  # how long what fails is tried again at the end
 _ORDERS_BYTES: Final = 1 << 16
 

@@ -168,7 +168,7 @@ class GameRows:
 
     def _next_id(self, table: str) -> int:
         (last,) = self._driver.execute(f"SELECT max(id) FROM {table}").fetchone()
-        return max(int(last or 0), 0) + 1  # plies of living games have numbers below 0
+        return max(int(last or 0), 0) + 1  # rows below 0 are of games in progress
 
     def add(self, games: Sequence[Game]) -> None:
         """Take games, each with all its observations; ``flush`` gives them the keys that they have then."""
@@ -180,33 +180,36 @@ class GameRows:
         if not self._knows_all:
             self._learn_players(games)
         for game in games:
-            game_id = self._next_game
+            self._add(game, self._next_game)
             self._next_game += 1
-            white, black = self._player(game.server, game.white), self._player(game.server, game.black)
-            batches["games"].append(game_row(game, game_id, white, black, self._source_id))
-            self._held.append(game)
-            first = self._next_observation
-            for seq, seen in enumerate(game.observations):
-                row_id = self._next_observation
-                self._next_observation += 1
-                batches["observations"].append(observation_row(seen, row_id, self._source_id, game_id, seq))
-                for name, rows in rows_of_observation(seen, row_id, self._next_ply):
-                    batches[name] += rows
-                for line in seen.lines:
-                    plies = (line.rows, seen.started_at_ms or 0, seen.offset)
-                    if not add_plies(self._ply_values, *plies, timed=self._timed):
-                        self._insert_plies()
-                        self._timed = True  # until the next flush
-                        add_plies(self._ply_values, *plies)
-                    self._next_ply += len(line.rows)
-            batches["segments"] += [
-                SEGMENTS.row(part, game_id, seq, first + part.observation) for seq, part in enumerate(game.segments)
-            ]
             if (
                 len(self._ply_values) >= BATCH_VALUES
                 or len(batches["events"]) + len(batches["thinking"]) >= BATCH_EVENTS
             ):
                 self.flush()
+
+    def _add(self, game: Game, game_id: int) -> None:
+        batches = self._batches
+        white, black = self._player(game.server, game.white), self._player(game.server, game.black)
+        batches["games"].append(game_row(game, game_id, white, black, self._source_id))
+        self._held.append(game)
+        first = self._next_observation
+        for seq, seen in enumerate(game.observations):
+            row_id = self._next_observation
+            self._next_observation += 1
+            batches["observations"].append(observation_row(seen, row_id, self._source_id, game_id, seq))
+            for name, rows in rows_of_observation(seen, row_id, self._next_ply):
+                batches[name] += rows
+            for line in seen.lines:
+                plies = (line.rows, seen.started_at_ms or 0, seen.offset)
+                if not add_plies(self._ply_values, *plies, timed=self._timed):
+                    self._insert_plies()
+                    self._timed = True  # until the next flush
+                    add_plies(self._ply_values, *plies)
+                self._next_ply += len(line.rows)
+        batches["segments"] += [
+            SEGMENTS.row(part, game_id, seq, first + part.observation) for seq, part in enumerate(game.segments)
+        ]
 
     def touch(self) -> None:
         """Note the games that were added since the last time, for those that are made of them."""

@@ -22,7 +22,7 @@ from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import load_decided
 from storage.write.links import connected, link
-from storage.write.neighbours import BesideGames, overlapping
+from storage.write.neighbours import COMPARABLE, BesideGames, overlapping
 from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ WHERE g.kind = 'played' AND g.source_id IS NOT NULL
 GROUP BY p.white_id, p.black_id
 HAVING min(g.source_id) < max(g.source_id) OR (count(*) > 1 AND max(g.ending = 'adjourned' OR g.continued))
 """
-# plies of games that go on, or may still learn something, have numbers below 0
-_CANDIDATES: Final = """
+_CANDIDATES: Final = f"""
 SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
   max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
   min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
@@ -62,9 +61,7 @@ SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', '
   g.ply_count > 0, g.key
 FROM games g JOIN observations o ON o.game_id = g.id
 WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
-  AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
-  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
-  WHERE n.game_id = g.id AND l.first_ply_id < 0))
+  AND {COMPARABLE}
 GROUP BY g.id
 """
 _OPENINGS: Final = """

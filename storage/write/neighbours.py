@@ -19,20 +19,24 @@ from storage.read.games import load_games
 if TYPE_CHECKING:
     from recorder.relating.board_order import BoardOrders
 
-__all__ = ["BesideGames", "overlapping"]
+__all__ = ["COMPARABLE", "BesideGames", "overlapping"]
 
 _MOST_PAIRS: Final = 8  # those that overlap longest; more tell nothing new
 _CACHED_GAMES: Final = 256
-# games that may still learn something have plies with numbers below 0
-_GAMES: Final = """
+COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
+  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
+  WHERE n.game_id = g.id AND l.first_ply_id < 0))"""
+"""Whether game ``g`` can be compared with games of other sources: it has ended, or is not in progress.
+
+The plies of games in progress have row numbers below 0: see ``storage.write.in_progress``.
+"""
+_GAMES: Final = f"""
 SELECT g.id, g.first_offset, g.last_offset, g.white_id, g.black_id, g.server_game_no
 FROM games g
 WHERE g.source_id = ? AND g.kind = 'played' AND g.ply_count > 0 AND EXISTS (
   SELECT 1 FROM observations o
   WHERE o.game_id = g.id AND o.kind IN ('live', 'engine') AND o.started_at_ms IS NULL)
-  AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
-  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
-  WHERE n.game_id = g.id AND l.first_ply_id < 0))
+  AND {COMPARABLE}
 ORDER BY g.first_offset, g.id
 """
 _PLACES: Final = "SELECT id, source_id FROM games WHERE key = ? AND source_id IS NOT NULL"

@@ -17,7 +17,6 @@ from storage.mapping import COLUMNS, PRECISION_CODES
 __all__ = [
     "add_plies",
     "insert_into",
-    "insert_numbered",
     "insert_plies",
     "insert_rows",
     "insert_sql",
@@ -155,25 +154,20 @@ def add_plies(
 
 
 def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int, *, timed: bool = True) -> None:
-    """Insert what was gathered; SQLite numbers the rows from the largest ``id`` on, in this order.
+    """Insert what was gathered, in this order.
+
+    Rows from 1 on are those behind the largest ``id``, so SQLite numbers them. Rows below 0 are of games in progress:
+    see ``storage.write.in_progress``.
 
     Args:
         values: of the plies. end: the number behind the last of them. timed: as for ``add_plies``.
     """
     columns = _TIMED if timed else _UNTIMED
     width = len(columns)
-    if values and end - len(values) // width == 1:  # the largest may be below 0: see ``storage.write.in_progress``
-        insert_numbered(driver, values[:width], 1, timed=timed)
-        values = values[width:]
+    first = end - len(values) // width
+    if first <= 1:
+        explicit = len(values) if first < 1 else width  # the largest may be below 0
+        rows = [(first + at // width, *values[at : at + width]) for at in range(0, min(explicit, len(values)), width)]
+        driver.executemany(_NUMBERED[columns], rows)
+        values = values[explicit:]
     insert_values(driver, _INTO[columns], width, values)
-
-
-def insert_numbered(driver: sqlite3.Connection, values: list[Any], first: int, *, timed: bool = True) -> None:
-    """As ``insert_plies``, numbered from ``first`` on."""
-    columns = _TIMED if timed else _UNTIMED
-    width = len(columns)
-    if len(values) == width:
-        driver.execute(_NUMBERED[columns], (first, *values))
-        return
-    rows = [(first + at // width, *values[at : at + width]) for at in range(0, len(values), width)]
-    driver.executemany(_NUMBERED[columns], rows)

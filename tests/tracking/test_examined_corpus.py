@@ -81,7 +81,7 @@ def test_looking_at_it_while_it_goes_on_changes_nothing(
             games = []
             for event in events:
                 games += super().feed([event])
-                seen.extend(game for _, game in self.changes().anew)
+                seen.extend(game for _, game in self.changed())
             return games
 
     monkeypatch.setattr("recorder.pipeline.Tracker", Looking)
