@@ -3,8 +3,7 @@
 ``python -m benchmarks.run [--games N] [--rounds R] [--small] [--only NAME…] [-o FILE]``
 
 Machines drift, so only the ratio of two processes of the same round is kept; the printed figure is the median of the
-rounds. Seconds are those of the processor, which hardly depend on what else runs; they are there for orientation.
-``--small`` only shows that everything runs.
+rounds. Absolute seconds are there for orientation. ``--small`` only shows that everything runs.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,13 +57,15 @@ class Run(NamedTuple):
 def process(*command: str | Path) -> Run:
     """Run a command to its end; a failure ends the benchmark."""
     with tempfile.TemporaryFile() as out:
+        started = time.perf_counter()
         child = subprocess.Popen([sys.executable, "-m", *map(str, command)], stdout=out, env=ENVIRONMENT)
         _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - started
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
             raise SystemExit(f"{' '.join(map(str, command))} failed with status {child.returncode}")
         out.seek(0)
-        return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, out.read().decode())
+        return Run(seconds, usage.ru_maxrss, out.read().decode())
 
 
 def import_log(log: Path, archive: Path, *options: str) -> Run:

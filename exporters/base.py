@@ -118,11 +118,11 @@ class Selection:
             yield game
 
     def summary(self) -> str:
-        """One line for the user: ``12 games; left out: 3 examined, 1 without a ply``."""
+        """One line for the user: ``12 games; excluded: 3 examined, 1 without a ply``."""
         text = f"{self.taken} game{'' if self.taken == 1 else 's'}"
         if self.marked:
             text += f" ({_counted(self.marked)})"
-        return f"{text}; left out: {_counted(self.left_out) or 'none'}"
+        return f"{text}; excluded: {_counted(self.left_out) or 'none'}"
 
     def _reason_against(self, game: Game) -> str | None:
         if game.kind is not GameKind.PLAYED and game.kind.value not in self.include:
@@ -219,7 +219,7 @@ def known_keys(path: Path, exporter: GameExporter, begin: int = 0) -> set[str]:
     """
     mark = exporter.key_mark
     if mark is None:
-        raise ExportError("Nothing can be appended in this format, because it holds no game keys; write a new file.")
+        raise ExportError("This format has no game keys, so games cannot be appended; write a new file.")
     if not path.exists():
         return set()
     start = mark.encode()
@@ -337,7 +337,7 @@ def _refuse(target: Path, force: bool) -> None:
     if target.is_dir():
         raise ExportError(f"{target} is a folder; name a file in it.")
     if target.exists() and not force:
-        raise ExportError(f"{target} is already there; use --force to replace it.")
+        raise ExportError(f"{target} already exists; use --force to replace it.")
 
 
 def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> tuple[Path, set[str]]:

@@ -33,7 +33,7 @@ def make_exporter(what: str, format_name: str, *, raw: bool = False) -> Exporter
     """
     formats = EXPORTERS.get(what)
     if formats is None:
-        raise ExportError(f"There is no export of {what!r}; use one of {', '.join(EXPORTERS)}.")
+        raise ExportError(f"Unknown export {what!r}; use one of {', '.join(EXPORTERS)}.")
     if format_name not in formats:
         raise ExportError(f"{what} cannot be written as {format_name!r}; use one of {', '.join(formats)}.")
     make = formats[format_name]

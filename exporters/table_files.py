@@ -149,7 +149,7 @@ def write_dataset(
         raise ExportError(
             f"{folder} is there and is no dataset of ours; name another folder."
             if force
-            else f"{folder} is already there; use --force to replace it."
+            else f"{folder} already exists; use --force to replace it."
         )
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:

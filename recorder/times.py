@@ -48,7 +48,9 @@ def parse_zone(text: str) -> tzinfo:
             return timezone(distance if offset[1] == "+" else -distance)
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"{text!r} is no time zone; write a name as Europe/Vienna or an offset as +02:00.") from error
+        raise ValueError(
+            f"{text!r} is not a time zone; write a name such as Europe/Vienna, or an offset such as +02:00."
+        ) from error
 
 
 LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000

@@ -86,7 +86,7 @@ class Database:
         ``db check`` looks at the whole file.
         """
         if self.read_only:
-            raise StorageError(f"{self.path} was opened for reading only.")
+            raise StorageError(f"{self.path} was opened read-only.")
         if self._transaction is not None:
             yield self._transaction
             return

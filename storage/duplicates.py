@@ -160,7 +160,7 @@ def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[st
 
     rows = [resolve(driver, one), resolve(driver, other)]
     if rows[0] == rows[1]:
-        raise StorageError(f"{one} and {other} name one game already.")
+        raise StorageError(f"{one} and {other} are already one game.")
     games = _load(driver, sorted(rows))
     why = why_never_one(*games)
     if why is not None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from recorder.exit_codes import ExitCode
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+STARTED = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -44,6 +49,22 @@ def used_commands(text: str) -> list[list[str]]:
     ]
 
 
+def on_terminal(words: list[str], folder: Path, variables: dict[str, str]) -> str:
+    """Run a command of ours, as a person sees it on a terminal of 80 columns."""
+    ours, terminal = os.openpty()
+    environment = os.environ | variables | {"TERM": "dumb", "COLUMNS": "80", "PYTHONPATH": str(ROOT)}
+    assert words[0] == "ics-recorder"
+    program = [sys.executable, "-m", "recorder", *words[1:]]
+    process = subprocess.Popen(program, cwd=folder, env=environment, stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    with os.fdopen(ours, "rb", buffering=0) as screen, contextlib.suppress(OSError):  # Linux ends it with an error
+        while piece := screen.read(65536):
+            shown += piece
+    assert process.wait() == 0, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
 def test_command_reference_is_generated() -> None:
     assert (ROOT / "docs/cli.md").read_text(encoding="utf-8") == reference()
 
@@ -60,22 +81,52 @@ def test_every_command_has_help_and_a_section(name: str) -> None:
             assert re.fullmatch("ICS_RECORDER_[A-Z0-9_]+", param.envvar)  # a shell can set it
 
 
-def test_readme_shows_every_command() -> None:
-    shown = {words[0] for words in used_commands(README)}
+def test_getting_started_shows_every_command() -> None:
+    shown = {words[0] for words in used_commands(STARTED)}
     assert shown == set(main.commands)
 
 
-def test_readme_programs_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    of_archive, of_log = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    (tmp_path / "session.log").write_bytes((ROOT / "tests/corpus/server/c08_adjourn/observer_GuestXw.raw").read_bytes())
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the bundled logs, and the current folder of the test."""
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
     monkeypatch.chdir(tmp_path)
-    exec(compile(of_archive, "README.md", "exec"), {})
-    printed = capsys.readouterr().out
-    assert printed.startswith("Import of 1 file (1 new) · ")
-    assert "[%clk " in printed
-    exec(compile(of_log, "README.md", "exec"), {})
+    return tmp_path
+
+
+def without_sizes(text: str) -> str:
+    """How large a picture is differs between versions of matplotlib."""
+    return re.sub(r"\d+ KiB", "n KiB", text)
+
+
+def test_the_session_of_the_readme_prints_what_it_shows(checkout: Path) -> None:
+    (block,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    first, *steps = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    name, archive = first.strip().removeprefix("export ").split("=")
+    assert len(steps) == 5
+    for step in steps:
+        command, printed = step.split("\n", 1)
+        shown = on_terminal(command.split(), checkout, {name: archive})
+        lines = [line.rstrip() for line in without_sizes(shown).strip().splitlines()]
+        assert lines == without_sizes(printed).strip().splitlines()
+    assert (checkout / "game.html").read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_the_program_of_the_readme_prints_what_it_shows(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ((program, printed),) = re.findall(r"```python\n(.*?)```\n\nThis prints:\n\n```\n(.*?)```", README, re.DOTALL)
+    exec(compile(program, "README.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+def test_the_program_of_getting_started_runs(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", STARTED, re.DOTALL)
+    log = ROOT / "tests/corpus/server/c08_adjourn/observer_GuestXw.raw"
+    (checkout / "session.log").write_bytes(log.read_bytes())
+    exec(compile(program, "getting-started.md", "exec"), {})
     assert "[('e4', 905000, 0, None), ('e5', 905000, 0, None)" in capsys.readouterr().out
 
 
@@ -140,14 +191,13 @@ def test_make_targets_in_documents_exist() -> None:
         assert set(re.findall(r"`make ([a-z-]+)", path.read_text(encoding="utf-8"))) <= targets
 
 
-def test_exit_codes_are_in_the_readme_as_in_the_reference() -> None:
-    rows = re.findall(r"^\| \d+ \|.*$", README, re.MULTILINE)
-    assert rows == re.findall(r"^\| \d+ \|.*$", reference(), re.MULTILINE)
+def test_all_exit_codes_are_in_the_reference() -> None:
+    rows = re.findall(r"^\| \d+ \|.*$", reference(), re.MULTILINE)
     assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
 
 
-def test_readme_commands_on_bundled_logs_run(tmp_path: Path) -> None:
-    (block,) = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+def test_commands_of_getting_started_on_bundled_logs_run(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```sh\n(.*?)```", STARTED, re.DOTALL)
     printed = []
     for line in block.splitlines():
         program, *words = line.split("#")[0].split()
@@ -165,7 +215,7 @@ def test_readme_commands_on_bundled_logs_run(tmp_path: Path) -> None:
     assert "[%eval " in engine
     assert "[%clk 0:" in clocks
     assert "[%emt" not in clocks
-    assert re.search(r"^Told by: +xboard_\w+.debug.gz, xboard_\w+.debug.gz$", shown, re.MULTILINE)
+    assert re.search(r"^Sources: +xboard_\w+.debug.gz, xboard_\w+.debug.gz$", shown, re.MULTILINE)
     assert match.startswith("Board A: ")
 
 

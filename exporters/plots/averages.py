@@ -66,7 +66,7 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
         attrs["left_out"] = {**attrs["left_out"], "of games without a base time": int((~based).sum())}
         drawn = drawn[based]
     if drawn.empty:
-        raise ExportError("There is nothing to draw: no game has a base time.")
+        raise ExportError("No data: no game in this selection has a base time.")
     bases = sorted({int(base) for base in drawn["base_s"]})
     attrs |= {"games": int(drawn["key"].nunique()), "plies": len(drawn), "base_s": bases}
     who: Any = "all"
@@ -190,10 +190,10 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
     """
     told = _telling(moves_of(plies, player), move)
     if told.empty:
-        raise ExportError(f"There is nothing to draw: no game reached move {move}.")
+        raise ExportError(f"No data: no game in this selection reached move {move}.")
     table = clock_lead(told, moves=[move], edges_percent=_LEADS)
     if table.empty:
-        raise ExportError(f"There is nothing to draw: no game with a result and both clocks reached move {move}.")
+        raise ExportError(f"No data: no game with a result and both clocks reached move {move}.")
     begins = table["lead_from_percent"].astype("object").where(table["lead_from_percent"].notna(), None)
     classes = dict(zip(begins, zip(table["sides"], table["score"], strict=True), strict=True))
     rows = []
@@ -269,7 +269,7 @@ def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
     """
     own = moves_of(plies, player)
     if own.empty:
-        raise ExportError(f"There is nothing to draw: {plain(player)} made no move in the chosen games.")
+        raise ExportError(f"No data: {plain(player)} made no move in this selection.")
     games = own.drop_duplicates("key")
     ended = games["reason"].map(reason_words, na_action="ignore").astype("string").fillna("reason not known")
     ended = ended.where(games["ending"].eq("result").fillna(False).astype(bool), games["ending"].astype("string"))

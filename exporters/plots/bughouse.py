@@ -55,7 +55,7 @@ def bughouse_clocks(
         raise ExportError(f"The picture bughouse shows the two games of one match, and {len(games):,} were given.")
     drawn = usable(plies, "clock_after_ms", clocks=True)
     if drawn["key"].nunique() < len(_BOARDS):
-        raise ExportError("There is nothing to draw: the clocks of one of the boards are not known.")
+        raise ExportError("No data: the clocks of one board are unknown.")
     look = theme_of(theme)
     ax = new_axes(ax, look)
     rows = _rows_of_boards(drawn, games)

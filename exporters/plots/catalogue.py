@@ -50,7 +50,7 @@ def player_profile(
     """
     own = moves_of(plies, player)
     if own.empty:
-        raise ExportError(f"There is nothing to draw: {plain(player)} made no move in the chosen games.")
+        raise ExportError(f"No data: {plain(player)} made no move in this selection.")
     look = theme_of(theme)
     games = plies[plies["key"].isin(own["key"].unique())]
     figure = new_figure(look, size)

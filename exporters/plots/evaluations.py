@@ -1,4 +1,4 @@
-"""What moves were worth: the evaluation over a game beside its clocks, and blunders against the clock."""
+"""Evaluations: the evaluation over a game beside its clocks, and blunders against the clock."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clo
     left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
     if table.empty:
         why = ", ".join(f"{count:,} plies {reason}" for reason, count in left_out.items())
-        raise ExportError(f"There is nothing to draw: {f'left out were {why}' if why else 'no known move was chosen'}.")
+        raise ExportError(f"No data: {f'excluded: {why}' if why else 'no game in this selection has a known move'}.")
     table.attrs["left_out"] = left_out
     return table
 

@@ -53,7 +53,9 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
             )
         except UserWarning as warning:
             width, height = figure.get_size_inches()
-            raise ExportError(f"The picture has no room in {width:g} x {height:g} inches: make it larger.") from warning
+            raise ExportError(
+                f"The picture does not fit into {width:g} x {height:g} inches; choose a larger size."
+            ) from warning
 
 
 def svg_text(figure: Figure, prefix: str = "") -> str:

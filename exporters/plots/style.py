@@ -127,7 +127,7 @@ def theme_of(theme: str | Theme) -> Theme:
     if isinstance(theme, Theme):
         return theme
     if theme not in THEMES:
-        raise ExportError(f"There is no theme {theme!r}: choose {' or '.join(THEMES)}.")
+        raise ExportError(f"Unknown theme {theme!r}: choose {' or '.join(THEMES)}.")
     return THEMES[theme]
 
 

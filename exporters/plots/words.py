@@ -39,9 +39,9 @@ def only_game(plies: pd.DataFrame, picture: str) -> None:
     """
     games = plies["key"].nunique()
     if games == 0:
-        raise ExportError(f"There is nothing to draw: no game with a known move was chosen for {picture}.")
+        raise ExportError(f"No data: no game in this selection has a known move ({picture}).")
     if games > 1:
-        raise ExportError(f"The picture {picture} shows one game, and {games:,} were chosen.")
+        raise ExportError(f"The picture {picture} shows one game, and {games:,} match.")
 
 
 def moves_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
         leave_out("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
     if kept.empty:
         why = f" ({_counted(left_out)})" if left_out else ": no game with a known move was chosen"
-        raise ExportError(f"There is nothing to draw{why}.")
+        raise ExportError(f"No data{why}.")
     kept = kept.copy(deep=False)
     kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "left_out": left_out}
     return kept
@@ -128,11 +128,11 @@ def _counted(left_out: dict[str, int]) -> str:
 
 
 def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
-    """``1 game, 80 plies · left out: 2 plies without a known clock · clocks in whole seconds``."""
+    """``1 game, 80 plies · excluded: 2 plies without a known clock · clocks in whole seconds``."""
     attrs = drawn.attrs
     games, plies = attrs["games"], attrs["plies"]
     parts = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'}"]
-    parts += [f"left out: {_counted(attrs['left_out'])}"] if attrs["left_out"] else ["nothing left out"]
+    parts += [f"excluded: {_counted(attrs['left_out'])}"] if attrs["left_out"] else ["nothing excluded"]
     going_on = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
     in_progress = drawn.loc[going_on, "key"].nunique()
     if in_progress:

@@ -195,7 +195,7 @@ def clock_words(game: Game) -> list[str]:
     causes = Counter(entry.cause for entry in ledger(game) if entry.cause is not None)
     total = sum(causes.values())
     if not total:
-        return ["There are no printed clocks that could be checked."]
+        return ["No printed clocks to check."]
     found = [f"{count(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
     found += [
         f"{count(causes[cause], 'move adds', 'moves add')} up {words}."
@@ -211,9 +211,9 @@ def clock_words(game: Game) -> list[str]:
 
 _BASES = {
     TimeBasis.UTC: "Arrival times are UTC, taken where the recorder ran.",
-    TimeBasis.LOCAL: "Arrival times are those of the log; it does not tell their time zone.",
+    TimeBasis.LOCAL: "Arrival times are those of the log; their time zone is unknown.",
     TimeBasis.CLOCK: "The log has times without a date.",
-    TimeBasis.NONE: "The log has no arrival times: what is played back is what the server printed for each move.",
+    TimeBasis.NONE: "The log has no arrival times: the replay uses the times that the server printed for each move.",
 }
 
 
@@ -244,15 +244,15 @@ def provenance(game: Game, in_progress: bool) -> list[str]:
     if in_progress:
         found.append("The game is in progress: its log is still being written.")
     elif not game.complete:
-        found.append("The game is not complete: what is missing was not seen, and nothing is made up for it.")
+        found.append("The game is incomplete: missing moves were not recorded, and none are invented.")
     if game.base_inferred:
         found.append("The server printed a base time of 0; the first clocks show 10 seconds.")
     if game.variant_inferred and game.variant != "chess":
-        found.append(f"That it is {game.variant} was concluded from its boards.")
+        found.append(f"That it is {game.variant} was inferred from its boards.")
     words = {
-        EvidenceKind.SAME: "Several logs tell one game",
-        EvidenceKind.CONTINUES: "It goes on where another log ends",
-        EvidenceKind.CONFLICT: "The logs contradict each other",
+        EvidenceKind.SAME: "Sources agree",
+        EvidenceKind.CONTINUES: "Continues another source",
+        EvidenceKind.CONFLICT: "Sources contradict each other",
     }
     found += [f"{words[one.kind]}: {one.text}." for one in dict.fromkeys(game.evidence)]
     return found
@@ -269,7 +269,7 @@ _ANOMALIES = {
     "variant": "The rules of this game are not known",
     "cut": "A line was cut off",
     "lost-data": "The server lost data",
-    "damaged": "The log is damaged",
+    "damaged": "The log is corrupt",
     "clock-disagrees": "The server's date and arrival times contradict each other",
     "internal-error": "An error in this program",
 }

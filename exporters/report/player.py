@@ -47,7 +47,7 @@ def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
     """
     found = choose_player(sides, player, "player")
     if not found.identities:
-        raise ExportError(f"{player} played none of the chosen games.")
+        raise ExportError(f"{player} played no game of this selection.")
     return found
 
 

@@ -105,13 +105,13 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def what_counts(frame: pd.DataFrame) -> str:
-    """``12 games, 480 plies count; left out: 3 plies inferred; 20 of whole seconds only.`` of a measure's table."""
+    """``12 games, 480 plies count; excluded: 3 plies inferred; 20 of whole seconds only.`` of a measure's table."""
     attrs = frame.attrs
     parts = [f"{count(attrs['games'], 'game')}, {count(attrs['plies'], 'ply', 'plies')} count"]
     if not attrs["plies"] and attrs["left_out"]:
         parts = []
     left = [f"{count(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["left_out"].items()]
-    parts.append(f"left out: {', '.join(left)}" if left else "nothing left out")
+    parts.append(f"excluded: {', '.join(left)}" if left else "nothing excluded")
     parts += [f"{plies:,} of them {_MARKED.get(name, name)}" for name, plies in attrs["marked"].items()]
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."

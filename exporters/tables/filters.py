@@ -117,7 +117,7 @@ def _instant_ms(given: _Day, *, end: bool) -> int | None:
         try:
             given = date.fromisoformat(given)
         except ValueError as error:
-            raise ExportError(f"{given!r} is no day; write it as 2020-01-31.") from error
+            raise ExportError(f"{given!r} is not a date; write it as 2020-01-31.") from error
     if isinstance(given, datetime):
         moment = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
         return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

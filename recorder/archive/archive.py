@@ -399,7 +399,7 @@ def _read_options(
         try:
             day = datetime.date.fromisoformat(day)
         except ValueError as error:
-            raise SourceError(f"{day!r} is no day; write it as 2020-01-31.") from error
+            raise SourceError(f"{day!r} is not a date; write it as 2020-01-31.") from error
     if tz is not None:
         try:
             parse_zone(tz)

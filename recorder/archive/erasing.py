@@ -238,7 +238,10 @@ def clear_free_places(where: str, tell: Callable[[str], object]) -> list[Path]:
         try:
             archive.vacuum()
         except StorageError as error:
-            tell(f"What is gone may still stand in free places of {path}: {error} Repeat this when nobody uses it.")
+            tell(
+                f"Erased text may remain in unused pages of {path}: {error} Repeat this when no program "
+                f"uses the archive."
+            )
     return sorted(
         file for word in ("before-rebuild", "before-upgrade") for file in path.parent.glob(f"{path.name}.{word}*")
     )

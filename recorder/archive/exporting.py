@@ -150,7 +150,7 @@ def left_out(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
         ("with a guest", {"no_guests": where.no_guests}),
         ("with a computer", {"no_computers": where.no_computers}),
         ("folded as probable duplicates", {"folded": where.folded}),
-        ("older than the last asked for", {"last": where.last}),
+        (f"older than the newest {where.last}", {"last": where.last}),
     )
     asked = replace(
         where,
@@ -185,7 +185,7 @@ def require_games(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
     if not archive.count(where):
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
         raise StorageError(
-            f"No games match these filters{f' (left out: {words})' if words else ''}; "
+            f"No games match these filters{f' (excluded: {words})' if words else ''}; "
             "`ics-recorder games` lists the games."
         )
     return reasons
@@ -374,9 +374,9 @@ def _copying(where: str, target: str) -> Iterator[Path]:
     current(path)
     refuse_protected(Path(target), archive_files(path))
     if os.path.lexists(target):
-        raise ExportError(f"{target} is already there; give another name.")
+        raise ExportError(f"{target} already exists; choose another name.")
     if not Path(target).absolute().parent.is_dir():
-        raise ExportError(f"{target} cannot be written: its folder is not there.")
+        raise ExportError(f"{target} cannot be written: its folder does not exist.")
     try:
         yield path
     except (StorageError, sqlite3.Error, OSError) as error:

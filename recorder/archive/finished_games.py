@@ -61,19 +61,19 @@ def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
         if _is_folder(target):
             path.mkdir(parents=True, exist_ok=True)
             if not os.access(path, os.W_OK | os.X_OK):
-                raise ExportError(f"{target} cannot be written: no file can be made in this folder.")
+                raise ExportError(f"{target} cannot be written: this folder is not writable.")
             return
         was_there = path.exists()
         if was_there and not path.is_file():
-            raise ExportError(f"{target} is no file that games can be appended to.")
+            raise ExportError(f"{target} is not a file that games can be appended to.")
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666))
         if not was_there:
             path.unlink()
         folder = path.resolve().parent
         if not os.access(folder, os.W_OK | os.X_OK):
             raise ExportError(
-                f"{target} cannot be written: a game that goes on replaces its entry by a new file, and no file can be "
-                f"made in {folder}."
+                f"{target} cannot be written: replacing the entry of a game that continues needs a new file, "
+                f"and {folder} is not writable."
             )
     except OSError as error:
         raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
@@ -252,7 +252,7 @@ class FinishedGames:
     @property
     def _mark(self) -> str:
         if self._exporter.key_mark is None:
-            raise ExportError("Nothing can be appended in this format, because it holds no game keys.")
+            raise ExportError("This format has no game keys, so games cannot be appended.")
         return self._exporter.key_mark
 
     def _text(self, game: Game) -> bytes:

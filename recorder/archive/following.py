@@ -218,9 +218,7 @@ class Resident:
         if len(self._overtaken_s) >= _OVERTAKEN:
             self._overtaken_s.clear()
             self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-            raise SourceError(
-                f"Another program keeps the archive up to date with {self._path}, too: left to it for now."
-            )
+            raise SourceError(f"Another program is importing {self._path} too; waiting for it to end.")
 
     # --- steps
 

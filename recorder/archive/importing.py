@@ -382,7 +382,9 @@ def _write(reading: _Reading, outcome: Outcome) -> None:
         keep = False  # they would be kept without the pipeline's having looked at them
     resume = resumed.restart_state if resumed else None
     if living and kind in SAVED_KINDS:
-        raise SourceError(f"{source.name} holds saved games, and only logs are followed; import it when it has grown.")
+        raise SourceError(
+            f"{source.name} contains saved games, and only logs can be followed; import it when it has grown."
+        )
     followed = options.living_pipeline(kind, resume=resume, offset=start) if living else None
     pipeline: AnyPipeline = followed or options.pipeline(kind, resume=resume, offset=start)
     with reading.archive.write_source(
@@ -437,7 +439,7 @@ def _read_blocks(reading: _Reading, intake: _Intake, scrubbing: Scrubbing, first
         left = read - intake.done
         held = (block if left <= len(block) else held + block)[-left:] if left else b""
     if read != end:
-        raise SourceError(f"{reading.source.name}: it became shorter while it was read; import it again")
+        raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
     return held
 
 

@@ -175,13 +175,13 @@ def _tell_beginning(
         if not is_loopback(listener):
             tell(
                 "exposed",
-                f"Warning: {here} can be reached from other machines. Whoever reaches it uses your line to the server, "
-                "and passwords pass the network in plain text.",
+                f"Warning: {here} is open to other machines: anyone who connects uses your connection to the server, "
+                "and passwords are sent unencrypted.",
                 address=here,
             )
     host, port = listeners[0].getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    talk.say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
+    talk.say(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
     tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
 
 
@@ -217,4 +217,4 @@ def tell_end(proxy: Proxy, journals: Path, tell: MessageSink, talk: MessagePrint
         unrecorded=proxy.unrecorded,
     )
     if proxy.unrecorded:
-        talk.say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded as a whole; see above.")
+        talk.say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded completely; see above.")

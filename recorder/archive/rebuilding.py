@@ -138,7 +138,7 @@ def _read(
             done += len(block)
             progress(row.name, done, row.size_bytes)
         if done != row.size_bytes:
-            raise SourceError(f"{row.name}: it became shorter while it was read.")
+            raise SourceError(f"{row.name}: the file was truncated while being read.")
         offset, state = pipeline.restart()
         writer.restart(offset, marked(state, row.unfinished))  # the next start still looks for more of it
         writer.add_games(pipeline.finish())

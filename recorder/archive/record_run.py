@@ -183,7 +183,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
 
 
 async def _take_left_over(run: RecordRun) -> None:
-    """Import the journals that a crash has left."""
+    """Import the journals that a crash disconnected."""
     await take_left_over(
         run.journals,
         None if run.child is None else run.child.take_left,
@@ -199,7 +199,7 @@ async def _finish(
     missing = await child.finish(hurry, taking)
     for journal in missing:
         later = import_command(find_part(journal), where)
-        tell("not_imported", f"Not all of it is in the archive: {later}", connection=None)
+        tell("not_imported", f"The archive is incomplete: {later}", connection=None)
     return not missing
 
 

@@ -326,7 +326,7 @@ class ArchiveChild:
             if self._problem:
                 self._say(clean(facts["problem"]))
             elif facts["over"]:
-                self._say("That is over: the archive goes on.")
+                self._say("The archive is writable again; updates resumed.")
         self.state = "is behind" if self._problem else self._what_is_aside() or "is up to date"
 
     def _what_is_aside(self) -> str:

@@ -164,7 +164,7 @@ def picture_games(archive: ArchiveStore, scope: str, chosen: GameFilter) -> Game
     games = list(archive.games(chosen))
     found = match_of(archive, games[0])
     if found is None:
-        raise StorageError(f"The other board of game {games[0].key[:8]} is not known, or it is no bughouse.")
+        raise StorageError(f"The other board of game {games[0].key[:8]} is unknown, or it is not a bughouse game.")
     keys = frozenset((found[0].a.key, found[0].b.key))
     return GameFilter(keys=keys, kinds=frozenset(), min_plies=0) if keys.issuperset(g.key for g in games) else None
 

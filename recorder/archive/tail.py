@@ -160,7 +160,7 @@ class _JournalTail(Tail):
         except OSError as error:
             raise _unreadable(path, error) from error
         if self._file < 0 and self._packed is None:
-            raise SourceError(f"{path}: cannot be read: it is no longer there")
+            raise SourceError(f"{path}: cannot be read: the file no longer exists")
         if self._packed is None:
             place = os.lseek(self._file, 0, os.SEEK_CUR)
             self._last = os.pread(self._file, min(place, _COMPARED), max(place - _COMPARED, 0))

@@ -129,7 +129,7 @@ def _failures(facts: dict[str, Any]) -> Iterator[None]:
         say(f"Error: {error}")
         raise Exit(exit_status(error)) from error
     except KeyboardInterrupt as error:
-        say("Interrupted; what was finished before is kept.")
+        say("Interrupted; finished work is kept.")
         raise Exit(ExitCode.INTERRUPTED) from error
     except BrokenPipeError as error:
         _leave(sys.stdout)
@@ -238,7 +238,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
     script = get_completion_class(shell)
     if script is None:
-        raise click.UsageError(f"No completion is known for {shell}.")
+        raise click.UsageError(f"No completion for {shell}; choose bash, zsh or fish.")
     click.echo(script(ctx.find_root().command, {}, "ics-recorder", "_ICS_RECORDER_COMPLETE").source())
 
 

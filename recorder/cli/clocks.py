@@ -135,7 +135,7 @@ def command(
     chosen = game_filter(**filters)
     format_name = format_of(format_name or shortcut, output, _FORMATS)
     if format_name == "table" and output != "-":
-        raise click.UsageError("A table is for the terminal; write files with --format csv, jsonl or json.")
+        raise click.UsageError("--format table is for the terminal only; use csv, jsonl or json for files.")
     if name is None and (by or top is not None):
         name = "usage" if by else "longest"
     if name is None:
@@ -160,7 +160,7 @@ def _refuse_contradictions(asked: _Asked) -> None:
     if asked.top is not None and asked.name != "longest":
         raise click.UsageError(f"--top is for --table longest, not for {asked.name}.")
     if len({*asked.by}) < len(asked.by):
-        raise click.UsageError("--by names the same twice.")
+        raise click.UsageError("--by names a dimension twice.")
 
 
 def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
@@ -331,7 +331,7 @@ def _say_counts(told: dict[Any, Any], reasons: dict[str, int]) -> None:
     say(f"{plural(told['games'], 'game')}, {plural(told['plies'], 'ply', 'plies')} counted{_listed(told['marked'])}.")
     _say_engines(told.get("engines", []))
     if told["left_out"]:
-        say(f"Plies left out: {_numbers(told['left_out'])}.")
+        say(f"Plies excluded: {_numbers(told['left_out'])}.")
     say_left_out(reasons.items())
 
 

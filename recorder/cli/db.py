@@ -40,7 +40,7 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
         try:
             re.compile(value)
         except re.error as error:
-            raise click.BadParameter(f"{value!r} is no regular expression: {error}.") from error
+            raise click.BadParameter(f"{value!r} is not a regular expression: {error}.") from error
     return values
 
 
@@ -127,8 +127,8 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
             known = sum(row.path is not None and not is_there for row, _, is_there in missing)
             back = ("", "put it back where it was, ")[known] if known < 2 else "put them back where they were, "
             say(
-                f"{path} stays as it is: {back}take the games over as they are with --carry-over, or take them out "
-                f"for good: ics-recorder sources forget {missing[0].row.id}"
+                f"{path} stays as it is: {back}keep the stored games with --carry-over, or remove them: "
+                f"ics-recorder sources forget {missing[0].row.id}"
             )
             ctx.exit(ExitCode.INPUT)
         for word, games in (("added", changes.added), ("gone", changes.gone)):
@@ -213,16 +213,16 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json:
             for remark in (*audit.unexplained, *audit.conflicts):
                 click.echo(f"  ({clean(str(remark))})")
     for key in report.stale:
-        say(f"Game {key[:8]} is not what its witnesses make: `ics-recorder db rebuild` makes it anew.")
+        say(f"Game {key[:8]} differs from what its sources give: run `ics-recorder db rebuild`.")
     if report.analyses is not None:
         say_analyses(report.analyses)
         for key in report.analyses.wrong:
-            say(f"Game {key[:8]} has other positions than those by which its analyses are shown.")
+            say(f"Game {key[:8]} has other positions than its analyses.")
     read, findings = report.read, report.findings
     if not audits:
-        say("The archive holds no log: there is nothing to audit.")
+        say("The archive contains no log: nothing to verify.")
     elif not read and not any(audit.unread for audit in audits):
-        say(f"NOTHING WAS AUDITED: {plural(len(audits), 'log')}, none of which could be read again.")
+        say(f"NOTHING WAS VERIFIED: {plural(len(audits), 'log')}, none of which could be read again.")
         ctx.exit(ExitCode.UNPROVED)
     else:
         unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""

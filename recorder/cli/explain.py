@@ -68,9 +68,7 @@ def command(
     told = observe is not None or observe_handles is not None
     plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if told else None
     if plan is None and not (limit is None and rotate is None and share is None):
-        raise click.UsageError(
-            "--limit, --rotate and --share are parts of another policy: give --observe or --observe-handles."
-        )
+        raise click.UsageError("--limit, --rotate and --share belong to a policy: add --observe or --observe-handles.")
     try:
         explaining, timed = explain_log(file, plan)
     except NoPolicyError as error:
@@ -90,10 +88,10 @@ def command(
         say(f"{plural(explaining.unread_rows, 'line')} of the tables of games could not be read.")
     missing = sorted(set(numbers) - {account.game_no for account in found})
     if not accounts:
-        say(f"No line of {file} tells of a game.")
+        say(f"{file} contains no game.")
         ctx.exit(ExitCode.FINDINGS)
     if missing:
-        say(f"No line of {file} tells of game {', '.join(map(str, missing))}.")
+        say(f"{file} does not contain game {', '.join(map(str, missing))}.")
         ctx.exit(ExitCode.FINDINGS)
 
 

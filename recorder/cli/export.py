@@ -120,7 +120,7 @@ def _pgn(
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
     if analysis is not None and not engine:
-        raise click.UsageError("--analysis chooses what --engine writes: add --engine.")
+        raise click.UsageError("--analysis selects what --engine writes: add --engine.")
     options = make_pgn_options(
         clock,
         style,
@@ -356,7 +356,7 @@ def convert(
     from recorder.sources import path_kind
 
     if log != "-" and path_kind(log) == "folder":
-        raise click.UsageError(f"{log} is a folder, and convert reads one log; import reads folders.")
+        raise click.UsageError(f"{log} is a folder, and convert reads one log; use import for folders.")
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
     exporter = _exporter(
         ctx,

@@ -125,7 +125,7 @@ def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) ->
     if format_name is None and suffix and suffix not in formats:
         say(f"{output}: .{suffix} is no format of this command; writing {chosen} (--format {'|'.join(formats)}).")
     if chosen == "parquet" and output == "-" and sys.stdout.isatty():
-        raise click.UsageError("Parquet is not for the terminal; write it to a file with -o.")
+        raise click.UsageError("Parquet cannot be printed on a terminal; write it to a file with -o.")
     return chosen
 
 
@@ -146,7 +146,7 @@ def say_left_out(reasons: Iterable[tuple[str, int]]) -> None:
         for reason, number in reasons
     )
     if words:
-        say(f"Left out: {words}.")
+        say(f"Excluded: {words}.")
 
 
 def _one(reason: str) -> str:

@@ -87,17 +87,17 @@ def command(
     path = Path(log)
     kind = "pipe" if log == "-" else path_kind(path)
     if kind == "folder":
-        raise SourceError(f"{log} is a folder: name the log in it that is being written.")
+        raise SourceError(f"{log} is a folder: name the log that is being written.")
     if kind == "pipe":
-        raise SourceError(f"{log} is read once and cannot be followed: let it be written to a file, or import it.")
+        raise SourceError(f"{log} can be read only once and cannot be followed: write it to a file, or import it.")
     if state_of(path) is None:
         if not wait:
-            raise SourceError(f"{log}: no such file; --wait waits for it.")
+            raise SourceError(f"{log}: no such file; use --wait to wait for it.")
         say(f"Waiting for {clean(log)}.")
     elif holds_saved_games(path):
-        raise SourceError(f"{log} holds saved games, and only logs are followed: import it when it has grown.")
+        raise SourceError(f"{log} contains saved games, and only logs can be followed: import it when it has grown.")
     if style == "fics" and pgn is not None:
-        raise click.UsageError("--style fics holds no game keys, so nothing can be appended to it.")
+        raise click.UsageError("--style fics has no game keys, so games cannot be appended.")
     finished = None
     if pgn is not None:
         refuse_unwritable(pgn, [path, *archive_files(file_of(where))])

@@ -60,7 +60,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
 
     for handle in handles:
         if not is_handle(handle):
-            raise click.UsageError(f"{handle!r} cannot be forgotten: it is no handle, or a word that servers print.")
+            raise click.UsageError(f"{handle!r} cannot be erased: it is not a handle, or a word that servers print.")
     if undo and dry_run:
         raise click.UsageError("--undo cannot be combined with --dry-run.")
     if undo:
@@ -83,7 +83,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         print_json(_report(found, dry_run=False) | {"older_archives": older, "still_in": [str(file) for file in left]})
     else:
         for file in left:
-            say(f"{clean(str(file))} still holds it.")
+            say(f"{clean(str(file))} still contains the handle.")
         for name in older:
             say(f"{clean(name)} is an older archive and was not changed.")
 
@@ -95,9 +95,9 @@ def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
     with open_archive(where, read_only=False) as archive, archive.transaction():
         for handle in {handle.lower(): handle for handle in handles}.values():
             if not recall(archive, handle):
-                raise StorageError(f"{handle} is not among the forgotten: nobody is recorded again.")
+                raise StorageError(f"{handle} is not an erased player; nothing was changed.")
     for handle in handles:
-        say(f"{handle} is recorded again; import the logs again for what is gone.")
+        say(f"{handle} is recorded again; import the logs again to restore the erased games.")
     if as_json:
         print_json({"recalled": list(handles)})
 
@@ -116,7 +116,7 @@ def _tell(found: Forgetting, what: str) -> None:
     if found.redacted:
         say(f"Replaced in the kept bytes of {plural(len(found.redacted), 'log')}: {_listed(found.redacted)}.")
     if found.dropped:
-        say(f"No longer kept: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
+        say(f"No longer stored: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
 
 
 def _report(found: Forgetting, *, dry_run: bool) -> dict[str, Any]:

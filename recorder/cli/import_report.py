@@ -61,9 +61,9 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
         if outcome.part_of is not None:
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
         elif outcome.status == "forgotten":
-            click.echo(f"{name}: left out, it was forgotten{f'; {_BY_NAME}' if alone else ''}")
+            click.echo(f"{name}: excluded, it was removed before{f'; {_BY_NAME}' if alone else ''}")
         elif outcome.status == "exported":
-            click.echo(f"{name}: left out, ics-recorder wrote it{f'; {_BY_NAME}' if alone else ''}")
+            click.echo(f"{name}: excluded, ics-recorder wrote it{f'; {_BY_NAME}' if alone else ''}")
         elif outcome.kind is not None:
             click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return
@@ -77,7 +77,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
     click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
     if outcome.undated and alone:
-        click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date can tell it)")
+        click.echo(f"  {plural(outcome.undated, 'game')} without a date (use --date)")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts:
             click.echo(f"  {tag} {_counts(counts)}")
@@ -90,7 +90,7 @@ _MERGED = {
     "new": "new",
     "grown": "more of it than was here",
     "replaced": "kept, or read by a newer program, there",
-    "forgotten": "left out, it was forgotten",
+    "forgotten": "excluded, it was removed before",
 }
 
 
@@ -113,8 +113,8 @@ def _print_players(merged: Merged, *, dry_run: bool) -> None:
     games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
     goes = "goes" if merged.games < 2 else "go"
     click.echo(
-        f"{clean(merged.name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the "
-        f"handles are known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
+        f"{clean(merged.name)}: {plural(merged.players, 'player')} that it has erased (only hashes of the "
+        f"handles are stored): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
     )
 
 
@@ -158,7 +158,7 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
         click.echo(f"    at {anomaly.offset}: {anomaly.kind.value}: {clean(anomaly.message)}")
     if report.elsewhere:
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(report.elsewhere.items()))
-        click.echo(f"  told of games that were not followed: {told}")
+        click.echo(f"  results of games that were not observed: {told}")
     if report.shapes:
         lines = sum(shape.lines for shape in report.shapes)
         click.echo(f"  {plural(lines, 'unrecognised line')} of {plural(len(report.shapes), 'shape')}")
@@ -181,11 +181,9 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
         say(clean(f"{first.message}{rest}"))
     undated = [outcome.undated for outcome in outcomes if outcome.undated]
     if undated:
-        say(
-            f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a known date: --date can tell it."
-        )
+        say(f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a date: use --date.")
     if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
-        say(f"Of a file that was left out: {_BY_NAME}.")
+        say(f"Excluded files: {_BY_NAME}.")
 
 
 def count_all(archive: ArchiveStore) -> int:

@@ -138,7 +138,9 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
                 else:
                     out.write(value.data + (b"\n" if direction == "notes" else b""))
         for damage in (*reader.damage, *([reader.torn] if reader.torn else [])):
-            size = f"{plural(damage.size_bytes, 'byte')} left out at" if damage.size_bytes else "all is left out from"
+            size = (
+                f"{plural(damage.size_bytes, 'byte')} skipped at" if damage.size_bytes else "everything is skipped from"
+            )
             lost.append(f"{name}: {size} byte {damage.offset}: {damage.why}.")
         status = ExitCode.INPUT if reader.damage else status
     out.flush()
@@ -216,19 +218,19 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     if there == "folder":
         raise SourceError(f"{file} is a folder: name one of the logs in it.")
     if there == "pipe":
-        raise click.UsageError("It is read several times for this; name a file.")
+        raise click.UsageError("standard input cannot be read twice; name a file.")
     given = None if kind is None else SourceKind(kind)
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
         cleaner, lost = write_clean_journal(file, output, force)
         say(
             f"{plural(cleaner.replaced, 'byte')} replaced by filler, {cleaner.counted:,} only counted"
-            + (f", {lost:,} damaged ones left out." if lost else ".")
+            + (f", {lost:,} corrupt ones skipped." if lost else ".")
         )
         return
     if (given or kind_of(file)) in SAVED_KINDS:
-        raise SourceError(f"{file} holds saved games: nobody types a password there.")
+        raise SourceError(f"{file} contains saved games, which have no passwords.")
     cleaned = write_clean(file, output, force, given)
-    say(f"{plural(cleaned.replaced, 'byte')} of the {cleaned.kind.value} log replaced by filler.")
+    say(f"{plural(cleaned.replaced, 'byte')} of the {cleaned.kind.value} log masked.")
 
 
 def _extent(damage: Damage) -> str:

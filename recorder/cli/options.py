@@ -135,7 +135,7 @@ class WordSet(_ParamType):
             return value
         words = frozenset(word.strip() for word in value.split(",")) - {"", "none"}
         if unknown := sorted(words - set(self.choices)):
-            self.fail(f"{unknown[0]!r} is none of {', '.join(self.choices)}.", param, ctx)
+            self.fail(f"{unknown[0]!r} is not one of {', '.join(self.choices)}.", param, ctx)
         return words
 
 
@@ -150,7 +150,7 @@ class _Date(_ParamType):
         try:
             return datetime.strptime(value, "%Y-%m-%d").date()
         except ValueError:
-            self.fail(f"{value!r} is no day; write it as 2020-01-31.", param, ctx)
+            self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
 
 
 def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:

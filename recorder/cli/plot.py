@@ -139,12 +139,12 @@ def command(
     chosen_format, data_format = _format_of(output, format_name), _data_format_of(data)
     assert output is not None
     if data is not None and Path(data).resolve() == Path(output).resolve():
-        raise click.UsageError("--data and -o name the same place.")
+        raise click.UsageError("--data and -o name the same file.")
     pictures = _pictures()
     picture = pictures.PICTURES[name]
     players = filters["players"]
     if picture.scope == "player" and len(players) != 1:
-        raise click.UsageError(f"{name} is about one player: give --player HANDLE once.")
+        raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     from exporters.tables.facts import choose_player
     from recorder.archive.tables import picture_frames, picture_games
@@ -155,7 +155,7 @@ def command(
         shown = picture_games(archive, picture.scope, chosen)
         if shown is None:
             count = f"{archive.count(chosen):,}"
-            raise click.UsageError(f"{name} shows one game, and {count} were chosen: name one by its KEY, or last.")
+            raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
         plies, events = picture_frames(archive, picture.scope, shown)
         keep = protected(archive)
     from exporters.base import open_output
@@ -186,12 +186,14 @@ def _format_of(output: str | None, format_name: str | None) -> str:
         UsageError: neither the file's name nor ``--format`` tells it, or it would go to the terminal.
     """
     if output is None:
-        raise click.UsageError("Say where to write: -o FILE.svg, .png or .pdf.")
+        raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf.")
     if output == "-":
         if format_name is None:
             raise click.UsageError("-o - needs --format svg, png or pdf.")
         if format_name != "svg" and sys.stdout.isatty():
-            raise click.UsageError(f"{format_name.upper()} is not for the terminal; write it to a file with -o.")
+            raise click.UsageError(
+                f"{format_name.upper()} cannot be printed on a terminal; write it to a file with -o."
+            )
         return format_name
     suffix = Path(output).suffix.lower().lstrip(".")
     if format_name is None and suffix not in _FORMATS:
@@ -256,10 +258,10 @@ def report(where: str, index: bool, output: str, force: bool, **filters: Any) ->
     The other options are filters, as in `games`. A page is one file and needs no network. Requires the extra `report`.
     """
     if output == "-" and sys.stdout.isatty():
-        raise click.UsageError("A page is not for the terminal; write it to a file with -o.")
+        raise click.UsageError("A page cannot be printed on a terminal; write it to a file with -o.")
     players = filters["players"]
     if not index and len(players) > 1:
-        raise click.UsageError("A report is about one player: give --player once.")
+        raise click.UsageError("A report shows one player: give --player once.")
     key = None if index or players else _only_key(filters)
     from exporters.base import open_output
     from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
@@ -273,7 +275,7 @@ def report(where: str, index: bool, output: str, force: bool, **filters: Any) ->
         say_left_out(page.excluded.items())
         if len(page.servers) > 1:
             counted = ", ".join(f"{number:,} on {name}" for name, number in page.servers.items())
-            say(f"Counted together: {counted}; --server NAME (or unknown) chooses one.")
+            say(f"Combined: {counted}; --server NAME (or unknown) chooses one.")
         with open_output(output, force, protected(archive)) as out:
             out.write(page.html)
     target = "standard output" if output == "-" else output

@@ -187,7 +187,7 @@ def command(
             _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
             if observing.seen and not observing.chosen:
                 seen = plural(observing.seen, "game")
-                talk.say(f"{seen} seen, none of them matched; `ics-recorder explain JOURNAL` tells why.")
+                talk.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
         if log is not None:
             log.settle()
     if status is ExitCode.OK and child is not None and child.left:
@@ -216,7 +216,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
         plan = _plan(ctx)
     except click.ClickException as error:
         why = error.format_message()
-        run.tell("not_reread", f"The options cannot be read, all stays as it was: {why}", error=why)
+        run.tell("not_reread", f"The options cannot be read and are unchanged: {why}", error=why)
         return
     poll_ms = _poll_ms(ctx)
     chosen = [name for name, attribute in _CHOOSING.items() if getattr(plan, attribute) != getattr(run.plan, attribute)]
@@ -233,7 +233,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
     changes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen) or None
     now = f"{changes} changed" if changes else "no choice of games changed" if restart else "nothing changed"
     later = f" Only a restart changes {restart}." if restart else ""
-    run.tell("reread", f"The options were read again: {now}.{later}", changed=changes, restart=restart)
+    run.tell("reread", f"Options reloaded: {now}.{later}", changed=changes, restart=restart)
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
@@ -241,10 +241,10 @@ def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
     if guest and user is not None:
         by_guest, by_user = weight(ctx, "guest"), weight(ctx, "user")
         if by_guest == by_user:
-            raise click.UsageError("Say who logs in: --guest or --user NAME, not both.")
+            raise click.UsageError("Choose one login: --guest or --user NAME, not both.")
         return user if by_user > by_guest else None
     if not guest and user is None:
-        raise click.UsageError("Say who logs in: --guest or --user NAME.")
+        raise click.UsageError("Choose a login: --guest or --user NAME.")
     return user
 
 
@@ -258,10 +258,7 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
     except PasswordError as error:
         raise click.UsageError(str(error)) from None
     if sealed and not password.isascii():
-        raise click.UsageError(
-            "A time seal has room for unaccented letters, digits and signs only: leave out --timeseal, or change the "
-            "password."
-        )
+        raise click.UsageError("Timeseal supports ASCII passwords only: omit --timeseal, or change the password.")
     return lambda: password
 
 
@@ -270,7 +267,7 @@ def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: s
     if to_archive:
         say(f"Archive: {archive_file(where)}")
     else:
-        say(f"They are in no archive yet: {import_command(journals, where)}")
+        say(f"Not in an archive yet; import with: {import_command(journals, where)}")
     if pgn is not None:
         say(f"PGN: {pgn}")
 
@@ -305,6 +302,6 @@ def _dry_run(
     observed = sum(line.game is not None for line in said)
     who = "" if rehearsal.we is None or rehearsal.we.handle is None else f" as {clean(rehearsal.we.handle)}"
     say(
-        f"Nothing of this was sent to {format_address(server)} but the login{who} and the request for its games: "
+        f"Only the login{who} and the request for the table of games were sent to {format_address(server)}: "
         f"{plural(len(games), 'game')}, {observed:,} would be observed."
     )

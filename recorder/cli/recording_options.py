@@ -110,7 +110,7 @@ def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | 
     from recorder.archive.usable import refuse_unusable
 
     if not to_archive and (pgn or events):
-        raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
+        raise click.UsageError("--pgn and --events are made from the archive: omit --no-import.")
     if to_archive:
         refuse_unusable(where)
     if pgn is not None:
@@ -307,7 +307,7 @@ def make_plan(
     from recorder.live.policy.plan import ObservationPlan
 
     if observe is None and observe_handles is None:
-        raise click.UsageError("Say what to record: --observe EXPRESSION or --observe-handles FILE.")
+        raise click.UsageError("Choose the games to record: --observe EXPRESSION or --observe-handles FILE.")
     try:
         if observe is not None:
             parse_policy(observe)
@@ -326,8 +326,8 @@ def make_plan(
             raise click.BadParameter(f"{observe_handles}: {error}", param_hint=place) from error
         if not names and observe is None:
             raise click.UsageError(
-                f"{observe_handles} names nobody, so there is nothing to record: write one handle a line."
+                f"{observe_handles} contains no handle, so there is nothing to record; write one handle a line."
             )
         if not names:
-            say(f"{observe_handles} names nobody.")
+            say(f"{observe_handles} contains no handle.")
     return ObservationPlan(observe, names, limit, None if rotate is None else round(rotate * 60_000), part)

@@ -69,7 +69,7 @@ def as_engine(
 
     games = games_to_replay(files_of(keys, filters), where, game_filter(keys=keys, **filters))
     if len(games) != 1:
-        raise click.UsageError(f"These are {len(games)} games: an engine plays one. Name its key.")
+        raise click.UsageError(f"{len(games)} games match, and an engine plays one: name its key.")
     from recorder.replay.engine import RecordedEngine
 
     _play(RecordedEngine(games[0], speed=speed, pace_ms=pace_ms, idle_max_ms=idle_max_ms))
@@ -206,7 +206,7 @@ def _server(
     recorded a game sees the game from that player's side. See docs/replay.md.
     """
     if shared and pause_at:
-        raise click.UsageError("Nobody could let a shared clock go on: leave out --pause-at or --shared.")
+        raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")
     from recorder.replay.server.clients import clients_of_bytes, clients_of_games, read_tape
     from recorder.replay.server.login import Greeting
     from recorder.replay.server.sockets import serve
@@ -218,7 +218,7 @@ def _server(
     taped = None if as_games or len(files) != 1 else read_tape(Path(files[0]), say)
     if taped is not None:
         if observe:
-            raise click.UsageError("Bytes are the same for everybody: leave out --observe, or add --as-games.")
+            raise click.UsageError("--observe has no effect on a byte-for-byte replay: omit it, or add --as-games.")
         moments = taped if idle_max_ms is None else list(cap_idle(taped, idle_max_ms))
         how["begin"] = place_of(moments, begin)
         warn_of_pauses(moments, pause_at)
@@ -231,7 +231,7 @@ def _server(
 
     with open_library(
         files, where, game_filter(keys=keys, **filters), pace_ms=pace_ms, idle_max_ms=idle_max_ms,
-        lost=lambda why: say(f"Warning: A game is left out. {why}"),
+        lost=lambda why: say(f"Warning: A game was excluded. {why}"),
     ) as library:  # fmt: skip
         recording = library.recording
         how["begin"] = place_of(recording.moments, begin)

@@ -114,14 +114,16 @@ def engine(
     if (cecp is None) == (uci is None):
         raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
     if time_ms == 0:
-        raise click.UsageError("--time 0 leaves no time to think.")
+        raise click.UsageError("--time must be more than 0.")
     files = files_of(keys, filters)
     if output is not None and not files:
-        raise click.UsageError("Analyses of the archive's games are stored there: export pgn --engine writes them.")
+        raise click.UsageError(
+            "Analyses of the archive's games are stored in the archive; write them with `export pgn --engine`."
+        )
     if files and again:
-        raise click.UsageError("Of files nothing is remembered: leave out --again.")
+        raise click.UsageError("Analyses of files are not stored: omit --again.")
     if files and as_json and output in (None, "-"):
-        raise click.UsageError("Standard output has the PGN: name a file with -o, or leave out --json.")
+        raise click.UsageError("Standard output has the PGN: name a file with -o, or omit --json.")
     limits = Limits(_USUAL_TIME_MS if (time_ms, depth, nodes) == (None, None, None) else time_ms, depth, nodes)
     command = cecp if cecp is not None else uci or ""
     spec = EngineSpec("uci" if cecp is None else "cecp", command, _read_options(options))

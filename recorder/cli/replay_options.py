@@ -42,7 +42,7 @@ class SpeedType(_ParamType):
             return value
         speed = parse_speed(str(value))
         if speed is None:
-            self.fail(f"{value!r} is no speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
+            self.fail(f"{value!r} is not a speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
         return speed
 
 
@@ -75,7 +75,7 @@ class SecondsType(_ParamType):
         except (ValueError, OverflowError):
             ms = -1
         if not 0 <= ms <= 10**9:
-            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
         return ms
 
 
@@ -102,7 +102,7 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
     for option in context.command.params if files else ():
         name = option.name or ""
         if name in filters and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option.opts[0]} chooses games of the archive; all games of a file are taken.")
+            raise click.UsageError(f"{option.opts[0]} selects games of the archive; all games of a file are used.")
     return files
 
 
@@ -123,4 +123,7 @@ def warn_of_pauses(moments: Iterable[ReplayMoment[Any]], pause_at: Collection[st
         return
     known = {name for moment in moments for name in moment.markers}
     for word in sorted(set(pause_at) - known):
-        say(f"Warning: Nothing here is called {word!r}, so it pauses nowhere; there is {', '.join(sorted(known))}.")
+        say(
+            f"Warning: no event is called {word!r}, so the replay does not pause there; known: "
+            f"{', '.join(sorted(known))}."
+        )

@@ -112,7 +112,7 @@ def terminal(
 
     lines = plain or speed == "max" or not _is_terminal()
     if lines and pause_at:
-        raise click.UsageError("Lines do not pause: leave out --pause-at.")
+        raise click.UsageError("Printed lines do not pause: omit --pause-at.")
     if loop and speed == "max":
         raise click.UsageError("--loop with --speed max would never end.")
     thinks = [match for word in pause_at if (match := _THINK.fullmatch(word))]

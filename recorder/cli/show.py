@@ -56,11 +56,11 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
     move that is legal but was never seen on a board.
     """
     if raw and as_json:
-        raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")
+        raise click.UsageError("--raw prints lines of the log: omit --json.")
     if as_match and (raw or as_json):
-        raise click.UsageError("--match is for people: leave out --raw and --json.")
+        raise click.UsageError("--match prints text: omit --raw and --json.")
     if analysis is not None and (raw or as_match or as_json):
-        raise click.UsageError("--analysis chooses the column Eval: leave out --raw, --match and --json.")
+        raise click.UsageError("--analysis selects the column Eval: omit --raw, --match and --json.")
     from recorder.archive.related import games_in_progress
 
     with open_archive(where) as archive:
@@ -144,7 +144,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
-        ("Told by", ", ".join(dict.fromkeys(told)) or None),
+        ("Sources", ", ".join(dict.fromkeys(told)) or None),
         *(("Analysed by", _analyst(one, one is shown)) for one in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
     ):
@@ -194,7 +194,7 @@ def _print_match(archive: ArchiveStore, game: Game) -> None:
 
     found = match_of(archive, game)
     if found is None:
-        raise StorageError(f"The other board of game {game.key[:8]} is not known, or it is no bughouse.")
+        raise StorageError(f"The other board of game {game.key[:8]} is unknown, or it is not a bughouse game.")
     match, evidence = found
     for letter in "AB":
         game = match.board(letter)
@@ -300,7 +300,7 @@ def _print_thinking(game: Game) -> None:
         for thought in thoughts
     ]
     if rows:
-        click.echo("\nThinking (scores as White sees them)")
+        click.echo("\nThinking output (scores from White's side)")
         print_table(
             ("No", "Engine", "Score", "Depth", "Time", "Nodes", "Line"),
             rows,
@@ -367,7 +367,7 @@ def _print_lines(archive: ArchiveStore, row: SourceRow, game: Game, name: str) -
     blocks = source_blocks(archive, row, first)
     if blocks is None:
         raise StorageError(
-            f"The lines are no longer there: {row.name} is not kept, and its file is gone or has changed."
+            f"The lines are not available: {row.name} is not kept, and its file is missing or has changed."
         )
     for offset, line in lines_at(blocks, first, sorted(offsets)):
         click.echo(f"{clean(name)}:{offset}: {clean(line.decode('latin-1'))}")

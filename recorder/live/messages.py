@@ -276,7 +276,7 @@ class RunLog:
         except OSError as error:
             raise ExportError(f"The log {path} cannot be written: {error.strerror or error}.") from error
         self._queue = BackgroundQueue(
-            lambda missed: say(f"{plural(missed, 'line')} of the log {path} found no room: its disk did not answer.")
+            lambda missed: say(f"{plural(missed, 'line')} of the log {path} dropped: the disk did not respond.")
         )
 
     def write(self, event: str, sentence: str, /, **facts: Fact) -> None:

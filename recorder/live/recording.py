@@ -280,7 +280,7 @@ class DeferredJournal:
             raise self._failure
         if self._thread.is_alive():
             raise JournalError(
-                f"The disk did not answer for {self._close_s:.0f} s: {self._waiting:,} bytes wait to be written."
+                f"The disk did not respond for {self._close_s:.0f} s: {self._waiting:,} bytes are waiting."
             )
 
     @property
@@ -296,8 +296,7 @@ class DeferredJournal:
         size += _EACH_BYTES
         if self._waiting + size > self._most_bytes and not self._takes(size):
             self._failure = JournalError(
-                f"The disk does not answer: {self._waiting:,} bytes wait to be written. See to the disk, then connect "
-                "again."
+                f"The disk does not respond: {self._waiting:,} bytes are waiting. Check the disk, then reconnect."
             )
             self._work.put((0, partial(self._journal.note, "unrecorded", why="the disk did not answer")))
             raise self._failure

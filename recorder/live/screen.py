@@ -133,7 +133,7 @@ class Screen:
             )
         except OSError as error:
             self._give_back()
-            self._talk.say(f"There is no live view: {error.strerror}.")
+            self._talk.say(f"No live view: {error.strerror}.")
             return
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -213,9 +213,7 @@ class Screen:
             await self._show_always(look, tell)
         except Exception as error:
             await self.close()
-            tell(
-                "view_lost", f"How things stand is no longer shown ({type(error).__name__}: a bug); recording goes on."
-            )
+            tell("view_lost", f"The live view failed ({type(error).__name__}, a bug); recording continues.")
 
     async def _show_always(self, look: Look, tell: MessageSink) -> None:
         told = (0, 0)
@@ -226,7 +224,7 @@ class Screen:
             now_s = time.monotonic()
             if self._view is not None and self._view.returncode is not None:
                 self._end_view(self._view)
-                tell("view_lost", "The live view has ended; recording goes on.")
+                tell("view_lost", "The live view has ended; recording continues.")
             if self._view is not None:
                 rows = self._rows()
                 if now_s - page_s >= _PAGE_S:

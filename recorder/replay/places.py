@@ -104,7 +104,9 @@ def parse_position(text: str) -> Position:
         return AtTime(ms) if sign is None else By(-ms if sign == "-" else ms)
     if match := _MARKER.fullmatch(text):
         return AtMarker(match[1], None if match[2] is None else int(match[2]))
-    raise ReplayError(f"{text!r} is no place in a recording; say a move (20w), a time (1:30, +10s), #2 or an event.")
+    raise ReplayError(
+        f"{text!r} is not a position in a recording; write a move (20w), a time (1:30, +10s), #2 or an event."
+    )
 
 
 def format_position(position: Position) -> str:

@@ -141,7 +141,7 @@ def make_decoder(
         SourceError: the kind is of saved games, in which no server speaks.
     """
     if kind in (SourceKind.PGN, SourceKind.BPGN):
-        raise SourceError(f"These are saved games ({kind.value.upper()}), and not what a server said.")
+        raise SourceError(f"These are saved games ({kind.value.upper()}), not a server log.")
     if kind is SourceKind.TYPESCRIPT:
         return TypescriptDecoder(timing, tz)
     if kind is SourceKind.XBOARD:

@@ -146,7 +146,7 @@ def path_kind(path: str | PathLike[str]) -> PathKind | None:
         SourceError: nobody may look, or nothing can have this name.
     """
     if path == "":
-        raise SourceError("An empty path names no file or folder.")
+        raise SourceError("The path is empty.")
     try:
         mode = Path(path).stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

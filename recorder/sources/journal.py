@@ -80,7 +80,7 @@ class JournalDecoder:
     def anomalies(self) -> list[Anomaly]:
         """The damage found so far."""
         found = [
-            Anomaly.of(AnomalyKind.DAMAGED, place, None, f"{size:,} bytes are no record and were left out: {why}", "")
+            Anomaly.of(AnomalyKind.DAMAGED, place, None, f"{size:,} bytes are not a record and were skipped: {why}", "")
             for place, size, why in self._reader.damage
         ]
         return [*found, *self._missing]
@@ -90,7 +90,9 @@ class JournalDecoder:
         """A last record that is not whole, a last part that is missing. Complete after ``finish``."""
         found = []
         if (torn := self._reader.torn) is not None:
-            found += [f"The last record is torn: its {torn.size_bytes:,} bytes were left out, all before was read."]
+            found += [
+                f"The last record is torn: its {torn.size_bytes:,} bytes were skipped, everything before was read."
+            ]
         if self._more:
             found += [f"Part {self._part + 1} of the session is missing: part {self._part} says that it follows."]
         return found

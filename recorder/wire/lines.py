@@ -228,7 +228,7 @@ class LineReader:
 
     def _begin_long(self, offset: int, raw: bytes) -> None:
         self._forget_datagram()
-        message = f"a line is longer than {self._max} bytes and was left out"
+        message = f"a line is longer than {self._max} bytes and was skipped"
         self.anomalies.append(
             Anomaly(AnomalyKind.LONG_LINE, offset, None, message, raw[: min(80, self._max)].decode("latin-1"))
         )
@@ -491,7 +491,7 @@ class LineReader:
         self._datagram.add(text)
         if self._datagram.size > self._max:
             start, text = self._datagram.start, self._datagram.close()
-            message = f"a datagram is longer than {self._max} bytes and was left out"
+            message = f"a datagram is longer than {self._max} bytes and was skipped"
             self.anomalies.append(Anomaly(AnomalyKind.LONG_LINE, start, None, message, text[:80]))
             self._account(text, "")
 

@@ -261,8 +261,8 @@ def storage_error(path: Path, error: BaseException) -> StorageError | None:
     if isinstance(reason, sqlite3.Error):
         if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
             return StorageError(
-                f"The archive {path} is locked: another program has been writing to it for "
-                f"{files.BUSY_TIMEOUT_MS / 1000:g} seconds and more; try again when it is done."
+                f"The archive {path} is locked: another program has been writing to it for more than "
+                f"{files.BUSY_TIMEOUT_MS / 1000:g} seconds; try again later."
             )
         return corrupt(path) or StorageError(f"The archive {path} cannot be read or written: {reason}.")
     if isinstance(error, _OF_VALUES) and not isinstance(error, RecorderError):

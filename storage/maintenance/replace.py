@@ -78,10 +78,11 @@ class Replacement:
             lock.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             raise StorageError(
-                f"{self._old} is in use by another program, so it was not replaced: end that and try again ({error})."
+                f"{self._old} is in use by another program and was not replaced: end that program and try "
+                f"again ({error})."
             ) from error
         if lock.execute("PRAGMA data_version").fetchone() != (self._version,):
-            raise StorageError(f"{self._old} was written to at the last moment, so it was not replaced: try again.")
+            raise StorageError(f"{self._old} was changed during the replacement and was not replaced: try again.")
         saved = None
         if keep_old:
             saved = _free_name(self._old)
@@ -104,8 +105,8 @@ def _lock(path: Path, lock: sqlite3.Connection) -> None:
         lock.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
         raise StorageError(
-            f"The archive {path} cannot be locked, since another program is writing to it: try again when that is "
-            f"done ({error})."
+            f"The archive {path} cannot be locked, because another program is writing to it: try again later "
+            f" ({error})."
         ) from error
 
 
@@ -124,7 +125,7 @@ def _make_sure_nobody_has_it_open(path: Path) -> None:
             except sqlite3.OperationalError as error:
                 if time.monotonic() > ends_s:
                     raise StorageError(
-                        f"{path} is in use by another program, so it cannot be replaced: end that and try again "
+                        f"{path} is in use by another program and cannot be replaced: end that program and try again "
                         f"({error})."
                     ) from error
             else:

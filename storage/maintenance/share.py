@@ -87,7 +87,7 @@ def _redaction(expression: str) -> Rewrite:
     try:
         pattern = re.compile(expression, re.IGNORECASE)
     except re.error as error:
-        raise StorageError(f"--redact {expression!r} is no regular expression: {error}.") from error
+        raise StorageError(f"--redact {expression!r} is not a regular expression: {error}.") from error
     return lambda text: pattern.sub("[redacted]", text)
 
 

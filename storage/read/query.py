@@ -270,10 +270,10 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
         row = driver.execute(query, (*values, int(match[1] or 0))).fetchone()
         if row is None:
             count = count_games(driver, ALL_PLAYED)
-            raise StorageError(f"There is no game {spec}: the archive holds {count} played games with moves.")
+            raise StorageError(f"There is no game {spec}: the archive contains {count} played games with moves.")
         return int(row[0])
     if not _HEX.fullmatch(spec):
-        raise StorageError(f"{spec!r} names no game: give the beginning of a key, last, or last~2.")
+        raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
     named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
     query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) ORDER BY g.key LIMIT 11"
     rows = driver.execute(query, (beginning(spec.lower()),)).fetchall()
@@ -282,7 +282,7 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
     if len(rows) > 1:
         found = ", ".join(f"{key} ({white} vs. {black})" for _, key, white, black in rows[:10])
         more = " and more" if len(rows) > 10 else ""
-        raise StorageError(f"{spec} is the beginning of several keys: {found}{more}. Give more digits.")
+        raise StorageError(f"{spec} matches several keys: {found}{more}. Give more characters.")
     return int(rows[0][0])
 
 

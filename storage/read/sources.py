@@ -123,9 +123,7 @@ def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
     if not found:
         raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
     if len(found) > 1:
-        raise StorageError(
-            f"{source_id} is the beginning of several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}."
-        )
+        raise StorageError(f"{source_id} matches several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}.")
     return found[0]
 
 

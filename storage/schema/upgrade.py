@@ -196,7 +196,7 @@ def _unknown(path: Path, revision: str, newest: str) -> StorageError:
     if revision in _DEVELOPMENT:
         return StorageError(
             f"{path} has the schema {revision} of a development version, and {LAST_UPGRADER} of ics-recorder is the "
-            "last version that can upgrade it: run its `ics-recorder db upgrade`, or import its logs anew."
+            "last version that can upgrade it: run its `ics-recorder db upgrade`, or import its logs again."
         )
     return StorageError(
         f"{path} has the schema {revision}, which is newer than this program's {newest}: install a newer ics-recorder."
@@ -225,7 +225,7 @@ def create(path: Path) -> None:
                 connection.exec_driver_sql(statement)
     except (DBAPIError, sqlite3.Error) as error:
         reason = error.orig if isinstance(error, DBAPIError) else error
-        raise StorageError(f"The archive {path} could not be made: {reason}.") from error
+        raise StorageError(f"The archive {path} could not be created: {reason}.") from error
     finally:
         engine.dispose()
 
@@ -288,7 +288,7 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
     except StorageError:
         raise
     except Exception as error:  # whatever a migration raises, the user is told that nothing happened
-        raise StorageError(f"The schema of {path} could not be changed, it is as before: {error}") from error
+        raise StorageError(f"The schema of {path} could not be upgraded and is unchanged: {error}") from error
     finally:
         engine.dispose()
 

@@ -104,7 +104,7 @@ def test_an_archive_is_created_unless_it_is_only_read(tmp_path: Path) -> None:
     assert list(archive) == []
     assert archive.path.exists()
     assert archive.plies().empty
-    with pytest.raises(recorder.StorageError, match="reading only"):
+    with pytest.raises(recorder.StorageError, match="read-only"):
         recorder.Archive(archive.path, read_only=True).import_logs(STANDARD)
     with pytest.raises(recorder.StorageError, match="no folder"):
         recorder.Archive(tmp_path / "missing" / "games.db")
@@ -138,8 +138,8 @@ def test_what_an_import_reports(tmp_path: Path) -> None:
     [
         ({"chat": "everything"}, "chat is one of none, public, own, all"),
         ({"kind": "wordperfect"}, "no kind of log"),
-        ({"date": "yesterday"}, "is no day"),
-        ({"tz": "Atlantis"}, "is no time zone"),
+        ({"date": "yesterday"}, "is not a date"),
+        ({"tz": "Atlantis"}, "is not a time zone"),
     ],
 )
 def test_a_wrong_reading_option_is_refused_before_anything_is_read(
@@ -169,7 +169,7 @@ def test_the_class_does_what_the_commands_do(tmp_path: Path) -> None:
     assert [game.key for game in archive.games(last=3)] == [
         row["key"] for row in cli.json("games", "--last", "3", "--json")
     ]
-    with pytest.raises(recorder.ExportError, match="already there"):
+    with pytest.raises(recorder.ExportError, match="already exists"):
         archive.export_pgn(tmp_path / "class.pgn")
     assert archive.export_pgn(tmp_path / "class.pgn", append=True).games > 0
     with pytest.raises(recorder.ExportError, match="one of them"):
@@ -196,7 +196,7 @@ def test_the_class_writes_matches_and_reports_as_the_commands_do(tmp_path: Path)
         cli("report", *words, "-o", tmp_path / f"command-{name}.html")
         archive.write_report(tmp_path / f"class-{name}.html", **filters)  # type: ignore[arg-type]
         assert (tmp_path / f"class-{name}.html").read_bytes() == (tmp_path / f"command-{name}.html").read_bytes()
-    with pytest.raises(recorder.ExportError, match="already there"):
+    with pytest.raises(recorder.ExportError, match="already exists"):
         archive.write_report(tmp_path / "class-game.html", "last")
     for wrong in ({"key": "last", "variant": "chess"}, {"player": ["Morphy", "Paulsen"]}):
         with pytest.raises(recorder.ExportError, match="A report is about one game"):

@@ -555,7 +555,7 @@ def test_a_pgn_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, mon
     pgn.touch()
     refuse_unwritable(str(pgn))
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
-    with pytest.raises(ExportError, match=f"no file can be made in {tmp_path}"):
+    with pytest.raises(ExportError, match=f"{tmp_path} is not writable"):
         refuse_unwritable(str(pgn))
 
 
@@ -777,7 +777,7 @@ def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
         for resident in both:
             resident.look()
     (problem,) = [resident.problem for resident in both if resident.problem is not None]
-    assert problem.endswith("session.log, too: left to it for now.")
+    assert problem.endswith("session.log too; waiting for it to end.")
     (at_work,) = [resident for resident in both if resident.problem is None]
     assert at_work.finish()
     assert len(games_of(cli)) == 5

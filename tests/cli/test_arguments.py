@@ -37,7 +37,7 @@ def test_kinds_of_anomalies_are_those_of_the_model(filled: Cli) -> None:
 
 def test_a_wrong_expression_is_a_usage_error(filled: Cli, tmp_path: Path) -> None:
     result = filled("db", "share", "--redact", "(", "-o", tmp_path / "x", code=ExitCode.USAGE)
-    assert "is no regular expression" in result.stderr
+    assert "is not a regular expression" in result.stderr
     assert not (tmp_path / "x").exists()
 
 

@@ -92,7 +92,7 @@ def test_a_table_is_in_peoples_units(sealed: Cli) -> None:
 
 def test_what_was_left_out_is_told(filled: Cli) -> None:
     result = filled("clocks", "--by", "phase", "--last", "2")
-    assert "Left out: 4 older than the last asked for." in result.stderr
+    assert "Excluded: 4 older than the newest 2." in result.stderr
     assert "seconds only" in result.stderr
 
 
@@ -173,7 +173,7 @@ def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
         (["--table", "usage", "--top", "3"], "--top is for --table longest"),
         (["--table", "windows", "--top", "3"], "--top is for --table longest"),
         (["--table", "windows", "--by", "side"], "takes no --by"),
-        (["--by", "side", "--by", "side"], "names the same twice"),
+        (["--by", "side", "--by", "side"], "names a dimension twice"),
         (["--by", "side", "--csv", "--format", "jsonl"], "contradicts"),
         (["--by", "side", "-o", "x.txt"], "is for the terminal"),
         (["-o", "x.txt"], "is for the terminal"),
@@ -196,7 +196,7 @@ def test_games_as_json(filled: Cli) -> None:
 def test_a_table_goes_to_a_file(filled: Cli, tmp_path: Path) -> None:
     filled("clocks", "--by", "side", "-o", tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text().startswith("side,games,plies,")
-    assert "already there" in filled("clocks", "--by", "side", "-o", tmp_path / "x.csv", code=ExitCode.OUTPUT).stderr
+    assert "already exists" in filled("clocks", "--by", "side", "-o", tmp_path / "x.csv", code=ExitCode.OUTPUT).stderr
 
 
 @pytest.mark.parametrize("words", [[], ["--by", "game"]])
@@ -206,7 +206,7 @@ def test_json_goes_to_a_file(filled: Cli, tmp_path: Path, words: list[str]) -> N
     filled("clocks", *words, "--json", "-o", tmp_path / "x.txt")
     assert (tmp_path / "x.txt").read_text() == (tmp_path / "x.json").read_text()
     refused = filled("clocks", *words, "-o", tmp_path / "x.json", code=ExitCode.OUTPUT)
-    assert "already there" in refused.stderr
+    assert "already exists" in refused.stderr
 
 
 def test_games_have_the_short_keys_that_games_prints(filled: Cli) -> None:

@@ -190,4 +190,4 @@ def test_what_cannot_be_one_game_is_refused(both: Cli) -> None:
     assert "the moves differ at ply" in refused
     assert "No game has a key" in both("duplicates", "merge", one["keys"][0], "ffffffff", code=4).stderr
     both("duplicates", "merge", *one["keys"])
-    assert "name one game already" in both("duplicates", "merge", *one["keys"], code=4).stderr
+    assert "are already one game" in both("duplicates", "merge", *one["keys"], code=4).stderr

@@ -136,14 +136,14 @@ def test_the_parts_as_json(journal: Path) -> None:
 def test_a_game_that_no_line_tells_of(journal: Path) -> None:
     result = explain(journal, 2, 9)
     assert result.exit_code == ExitCode.FINDINGS
-    assert f"No line of {journal} tells of game 9." in result.stderr
+    assert f"{journal} does not contain game 9." in result.stderr
 
 
 def test_a_saved_table_needs_a_policy_and_no_times(tmp_path: Path) -> None:
     saved = tmp_path / "games.txt"
     saved.write_bytes(TABLE)
     assert explain(saved).exit_code == ExitCode.USAGE
-    assert "give one with --observe" in explain(saved).stderr
+    assert "add --observe" in explain(saved).stderr
     for result in (explain(saved, "--observe", "rated"), explain("-", "--observe", "rated", stdin=TABLE)):
         assert [line.split("\t")[4:7] for line in result.stdout.splitlines()[1:]] == [
             ["-", "-", "yes"],
@@ -169,7 +169,7 @@ def test_handles_and_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["{journal}", "--limit", "3"], ExitCode.USAGE, "give --observe or --observe-handles"),
+        (["{journal}", "--limit", "3"], ExitCode.USAGE, "add --observe or --observe-handles"),
         (["{journal}", "--observe", "rated &"], ExitCode.USAGE, "--observe"),
         (["{folder}", "--observe", "rated"], ExitCode.INPUT, "is a folder"),
         (["{folder}/none", "--observe", "rated"], ExitCode.INPUT, "cannot be read: No such file"),
@@ -185,7 +185,7 @@ def test_a_log_without_games(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"fics% Style 12 set.\n")
     result = explain(tmp_path / "log", "--observe", "rated")
     assert result.exit_code == ExitCode.FINDINGS
-    assert (result.stdout, result.stderr) == ("", f"No line of {tmp_path / 'log'} tells of a game.\n")
+    assert (result.stdout, result.stderr) == ("", f"{tmp_path / 'log'} contains no game.\n")
 
 
 def test_a_policy_of_another_version(tmp_path: Path) -> None:
@@ -196,4 +196,4 @@ def test_a_policy_of_another_version(tmp_path: Path) -> None:
     (journal,) = tmp_path.iterdir()
     result = explain(journal)
     assert result.exit_code == ExitCode.INPUT
-    assert "give one with --observe" in result.stderr
+    assert "add --observe" in result.stderr

@@ -104,7 +104,7 @@ def test_games_are_one_object_a_line(filled: Cli) -> None:
 def test_filters_are_those_of_games(filled: Cli) -> None:
     result = filled("export", "pgn", "--player", "Carlsen", "--since", "2020-01-01")
     assert result.stdout == ""
-    assert "Left out: 1 without a known date." in result.stderr
+    assert "Excluded: 1 without a known date." in result.stderr
 
 
 def test_clocks(filled: Cli, tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_a_renamed_log_is_told_and_its_successor_followed(cli: Cli, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("no.log", "--wait waits for it"), ("folder", "is a folder: name the log in it"), ("pipe", "cannot be followed")],
+    [("no.log", "use --wait to wait for it"), ("folder", "is a folder: name the log"), ("pipe", "cannot be followed")],
 )
 def test_what_cannot_be_followed_is_an_error(cli: Cli, tmp_path: Path, name: str, told: str) -> None:
     (tmp_path / "folder").mkdir()

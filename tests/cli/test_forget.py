@@ -96,7 +96,7 @@ def test_others_games_lose_only_what_the_player_said(cli: Cli, tmp_path: Path) -
     assert said == [
         "0 games, 1 line of chat and the handle in 1 text taken out.",
         "Replaced in the kept bytes of 1 log: session.raw.",
-        f"{log} still holds it.",
+        f"{log} still contains the handle.",
     ]
     pgn = cli("export", "pgn", "--comments").stdout
     assert "hello X___, and Carla" in pgn
@@ -137,7 +137,7 @@ def test_nobody_is_forgotten_unasked(filled: Cli) -> None:
 
 @pytest.mark.parametrize("word", ["game", "White", "rated", "e4", "Nf3", "rnbqkbnr", "Jan", "a", "x y", "Ann_", "*"])
 def test_words_that_lines_are_made_of_are_refused(filled: Cli, word: str) -> None:
-    assert "cannot be forgotten" in filled("forget", "--yes", "--", word, code=ExitCode.USAGE).stderr
+    assert "cannot be erased" in filled("forget", "--yes", "--", word, code=ExitCode.USAGE).stderr
 
 
 def test_undo_lets_a_player_come_back(filled: Cli) -> None:
@@ -149,7 +149,7 @@ def test_undo_lets_a_player_come_back(filled: Cli) -> None:
     filled("forget", "--yes", "Carlsen")
     assert games_of_a_new_import() == 0
     filled("forget", "--undo", "CARLSEN")
-    assert "not among the forgotten" in filled("forget", "--undo", "Carlsen", code=ExitCode.ARCHIVE).stderr
+    assert "is not an erased player" in filled("forget", "--undo", "Carlsen", code=ExitCode.ARCHIVE).stderr
     assert games_of_a_new_import() == 1
 
 
@@ -159,9 +159,9 @@ def test_undo_is_for_all_or_nobody(cli: Cli) -> None:
     assert (
         "--undo cannot be combined with --dry-run." in cli("forget", "--undo", "-n", "Ann", code=ExitCode.USAGE).stderr
     )
-    assert "Cyd is not among the forgotten" in cli("forget", "--undo", "Ann", "Cyd", code=ExitCode.ARCHIVE).stderr
+    assert "Cyd is not an erased player" in cli("forget", "--undo", "Ann", "Cyd", code=ExitCode.ARCHIVE).stderr
     cli("forget", "--undo", "Ann", "ANN", "Bob")
-    assert "not among" in cli("forget", "--undo", "Bob", code=ExitCode.ARCHIVE).stderr
+    assert "is not an erased player" in cli("forget", "--undo", "Bob", code=ExitCode.ARCHIVE).stderr
 
 
 def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_logs_name_tells_of_nobody_either(cli: Cli, tmp_path: Path) -> None:
     gone = next(row["id"] for row in cli.json("sources", "--json") if row["name"] == third.name)
     cli("sources", "forget", gone)
     said = cli("forget", "--yes", "Carl").stderr
-    assert f"{first} still holds it." in said
+    assert f"{first} still contains the handle." in said
     cli("import", second)
     rows = cli.json("sources", "--json")
     assert [row["name"] for row in rows] == ["1-X___.2010.raw", "2-X___.2010.raw"]
@@ -261,7 +261,7 @@ def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_pa
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY + b"Bob says: Ca\x07rl was here\n\r")
     cli("import", log)
-    assert cli("forget", "--yes", "Carl").stderr.splitlines()[1] == "No longer kept: 1 log: session.raw."
+    assert cli("forget", "--yes", "Carl").stderr.splitlines()[1] == "No longer stored: 1 log: session.raw."
     (row,) = cli.json("sources", "--json")
     assert not row["kept"]
     other = Cli(tmp_path / "other.sqlite")
@@ -322,7 +322,7 @@ def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path
         writer.received(data[begin : begin + 777])
     cli("import", tmp_path / "journals")
     told_files = cli("forget", "--yes", "Morphy").stderr
-    assert f"{writer.path} still holds it." in told_files
+    assert f"{writer.path} still contains the handle." in told_files
     other = Cli(tmp_path / "other.sqlite")
     other("forget", "--yes", "Morphy")
     other("import", tmp_path / "journals")
@@ -455,7 +455,7 @@ def test_a_merger_tells_how_many_of_ones_own_games_go(tmp_path: Path) -> None:
     second("forget", "--yes", "Morphy", "Carlsen")
     before = len(first.json("games", "--json"))
     told_before = first("import", "-n", second.archive).stdout
-    about = "2 players that it was told to forget (only hashes of the handles are known): "
+    about = "2 players that it has erased (only hashes of the handles are stored): "
     with ArchiveStore.open(str(first.archive), read_only=True) as archive:
         gone = sum({"Morphy", "Carlsen"} & {game.white.handle, game.black.handle} != set() for game in archive.games())
     assert gone > 1

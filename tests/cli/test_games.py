@@ -79,8 +79,8 @@ def test_no_match_is_reported_with_the_size_of_the_archive(filled: Cli) -> None:
 
 
 def test_says_what_was_left_out(filled: Cli) -> None:
-    assert "Left out: 6 without a known date." in filled("games", "--since", "2020-01-01").stderr
-    assert filled("games", "--last", "2").stderr == "2 games.\nLeft out: 4 older than the last asked for.\n"
+    assert "Excluded: 6 without a known date." in filled("games", "--since", "2020-01-01").stderr
+    assert filled("games", "--last", "2").stderr == "2 games.\nExcluded: 4 older than the newest 2.\n"
     assert filled("games", "--player", "Morphy").stderr == "2 games.\n"
 
 
@@ -89,7 +89,7 @@ def test_what_was_left_out_names_the_option_that_takes_it(cli: Cli) -> None:
     cli("import", log)
     games = cli.json("games", "--json", "--include", "examined,setup,empty")
     examined = sum(game["kind"] != "played" for game in games)
-    assert f"Left out: {examined} examined or set up (--include examined,setup)" in cli("games").stderr
+    assert f"Excluded: {examined} examined or set up (--include examined,setup)" in cli("games").stderr
     assert "Left out" not in cli("games", "--include", "examined,setup,empty").stderr
     assert "1 examined (--include examined)" in cli("convert", log).stderr
 

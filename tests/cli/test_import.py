@@ -31,7 +31,7 @@ def test_reports_each_log_and_all_together(cli: Cli) -> None:
     assert lines[1:3] == ["  5 games, 122 plies", "  <12> 127 (122 ply, 5 start)"]
     assert lines[-1] == "2 logs (2 new): 6 games, 137 plies"
     assert result.stderr.splitlines() == [
-        "6 games of 2 logs without a known date: --date can tell it.",
+        "6 games of 2 logs without a date: use --date.",
         "The archive has 6 games.",
     ]
 
@@ -40,7 +40,7 @@ def test_one_log_has_its_notes_beside_it(cli: Cli) -> None:
     result = cli("import", WATCHER)
     assert result.stdout.splitlines()[1:] == [
         "  5 games, 122 plies",
-        "  5 games without a known date (--date can tell it)",
+        "  5 games without a date (use --date)",
         "  <12> 127 (122 ply, 5 start)",
     ]
     assert result.stderr == "The archive has 5 games.\n"
@@ -55,7 +55,7 @@ def test_the_summary_explains_how_many_games_are_listed(cli: Cli) -> None:
     result = cli("import", SERVER / "a10_examine")
     listed = len(cli.json("games", "--json"))
     told = cli("games").stderr.splitlines()[-1]
-    total = listed + int(told.split()[2])
+    total = listed + int(told.split()[1])
     assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games; `games` lists {listed}.", told]
 
 
@@ -84,7 +84,7 @@ def test_what_is_true_of_many_files_is_told_once(cli: Cli, tmp_path: Path) -> No
     (milk,) = [line for line in said if "no line of a chess server" in line]
     assert milk.startswith(f"{tmp_path}/note0.txt has no line of a chess server")
     assert milk.endswith(". The same is true of 2 other files (--verbose names them).")
-    assert "Of a file that was left out: import it by its own name to read it all the same." in said
+    assert "Excluded files: import it by its own name to read it all the same." in said
     assert sum("note" in line for line in cli("import", "--verbose", tmp_path).stderr.splitlines()) == 3
 
 
@@ -336,7 +336,7 @@ def test_interrupted_import_keeps_what_was_finished(cli: Cli, monkeypatch: pytes
 
     monkeypatch.setattr(ingest, "import_source", interrupted)
     result = cli("import", ADJOURNED, WATCHER, code=ExitCode.INTERRUPTED)
-    assert result.stderr.splitlines()[-1] == "Interrupted; what was finished before is kept."
+    assert result.stderr.splitlines()[-1] == "Interrupted; finished work is kept."
     assert [source["name"] for source in cli.json("sources", "--json")] == [ADJOURNED.name]
 
 

@@ -178,7 +178,7 @@ def test_damage(cli: Cli, tmp_path: Path) -> None:
     ]
     result = cli("journal", "cat", path, code=3)
     assert result.stdout_bytes == bytes(range(256))
-    assert f"left out at byte {begin}" in result.stderr
+    assert f"skipped at byte {begin}" in result.stderr
     assert cli.json("journal", "info", path, "--json")["damage"] == [
         {"file": str(path), "offset": begin, "size_bytes": size, "why": "The line's checksum is wrong"}
     ]
@@ -192,7 +192,7 @@ def test_a_compressed_part_that_is_damaged(cli: Cli, tmp_path: Path, cut: int) -
     what = "what follows cannot be decompressed: it is cut short"
     assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: {what}\n", told)
     told = cli("journal", "cat", path, code=3).stderr
-    assert re.fullmatch(rf"{re.escape(str(path))}: all is left out from byte \d+: {what}\.\n", told)
+    assert re.fullmatch(rf"{re.escape(str(path))}: everything is skipped from byte \d+: {what}\.\n", told)
     assert "Damaged:     " in cli("journal", "info", path).stdout
 
 
@@ -365,7 +365,7 @@ def test_scrub_of_other_logs(cli: Cli, tmp_path: Path, name: str, packed: bool) 
     path.write_bytes(gzip.compress(LOGS[name]) if packed else LOGS[name])
     told = cli("journal", "scrub", path, "-o", out).stderr
     count = len(b"".join(re.findall(rb"hunter22|newer333", LOGS[name])))
-    assert told == f"{count} bytes of the {name.split()[0]} log replaced by filler.\n"
+    assert told == f"{count} bytes of the {name.split()[0]} log masked.\n"
     assert out.read_bytes() == re.sub(rb"hunter22|newer333", b"*" * 8, LOGS[name])
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     again = tmp_path / "again.log"
@@ -390,7 +390,7 @@ def test_scrub_tells_what_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
     plain = unpack(path)
     plain.write_bytes(plain.read_bytes() + b"torn")
     out = tmp_path / "clean.journal"
-    assert ", 4 damaged ones left out." in cli("journal", "scrub", plain, "-o", out).stderr
+    assert ", 4 corrupt ones skipped." in cli("journal", "scrub", plain, "-o", out).stderr
 
 
 def test_an_outage_before_the_journal_is_told_as_such(cli: Cli, tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_zones(cli: Cli, zone: str) -> None:
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "+25:00", "2", "../etc"])
 def test_wrong_zones(cli: Cli, zone: str) -> None:
-    assert "is no time zone" in cli("import", "-n", "--tz", zone, __file__, code=ExitCode.USAGE).stderr
+    assert "is not a time zone" in cli("import", "-n", "--tz", zone, __file__, code=ExitCode.USAGE).stderr
 
 
 def _help(*words: str) -> str:

@@ -47,7 +47,7 @@ def test_both_boards_by_time(matches: Cli) -> None:
 def test_a_board_alone_has_no_match(cli: Cli) -> None:
     cli("import", SERVER / "c06_bughouse" / "observer_GuestXp.raw.gz")
     assert "Other board" not in cli("show", "last").stdout
-    assert "not known" in cli("show", "last", "--match", code=ExitCode.ARCHIVE).stderr
+    assert "is unknown" in cli("show", "last", "--match", code=ExitCode.ARCHIVE).stderr
     cli("show", "last", "--match", "--raw", code=2)
 
 

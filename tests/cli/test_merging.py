@@ -177,8 +177,8 @@ def test_what_was_forgotten_here_does_not_come_back(filled: Cli, tmp_path: Path)
     third("import", grown)
     for row in filled.json("sources", "--json"):
         filled("sources", "forget", row["id"])
-    assert filled("import", other.archive).stdout.count("left out, it was forgotten") == 2
-    assert filled("import", third.archive).stdout.count("left out, it was forgotten") == 1
+    assert filled("import", other.archive).stdout.count("excluded, it was removed before") == 2
+    assert filled("import", third.archive).stdout.count("excluded, it was removed before") == 1
     assert filled.json("sources", "--json") == []
 
 

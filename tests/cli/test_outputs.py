@@ -78,9 +78,9 @@ def test_convert_does_not_replace_its_log(cli: Cli, tmp_path: Path) -> None:
 def test_a_copy_does_not_replace_a_file(filled: Cli, tmp_path: Path, words: list[str]) -> None:
     target = tmp_path / "there"
     target.write_text("mine")
-    assert "is already there" in filled(*words, target, code=ExitCode.OUTPUT).stderr
+    assert "already exists" in filled(*words, target, code=ExitCode.OUTPUT).stderr
     assert target.read_text() == "mine"
-    assert "folder is not there" in filled(*words, tmp_path / "no" / "x", code=ExitCode.OUTPUT).stderr
+    assert "folder does not exist" in filled(*words, tmp_path / "no" / "x", code=ExitCode.OUTPUT).stderr
     filled(*words, tmp_path / "new", "--db", tmp_path / "none", code=ExitCode.ARCHIVE)
 
 
@@ -107,7 +107,7 @@ def test_parquet_is_not_for_a_terminal(filled: Cli) -> None:
     os.close(leader)
     os.close(follower)
     assert found.returncode == ExitCode.USAGE
-    assert b"not for the terminal" in found.stderr
+    assert b"cannot be printed on a terminal" in found.stderr
 
 
 COMMANDS = (

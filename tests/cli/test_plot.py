@@ -64,7 +64,7 @@ def test_nothing_is_overwritten_unasked(archive: Cli, tmp_path: Path) -> None:
     out, data = tmp_path / "times.svg", tmp_path / "times.csv"
     data.write_text("mine")
     answer = archive("plot", "times", "last", "-o", out, "--data", data, code=5)
-    assert "already there" in answer.stderr
+    assert "already exists" in answer.stderr
     assert (data.read_text(), out.exists()) == ("mine", False)
     archive("plot", "times", "last", "-o", out, "--data", data, "--force")
     table = pd.read_csv(data)
@@ -107,8 +107,8 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["race", "-o", "x.svg"], 2, "race shows one game, and 12 were chosen: name one by its KEY, or last."),
-        (["race", "last"], 2, "Say where to write: -o FILE.svg, .png or .pdf."),
+        (["race", "-o", "x.svg"], 2, "race shows one game, and 12 match: name one by its key, or last."),
+        (["race", "last"], 2, "Name an output file: -o FILE.svg, .png or .pdf."),
         (
             ["race", "last", "-o", "x.gif"],
             2,
@@ -117,11 +117,15 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
         (["race", "last", "-o", "-"], 2, "-o - needs --format svg, png or pdf."),
         (["race", "last", "-o", "x.svg", "--size", "9"], 2, "'9' is no size"),
         (["race", "last", "-o", "x.svg", "--size", "0x5"], 2, "'0x5' is no size"),
-        (["lag", "--player", "Tal", "-o", "x.png", "--size", "2x1.5"], 5, "no room in 2 x 1.5 inches: make it larger."),
+        (
+            ["lag", "--player", "Tal", "-o", "x.png", "--size", "2x1.5"],
+            5,
+            "does not fit into 2 x 1.5 inches; choose a larger size.",
+        ),
         (["race", "last", "-o", "x.svg", "--data", "x.xls"], 2, "x.xls: unknown table format"),
         (["race", "last", "-o", "x.svg", "--data", "./x.svg"], 2, "unknown table format"),
         (["pie", "last", "-o", "x.svg"], 2, "'pie' is not one of"),
-        (["profile", "-o", "x.svg"], 2, "profile is about one player: give --player HANDLE once."),
+        (["profile", "-o", "x.svg"], 2, "profile shows one player: give --player HANDLE once."),
         (
             ["profile", "--player", "Zoe", "-o", "x.svg"],
             4,
@@ -129,7 +133,7 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
         ),
         (["race", "ffffffff", "-o", "x.svg"], 4, "No game has a key that begins with ffffffff."),
         (["race", "last~99", "-o", "x.svg"], 4, "There is no game last~99"),
-        (["bughouse", "--player", "Tal", "--last", "1", "-o", "x.svg"], 4, "is not known, or it is no bughouse."),
+        (["bughouse", "--player", "Tal", "--last", "1", "-o", "x.svg"], 4, "is unknown, or it is not a bughouse game."),
         (["lag", "--last", "1", "--variant", "bughouse", "-o", "no/x.svg"], 5, "cannot be written"),
     ],
 )

@@ -34,7 +34,7 @@ def words(server: ScriptedServer, folder: Path, *more: str) -> list[str]:
 
 
 async def port_of(command: Running) -> int:
-    line = await command.until("Point your client at it")
+    line = await command.until("Connect a client")
     return int(line.split()[-1])
 
 
@@ -118,7 +118,7 @@ async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_pa
         assert await command.end(signal.SIGINT) == 7
     ended = re.findall(r"^Error: Connection 1: RECORDING HAS ENDED, the connection goes on: .*$", command.talk, re.M)
     assert len(ended) == 1
-    assert "Error: 1 connection could not be recorded as a whole; see above.\n" in command.talk
+    assert "Error: 1 connection could not be recorded completely; see above.\n" in command.talk
     kept = journalled(tmp_path)
     assert 0 < len(kept.received) < FILE_LIMIT
     assert bytes(caller.heard).startswith(kept.received)
@@ -195,7 +195,7 @@ async def test_warns_when_others_can_reach_it(tmp_path: Path) -> None:
     ):
         await port_of(command)
         assert await command.end(signal.SIGINT) == 0
-    assert re.search(r"^Warning: 0\.0\.0\.0:\d+ can be reached from other machines\.", command.talk, re.M)
+    assert re.search(r"^Warning: 0\.0\.0\.0:\d+ is open to other machines: ", command.talk, re.M)
     assert "-icshost 127.0.0.1 " in command.talk
     assert "0 connections, 0 bytes" in command.talk
 
@@ -419,4 +419,4 @@ def test_pgn_and_events_need_the_archive(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "a.sqlite")
     for option in (("--pgn", tmp_path / "x.pgn"), ("--events", "-")):
         told = cli("proxy", "chess.example", "--listen", "0", "--no-import", *option, code=2).output
-        assert "--pgn and --events are made from the archive: leave out --no-import." in told
+        assert "--pgn and --events are made from the archive: omit --no-import." in told

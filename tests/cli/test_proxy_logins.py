@@ -59,7 +59,7 @@ async def test_every_servers_login(timeseal: int | None, tmp_path: Path) -> None
             *("--journal-dir", tmp_path / "journals", "--db", tmp_path / "a.sqlite"),
             *("--pgn", tmp_path / "games.pgn", "--log", tmp_path / "run.log"),
         ) as command:
-            port = int((await command.until("Point your client at it")).split()[-1])
+            port = int((await command.until("Connect a client")).split()[-1])
             for name, steps in DIALOGUES.items():
                 caller = await asyncio.wait_for(log_in(port, name, timeseal), 60)
                 assert caller.heard == servers[-1].said, name

@@ -95,7 +95,7 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
             *("--pgn", tmp_path / "games.pgn", "--log", tmp_path / "run.log"),
         ) as command,
     ):
-        port = int((await command.until("Point your client at it")).split()[-1])
+        port = int((await command.until("Connect a client")).split()[-1])
         for sealed in (None, 1, 2):
             for name in LOGINS:
                 heard = await asyncio.wait_for(log_in(port, name, sealed), 30)

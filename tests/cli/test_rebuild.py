@@ -256,7 +256,7 @@ def test_an_archive_that_somebody_has_open_is_not_rebuilt_for_nothing(
     with closing(sqlite3.connect(made.archive)) as somebody:
         somebody.execute("SELECT count(*) FROM games").fetchone()
         told = made("db", "rebuild", code=4)
-        assert "in use by another program, so it cannot be replaced" in told.stderr
+        assert "is in use by another program and cannot be replaced" in told.stderr
         assert read == []
         monkeypatch.undo()
         made("db", "rebuild", "--dry-run")

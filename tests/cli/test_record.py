@@ -155,7 +155,7 @@ async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: py
         (["--observe", "rated"], "--guest or --user"),
         (["--guest"], "--observe EXPRESSION or --observe-handles FILE"),
         (["--guest", "--observe", "rated &"], "expected"),
-        (["--guest", "--observe", "rated", "--no-import", "--pgn", "x"], "leave out --no-import"),
+        (["--guest", "--observe", "rated", "--no-import", "--pgn", "x"], "omit --no-import"),
     ],
 )
 def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None:
@@ -172,7 +172,7 @@ def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None
         ('guest = "yes"\n', "Invalid value for 'guest' in {config}: expected true or false, found 'yes'."),
         ("limit = true\n", "Invalid value for 'limit' in {config}: expected a text or a number, found True."),
         ("limit = [1]\n", "Invalid value for 'limit' in {config}: expected a text or a number, found [1]."),
-        ('server = "a:b:c"\n', "Invalid value for 'server' in {config}: 'a:b:c' is no address"),
+        ('server = "a:b:c"\n', "Invalid value for 'server' in {config}: 'a:b:c' is not an address"),
         ("server = 127\n", "Invalid value for 'server' in {config}: '127' is a port without a host"),
         ('observ = "rated"\n', "{config} sets 'observ', but there is no option --observ."),
         ("limit = \n", "{config} cannot be read as TOML"),
@@ -217,7 +217,7 @@ def test_what_is_typed_counts_more_than_the_file(
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [who]
-    assert f"They are in no archive yet: ics-recorder import {tmp_path}" in capfd.readouterr().err
+    assert f"Not in an archive yet; import with: ics-recorder import {tmp_path}" in capfd.readouterr().err
 
 
 def test_the_config_file_of_the_documents_is_taken(
@@ -251,7 +251,7 @@ def test_both_typed_make_no_sense(tmp_path: Path) -> None:
     ("password", "words", "told"),
     [
         ("", [], "ICS_RECORDER_PASSWORD is empty"),
-        ("hunTer2é", ["--timeseal"], "unaccented letters"),
+        ("hunTer2é", ["--timeseal"], "ASCII passwords only"),
     ],
 )
 def test_a_password_that_cannot_be_one_is_refused_before_connecting(
@@ -271,7 +271,7 @@ async def test_without_a_terminal_nobody_is_asked(tmp_path: Path, monkeypatch: p
     words = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--journal-dir", tmp_path / "j"]
     async with running(*words, before=os.setsid) as run:
         assert await run.end() == ExitCode.USAGE
-    assert "There is no terminal to ask for the password of Ann on: put it into ICS_RECORDER_PASSWORD." in run.talk
+    assert "There is no terminal to ask for the password of Ann: set ICS_RECORDER_PASSWORD." in run.talk
     assert "Warning" not in run.talk
 
 
@@ -379,4 +379,4 @@ def test_a_list_that_names_nobody(tmp_path: Path) -> None:
     words = ["record", "chess.example", "--guest", "--observe-handles", str(handles)]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == ExitCode.USAGE
-    assert f"{handles} names nobody" in result.stderr
+    assert f"{handles} contains no handle" in result.stderr

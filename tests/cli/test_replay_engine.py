@@ -210,12 +210,12 @@ def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> Non
     [
         ((), "Name one engine"),
         (("--engine", "x", "--uci", "y"), "Name one engine"),
-        (("--engine", "x", "--time", "0"), "no time to think"),
-        (("--engine", "x", "--time", "soon"), "is no number of seconds"),
+        (("--engine", "x", "--time", "0"), "--time must be more than 0"),
+        (("--engine", "x", "--time", "soon"), "is not a number of seconds"),
         (("--engine", "x", "--option", "=3"), "has no name"),
         (("--uci", ""), "'--uci': The engine's command is empty"),
         (("--engine", "'x"), "'--engine': The engine's command \"'x\" cannot be read: No closing quotation"),
-        (("--engine", "x", "-o", "y.pgn"), "export pgn --engine writes them"),
+        (("--engine", "x", "-o", "y.pgn"), "with `export pgn --engine`"),
     ],
 )
 def test_what_makes_no_sense_is_told(cli: Cli, game: str, words: tuple[str, ...], told: str) -> None:

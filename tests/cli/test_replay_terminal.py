@@ -213,13 +213,13 @@ def test_lines_come_at_their_time(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--speed", "0"), "is no speed"),
-        (("--speed", "fast"), "is no speed"),
-        (("--pause-at", "chat"), "Lines do not pause"),
+        (("--speed", "0"), "is not a speed"),
+        (("--speed", "fast"), "is not a speed"),
+        (("--pause-at", "chat"), "Printed lines do not pause"),
         (("--speed", "max", "--loop"), "would never end"),
-        (("--from", "x y"), "no place in a recording"),
+        (("--from", "x y"), "is not a position in a recording"),
         (("beef",), "or files, not both"),
-        (("--player", "Morphy"), "--player chooses games of the archive"),
+        (("--player", "Morphy"), "--player selects games of the archive"),
     ],
 )
 def test_what_makes_no_sense_is_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:
@@ -255,4 +255,4 @@ def test_games_that_are_not_there_and_files_without_any(filled: Cli, tmp_path: P
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_engine_is_one_game(filled: Cli) -> None:
-    assert "an engine plays one. Name its key" in filled("replay", "as-engine", code=ExitCode.USAGE).stderr
+    assert "an engine plays one: name its key" in filled("replay", "as-engine", code=ExitCode.USAGE).stderr

@@ -65,7 +65,7 @@ def test_losses_are_told(cli: Cli) -> None:
 
 
 def test_saved_games_are_not_followed(cli: Cli) -> None:
-    assert "only logs are followed" in cli("follow", BOARD, code=ExitCode.INPUT).stderr
+    assert "only logs can be followed" in cli("follow", BOARD, code=ExitCode.INPUT).stderr
 
 
 def test_a_forgotten_player_leaves_saved_games_too(cli: Cli) -> None:
@@ -94,7 +94,7 @@ def test_folders_of_saved_games_are_read_but_not_what_this_program_wrote(cli: Cl
         packed.write((folder / "all.pgn").read_bytes())
     told = cli("import", folder).stdout
     for name in ("all.pgn", "all.bpgn", "packed.pgn.gz"):
-        assert f"{folder / name}: left out, ics-recorder wrote it" in told
+        assert f"{folder / name}: excluded, ics-recorder wrote it" in told
     assert "(3 exported, 2 known): 0 games" in told
     assert len(cli.json("games", "--json")) == games
     assert [row["status"] for row in cli.json("import", "-n", "--json", folder)].count("exported") == 3

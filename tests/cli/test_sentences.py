@@ -68,8 +68,8 @@ def test_a_recorders_own_file_is_not_counted_as_skipped(cli: Cli, tmp_path: Path
 
 
 def test_an_empty_path_is_refused_with_a_sentence(cli: Cli) -> None:
-    assert "An empty path names no file or folder." in cli("import", "", code=None).stderr
-    assert "An empty path names no file or folder." in cli("convert", "", code=None).stderr
+    assert "The path is empty." in cli("import", "", code=None).stderr
+    assert "The path is empty." in cli("convert", "", code=None).stderr
 
 
 def test_anomalies_without_findings_are_a_sentence(filled: Cli) -> None:

@@ -119,24 +119,24 @@ async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
                 await asyncio.sleep(0.05)
             config.write_text("observe = 5.5.5\n", encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
-            line = await run.until("The options cannot be read, all stays as it was: ")
+            line = await run.until("The options cannot be read and are unchanged: ")
             assert f"{config} cannot be read as TOML" in line
             config.write_text('observe = "standard"\n', encoding="utf-8")
             handles.unlink()
             run.process.send_signal(signal.SIGUSR1)
-            assert "handles.txt" in await run.until("The options cannot be read, all stays as it was: ")
+            assert "handles.txt" in await run.until("The options cannot be read and are unchanged: ")
             assert b"observe 12" not in connection.lines
             config.write_text('observe = "standard"\nlimit = 3\nsync = "always"\n', encoding="utf-8")
             handles.write_text("Ann\n", encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
-            assert await run.until("read again") == (
-                "The options were read again: --observe-handles, --limit changed. Only a restart changes --sync.\n"
+            assert await run.until("Options reloaded") == (
+                "Options reloaded: --observe-handles, --limit changed. Only a restart changes --sync.\n"
             )
             run.process.send_signal(signal.SIGUSR1)
-            assert "no choice of games changed" in await run.until("read again")
+            assert "no choice of games changed" in await run.until("Options reloaded")
             config.write_text('observe = "standard"\nlimit = 3\nsync = "os"\n', encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
-            assert await run.until("read again") == "The options were read again: nothing changed.\n"
+            assert await run.until("Options reloaded") == "Options reloaded: nothing changed.\n"
             while b"observe 12" not in connection.lines:
                 await asyncio.sleep(0.05)
             assert await run.end(signal.SIGTERM) == ExitCode.OK

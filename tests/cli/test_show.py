@@ -48,7 +48,7 @@ def test_raw_reads_the_file_where_the_archive_has_no_bytes(cli: Cli) -> None:
 
 def test_raw_says_when_the_lines_are_gone(cli: Cli) -> None:
     cli("import", "--no-keep-source", "-", input=WATCHER.read_bytes())
-    assert "no longer there" in cli("show", "last", "--raw", code=ExitCode.ARCHIVE).stderr
+    assert "are not available" in cli("show", "last", "--raw", code=ExitCode.ARCHIVE).stderr
 
 
 @pytest.mark.parametrize("spec", ["zzz", "last~99", "ffffffffffff"])

@@ -36,7 +36,7 @@ def test_what_is_forgotten_comes_back_only_by_its_name(cli: Cli, tmp_path: Path)
     cli("sources", "forget", ident)
     for _ in range(2):
         told = cli("import", logs).stdout
-        assert f"{gone}: left out, it was forgotten" in told
+        assert f"{gone}: excluded, it was removed before" in told
         assert "1 forgotten, 1 known" in told
         cli("db", "rebuild", "--no-backup")
         assert [row["name"] for row in cli.json("sources", "--json")] == ["kept.raw"]
@@ -75,4 +75,4 @@ def test_who_forgets_a_log_that_is_followed_is_told(cli: Cli, tmp_path: Path) ->
     resident.look(settle=True)
     resident.close()
     (row,) = cli.json("sources", "--json")
-    assert "whoever follows it brings it back" in cli("sources", "forget", row["id"]).stderr
+    assert "a program that follows it will add it again" in cli("sources", "forget", row["id"]).stderr

@@ -34,10 +34,10 @@ def _begun(folder: Path, *, max_bytes: int = 1 << 26) -> JournalWriter:
 def test_a_folder_that_is_not_there_is_no_peace(cli: Cli, tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     told = cli("status", "--journal-dir", nowhere, code=3).output
-    assert told == f"Error: There is no folder {nowhere}: name one with journals in it by --journal-dir.\n"
+    assert told == f"Error: There is no folder {nowhere}: name a folder of journals with --journal-dir.\n"
     env = {"XDG_DATA_HOME": str(tmp_path)}
     told = cli("status", env=env).stderr
-    assert told == f"There is no folder {tmp_path / 'ics-recorder' / 'journals'}: nothing was recorded yet.\n"
+    assert told == f"There is no folder {tmp_path / 'ics-recorder' / 'journals'}: nothing has been recorded yet.\n"
     assert cli("status", "--json", env=env).stdout == "[]\n"
 
 

@@ -68,7 +68,7 @@ def test_a_file_stands_in_for_bytes_that_are_not_kept(cli: Cli, tmp_path: Path) 
     log.write_bytes(WATCHER.read_bytes())
     result = cli("verify", code=ExitCode.UNPROVED)
     assert "not audited" in result.stdout
-    assert result.stderr == "NOTHING WAS AUDITED: 1 log, none of which could be read again.\n"
+    assert result.stderr == "NOTHING WAS VERIFIED: 1 log, none of which could be read again.\n"
     cli("import", GUESTS)
     assert cli("verify").stderr.startswith("1 log of 2 read again, 0 findings. 1 log could not be audited.\n")
 

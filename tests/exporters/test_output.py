@@ -53,7 +53,7 @@ def test_a_failed_export_changes_nothing(tmp_path: Path) -> None:
 def test_an_old_file_is_replaced_only_by_force(tmp_path: Path) -> None:
     target = tmp_path / "games.pgn"
     target.write_bytes(b"old")
-    with pytest.raises(ExportError, match="already there"), open_output(target):
+    with pytest.raises(ExportError, match="already exists"), open_output(target):
         pass
     with open_output(target, force=True) as out:
         out.write(b"new")
@@ -145,7 +145,7 @@ def test_split_by_day_and_variant(tmp_path: Path) -> None:
 
 def test_split_refuses_before_anything_changes(tmp_path: Path) -> None:
     (tmp_path / "bob.pgn").write_text("old", encoding="utf-8")
-    with pytest.raises(ExportError, match=r"bob\.pgn is already there"):
+    with pytest.raises(ExportError, match=r"bob\.pgn already exists"):
         write_split(tmp_path, GAMES, PgnExporter(), "player")
     assert [path.name for path in tmp_path.iterdir()] == ["bob.pgn"]
     write_split(tmp_path, GAMES, PgnExporter(), "player", force=True)

@@ -67,7 +67,7 @@ def made_sides(*rows: tuple[str, str | None, bool, str]) -> pd.DataFrame:
 def test_a_handle_is_one_player_in_any_case() -> None:
     found = who_is_meant(made_sides(("ann", "x", False, "x/ann"), ("Ann", "x", False, "x/ann")), "ANN")
     assert found == ({"x/ann"}, "Ann", {})
-    with pytest.raises(ExportError, match="Bob played none"):
+    with pytest.raises(ExportError, match="Bob played no game"):
         who_is_meant(made_sides(("Ann", "x", False, "x/ann")), "Bob")
 
 
@@ -125,9 +125,9 @@ def test_what_is_counted_together_and_what_is_excluded_is_said(
     named = next(site for site in sites if site is not None)
     assert sites.count(None) == 2
     assert "Wrote the report of 4 games of A" in (told := said("--player", "ann"))
-    assert f"Counted together: 2 on {named}, 2 on unknown; --server NAME (or unknown) chooses one." in told
+    assert f"Combined: 2 on {named}, 2 on unknown; --server NAME (or unknown) chooses one." in told
     assert "Wrote the report of 2 games of A" in (told := said("--player", "ann", "--server", "unknown"))
-    assert "Left out: 2 on other servers." in told
+    assert "Excluded: 2 on other servers." in told
     assert len(many_servers.json("games", "--json", "--server", "UNKNOWN")) == 2
     assert "GuestABCD is the handle of 2 guests" in said("--player", "GuestABCD", code=5)
     for words in (("plot", "curve", "-o", tmp_path / "curve.svg"), ("clocks", "--table", "time-left")):
@@ -197,7 +197,7 @@ def test_its_figures_are_those_of_the_measures(archive: Archive, somebody: str, 
         dots = "." if row["side"] == "white" else "…"
         assert f"{row['move_no']}{dots} {row['san']}" in text
         assert row["key"][:8] in text
-    assert "left out: " in text or "nothing left out" in text
+    assert "excluded: " in text or "nothing excluded" in text
     for key in mine["key"]:
         assert key[:8] in text
 
@@ -312,7 +312,7 @@ def test_the_same_archive_gives_the_same_bytes(
 def test_the_command_counts_what_the_index_leaves_out(cli: Cli, tmp_path: Path) -> None:
     index = tmp_path / "index.html"
     assert "the index of 1 game, " in cli("report", "--index", "--last", 1, "-o", index).stderr
-    assert "older than the last asked for" in Page(index.read_bytes()).text
+    assert "older than the newest 1" in Page(index.read_bytes()).text
 
 
 def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: str) -> None:

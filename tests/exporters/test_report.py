@@ -373,7 +373,7 @@ def test_where_nothing_tells_the_time_each_board_has_a_second() -> None:
     shown = play([game], [Course(game)])
     assert [one.at_ms for one in shown.showings] == [STEP_MS * number for number in range(8)]
     assert not any(one.known for one in shown.showings[1:])
-    assert "Nothing tells when 7 of the boards came" in Page(game_report(game)).text
+    assert "7 boards have no time" in Page(game_report(game)).text
 
 
 def test_a_gap_stays_a_gap() -> None:
@@ -440,7 +440,7 @@ def test_what_engines_thought_stands_beside_the_moves() -> None:
     games, _ = run([stream_bytes("x03_zippy_engines", "xboard_fairymax")], "xboard")
     game = max(games, key=lambda game: sum(len(seen.thinking) for seen in game.observations))
     parsed = Page(game_report(game))
-    assert "What the engines thought" in parsed.text
+    assert "Engines' thinking output" in parsed.text
     thoughts = [thought for told in thoughts_by_ply(game).values() for thought in told]
     assert len(thoughts) > 20
     assert all(" ".join(thought.pv.split()) in parsed.text for thought in thoughts)
@@ -471,7 +471,7 @@ def test_evaluations_stand_with_their_moves() -> None:
     words = " ".join(Page(game_report(game)).text.split())
     assert "evaluation −2.00 blunder, lost 11.00" in words
     assert "Ann White 5 2 0 2 4.68 Bob Black 5 0 1 2 4.44" in words
-    assert "What moves were worth" not in Page(game_report(make_game())).text
+    assert "Evaluations" not in Page(game_report(make_game())).text
 
 
 def test_variations_of_an_examined_game_are_no_takebacks() -> None:

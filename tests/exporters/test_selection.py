@@ -34,7 +34,7 @@ def test_default_takes_played_games_with_a_ply() -> None:
     assert selection.left_out == {"examined": 1, "setup": 1, "without a ply": 1}
     assert selection.marked == {"incomplete": 2, "adjourned": 1}
     assert selection.summary() == (
-        "5 games (1 adjourned, 2 incomplete); left out: 1 examined, 1 setup, 1 without a ply"
+        "5 games (1 adjourned, 2 incomplete); excluded: 1 examined, 1 setup, 1 without a ply"
     )
 
 
@@ -65,4 +65,4 @@ def test_an_unknown_kind_is_refused() -> None:
 def test_nothing_left_out() -> None:
     selection = Selection()
     assert len(list(selection.select([make_game()]))) == 1
-    assert selection.summary() == "1 game; left out: none"
+    assert selection.summary() == "1 game; excluded: none"

@@ -93,7 +93,7 @@ async def _next_start(world: World, server: ScriptedServer, number: int, *, by_r
         connection = await server.connection(number)
         await connection.done.wait()
         await end_cleanly(world, run, connection)
-        if "Not all of it is in the archive: ics-recorder import --db " not in run.talk:
+        if "The archive is incomplete: ics-recorder import --db " not in run.talk:
             return
     await world.do("import", world.journals)
 

@@ -288,7 +288,7 @@ async def test_another_login_is_not_fought_with(tmp_path: Path) -> None:
     script: list[Step] = [Hear(b"games"), Say(taken), Fault.CLOSE]
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS, script=script, answers=ANSWERS)) as server:
         run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
-        with pytest.raises(LoginError, match="taken the session over"):
+        with pytest.raises(LoginError, match="replaced this session"):
             await run.task
         assert len(server.connections) == 1
 

@@ -65,7 +65,7 @@ def test_nobody_waits_for_a_disk_that_hangs_and_at_the_bound_it_is_told_once() -
     recording.close(by="client")
     assert time.monotonic() - begin < 5, "one wait at the bound"
     assert len(told) == 1
-    assert told[0].startswith("RECORDING HAS ENDED, the connection goes on: The disk does not answer: 1,0")
+    assert told[0].startswith("RECORDING HAS ENDED, the connection goes on: The disk does not respond: 1,0")
     assert recording.failed
     assert disk.wrote == []
     disk.turns.set()
@@ -105,7 +105,7 @@ def test_closing_waits_only_so_long() -> None:
     journal = DeferredJournal(disk, close_s=0.1)
     disk.turns.clear()
     journal.received(b"one", 1)
-    with pytest.raises(JournalError, match="The disk did not answer for 0 s: 515 bytes wait to be written"):
+    with pytest.raises(JournalError, match="The disk did not respond for 0 s: 515 bytes are waiting"):
         journal.close()
     disk.turns.set()
     journal._thread.join(20)

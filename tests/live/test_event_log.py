@@ -93,7 +93,7 @@ def test_a_disk_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.M
     log.settle()
     kept = len((tmp_path / "run.log").read_text(encoding="ascii").splitlines())
     assert kept in (500, 501)  # one may have been on its way to the disk
-    assert said == [f"{600 - kept} lines of the log {tmp_path / 'run.log'} found no room: its disk did not answer."]
+    assert said == [f"{600 - kept} lines of the log {tmp_path / 'run.log'} dropped: the disk did not respond."]
 
 
 def test_a_line_that_was_cut_is_ended_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,14 +119,14 @@ ASKS = b'\n"Ann" is a registered name.  If it is yours, type the password.\n\npa
     [
         (Login("Ann", asked), [b"login: ", ASKS, WONT + b"\n\n**** Invalid password! ****\n"], "does not accept this"),
         (Login("Ann", asked), [b"login: ", ASKS, WONT + b"\nInvalid password.\r\n\r\nlogin: "], "does not accept this"),
-        (Login("Ann", asked), [b"login: ", ASKS, b"\npassword: "], "asks for a password again"),
+        (Login("Ann", asked), [b"login: ", ASKS, b"\npassword: "], "asks for the password again"),
         (Login("Ann", asked), [b"login: ", ASKS, b"\nlogin: "], "asks for a name again"),
         (Login("Ann"), [b"login: ", ASKS], "Ann is a registered name"),
-        (Login(None, never), [b"login: ", ASKS], "password of guests"),
+        (Login(None, never), [b"login: ", ASKS], "password from guests"),
         (Login("Ann", lambda: ""), [b"login: ", ASKS], "is empty"),
         (Login("Ann", lambda: "a\nb"), [b"login: ", ASKS], "more than one line"),
         (Login("Ann", never), [b"login: ", b'\n"Ann" is not a registered name.\n\n', RETURN],
-         "no registered name"),
+         "not a registered name"),
         (Login("Ann7"), [b"login: ", b"\nSorry, names can only consist of lower and upper case letters.  Try again.\n"],
          "only letters"),
         (Login("An"), [b"login: ", b"\nA name should be at least three characters long!  Try again.\nlogin: "],
@@ -147,7 +147,7 @@ ASKS = b'\n"Ann" is a registered name.  If it is yours, type the password.\n\npa
         (Login("Ann"), [b"login: ", b"\nGoodbye!\n"], "goodbye"),
         (Login("Ann", asked), [b"login: ", ASKS, b"\n    **** Server shutting down immediately. ****\n"], "shutting"),
         (Login("Ann", asked), [b"login: ", ASKS, b"**** Ann has arrived - you can't both be logged in. ****\n"],
-         "Somebody else"),
+         "Another client"),
     ],
 )  # fmt: skip
 def test_refusals(machine: Login, says: list[bytes], complaint: str) -> None:

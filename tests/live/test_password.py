@@ -65,7 +65,7 @@ def test_a_keyring_that_fails_is_none(
         raise failure
 
     use_keyring(monkeypatch, fail)
-    with pytest.raises(PasswordError, match=f"There is no terminal to ask .* Ann on: .* {PASSWORD_VARIABLE}"):
+    with pytest.raises(PasswordError, match=f"There is no terminal to ask .* Ann: .* {PASSWORD_VARIABLE}"):
         find_password("Ann", "chess.example", print)
     talk = capsys.readouterr().out
     assert told in talk

@@ -104,7 +104,7 @@ def test_refusals_of_the_page(line: str) -> None:
         ("rated &", 8, "found the end"),
         ("& rated", 1, "expected a word"),
         ("rated)", 6, "closes nothing"),
-        ("rated $ blitz", 7, "no part of the language"),
+        ("rated $ blitz", 7, "is unexpected"),
         ('player "Mor', 8, "closing"),
         ("2000 < rating", 1, "a number stands behind its sign"),
         ("rating > blitz", 10, "expected a number"),

@@ -440,7 +440,7 @@ async def test_a_disk_that_hangs_holds_no_game_up_and_ends_the_recording_loudly(
             await caller.until(b"fics% ")
         assert time.monotonic() - begin < 20, "the disk would have answered by itself after 30 s"
         assert len(it.told) == 1
-        assert "RECORDING HAS ENDED, the connection goes on: The disk does not answer: " in it.told[0]
+        assert "RECORDING HAS ENDED, the connection goes on: The disk does not respond: " in it.told[0]
         turns.set()
         caller.send(b"quit\n")
         await caller.rest()

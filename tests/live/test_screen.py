@@ -147,7 +147,7 @@ async def test_a_killed_view_costs_the_view_alone(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1 game observed")
         os.kill(terminal.view(), signal.SIGKILL)
-        await terminal.until(b"The live view has ended; recording goes on.")
+        await terminal.until(b"The live view has ended; recording continues.")
         assert LEAVE + SHOW_CURSOR in terminal.seen
         await goes_on(await scripted.connection(), tmp_path)
         assert await terminal.end(signal.SIGINT) == ExitCode.OK

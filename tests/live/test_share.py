@@ -44,7 +44,7 @@ def test_all_bughouse_is_in_the_first_share() -> None:
 
 @pytest.mark.parametrize("text", ["", "0/2", "3/2", "1", "1/2/3", "a/b", "-1/2"])
 def test_what_is_no_share(text: str) -> None:
-    with pytest.raises(PolicyError, match="is no share: write 1/2"):
+    with pytest.raises(PolicyError, match="is not a share: write 1/2"):
         parse_share(text)
 
 

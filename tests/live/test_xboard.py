@@ -124,7 +124,7 @@ async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
         ) as command,
         display() as screen,
     ):
-        port = (await command.until("Point your client at it")).split()[-1]
+        port = (await command.until("Connect a client")).split()[-1]
         async with xboard(port, tmp_path, screen):
             connection = await server.connection()
             await connection.done.wait()
@@ -189,7 +189,7 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
         ) as command,
         display() as screen,
     ):
-        port = (await command.until("Point your client at it")).split()[-1]
+        port = (await command.until("Connect a client")).split()[-1]
         async with xboard(port, tmp_path, screen, "-zp", "-fcp", engine, "-debug", "-nameOfDebugFile", debug):
             connection = await server.connection()
             await connection.done.wait()

@@ -42,7 +42,7 @@ def test_the_course_of_a_game(plies: pd.DataFrame) -> None:
         "blunder",
         "little time: White above, Black below",
     ]
-    assert footer(ax).startswith("1 game, 11 plies · left out: 1 ply without a known evaluation")
+    assert footer(ax).startswith("1 game, 11 plies · excluded: 1 ply without a known evaluation")
 
 
 def test_the_sheet_has_the_clocks_below(plies: pd.DataFrame) -> None:
@@ -62,7 +62,7 @@ def test_rates_by_the_time_that_was_left(plies: pd.DataFrame) -> None:
     assert [heights[f"blunders-{number}"] for number in range(4)] == pytest.approx([1, 0, 1 / 3, 0])
     assert heights["inaccuracies-1"] == 1
     assert labels(ax) == ["blunders 4", "mistakes 1", "inaccuracies 2"]
-    assert "left out: 2 plies without a known loss" in footer(ax)
+    assert "excluded: 2 plies without a known loss" in footer(ax)
 
 
 def test_of_one_player(plies: pd.DataFrame) -> None:
@@ -74,7 +74,7 @@ def test_of_one_player(plies: pd.DataFrame) -> None:
 
 
 def test_without_evaluations_it_is_said() -> None:
-    with pytest.raises(ExportError, match=r"nothing to draw \(3 plies without a known evaluation\)"):
+    with pytest.raises(ExportError, match=r"No data \(3 plies without a known evaluation\)"):
         evaluation_course(posed([0, 0, 1000]))
-    with pytest.raises(ExportError, match="left out were 3 plies without a known loss"):
+    with pytest.raises(ExportError, match="excluded: 3 plies without a known loss"):
         blunder_rates(posed([0, 0, 1000]))

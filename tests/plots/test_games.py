@@ -96,7 +96,7 @@ def test_phases_have_bars_and_medians() -> None:
         "endgame: 20 moves, median 2.8 s",
     ]
     assert ax.get_ylabel() == "share of the phase's moves"
-    assert footer(ax).startswith("1 game, 78 plies · left out: 2 plies of first moves")
+    assert footer(ax).startswith("1 game, 78 plies · excluded: 2 plies of first moves")
 
 
 def test_classes_are_no_finer_than_the_coarsest_time() -> None:
@@ -146,7 +146,7 @@ def test_lag_of_one_game_has_a_point_for_each_move() -> None:
     assert {f"ply-{ply}" for ply in range(1, 11)} <= gids(ax)
     assert list(line(ax, "lag-white").get_ydata()) == [0, 296, 310, 200, 1000]
     assert labels(ax)[0] == "Ann (white): median 296 ms, 95 % ≤ 1000 ms, most 1000 ms"
-    assert "nothing left out" in footer(ax)
+    assert "nothing excluded" in footer(ax)
 
 
 def test_lag_of_several_games_is_a_median_and_a_band() -> None:
@@ -174,7 +174,7 @@ def test_the_lag_sheet_has_one_title_and_one_footer() -> None:
 
 
 def test_lag_that_is_not_printed() -> None:
-    with pytest.raises(ExportError, match=r"nothing to draw \(10 plies without a known lag\)"):
+    with pytest.raises(ExportError, match=r"No data \(10 plies without a known lag\)"):
         lag_sheet(posed(TEN))
 
 
@@ -273,7 +273,7 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
     assert both["sides"].tolist() == [5, 1, 0, 0, 6]  # one is behind by just 20 %
     ax = score_by_lead(many(), player="Ann")
     assert any(text.get_text() == "83%\nn = 6" for text in ax.texts)
-    with pytest.raises(ExportError, match="no game reached move 40"):
+    with pytest.raises(ExportError, match="no game in this selection reached move 40"):
         score_by_lead(many(), move=40)
 
 
@@ -327,8 +327,8 @@ def test_the_profile_has_six_pictures_and_a_head() -> None:
 def test_a_picture_of_the_profile_that_cannot_be_drawn_says_so() -> None:
     figure = player_profile(posed(TEN), player="Ann")
     said = [text.get_text() for ax in figure.axes for text in ax.texts]
-    assert "There is nothing to draw (10 plies without a known lag)." in said
-    assert "There is nothing to draw: no game reached move 20." in said
+    assert "No data (10 plies without a known lag)." in said
+    assert "No data: no game in this selection reached move 20." in said
 
 
 def test_guests_of_one_name_are_not_one_player() -> None:
@@ -396,7 +396,7 @@ def test_a_date_without_zone_is_a_date() -> None:
 
 
 def test_an_examined_game_tells_nothing_about_time() -> None:
-    with pytest.raises(ExportError, match=r"nothing to draw \(10 plies of examined games\)"):
+    with pytest.raises(ExportError, match=r"No data \(10 plies of examined games\)"):
         move_times(posed(TEN, kind="examined"))
 
 

@@ -49,7 +49,7 @@ def test_time_odds_have_two_budgets() -> None:
 def test_titles_name_the_game_and_the_footer_counts() -> None:
     ax = clock_race(posed(TEN))
     assert title(ax) == ("Ann (2100) – Bob (1990) 1-0\nfreechess.org · 2020-01-01 · rated blitz · 5 min + 0 s · normal")
-    assert footer(ax) == "1 game, 10 plies · nothing left out"
+    assert footer(ax) == "1 game, 10 plies · nothing excluded"
     assert labels(ax) == ["Ann (white)", "Bob (black)", "even budget"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("move", "clock left (min:s)")
 
@@ -74,7 +74,7 @@ def test_a_missing_clock_breaks_the_line_and_is_counted() -> None:
     ax = clock_race(plies)
     assert pd.isna(line(ax, "clock-white").get_ydata()[3])
     assert "ply-5" not in gids(ax)
-    assert footer(ax) == "1 game, 9 plies · left out: 1 ply without a known clock"
+    assert footer(ax) == "1 game, 9 plies · excluded: 1 ply without a known clock"
 
 
 def test_moves_that_nobody_saw_are_shaded() -> None:
@@ -123,10 +123,10 @@ def test_three_hundred_moves_are_drawn() -> None:
 @pytest.mark.parametrize(
     ("plies", "sentence"),
     [
-        (posed(TEN).head(0), "There is nothing to draw: no game with a known move was chosen for race."),
-        (posed(TEN, base_s=0), "There is nothing to draw (10 plies of untimed games)."),
-        (posed([None] * 4), "There is nothing to draw (4 plies without a known clock)."),
-        (joined(posed(TEN), posed(TEN, key="b" * 20)), "The picture race shows one game, and 2 were chosen."),
+        (posed(TEN).head(0), "No data: no game in this selection has a known move (race)."),
+        (posed(TEN, base_s=0), "No data (10 plies of untimed games)."),
+        (posed([None] * 4), "No data (4 plies without a known clock)."),
+        (joined(posed(TEN), posed(TEN, key="b" * 20)), "The picture race shows one game, and 2 match."),
     ],
     ids=["nothing", "untimed", "no clocks", "two games"],
 )
@@ -145,5 +145,5 @@ def test_axes_that_were_given_are_used_and_given_back() -> None:
 
 
 def test_an_unknown_theme_is_told() -> None:
-    with pytest.raises(ExportError, match="no theme 'blue': choose light or dark"):
+    with pytest.raises(ExportError, match="Unknown theme 'blue': choose light or dark"):
         clock_race(posed(TEN), theme="blue")

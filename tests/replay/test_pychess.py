@@ -25,7 +25,7 @@ async def test_pychess_follows_and_saves_what_the_archive_has(tmp_path: Path) ->
     python = Path(program("pychess")).read_text().splitlines()[0].removeprefix("#!").strip()
     words = ("--db", cli.archive, "--speed", "20", "--pause-at", "begin", "--pause-at", "result")
     async with running("replay", "server", "--listen", "0", *words) as command:
-        port = (await command.until("Point your client at it")).split()[-1]
+        port = (await command.until("Connect a client")).split()[-1]
         process = await asyncio.create_subprocess_exec(
             *(python, "-W", "ignore", CLIENT, port, "#4/20w", saved, "3"),
             env={"HOME": str(tmp_path), "LANG": "C.UTF-8"},

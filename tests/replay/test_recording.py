@@ -120,7 +120,7 @@ async def test_the_command_records_what_the_server_replays(tmp_path: Path) -> No
     archive, journals = tmp_path / "again.sqlite", tmp_path / "journals"
     words = ("--db", cli.archive, "--observe", "--speed", "50", "--idle-max", "1")
     async with running("replay", "server", "--listen", "0", *words) as server:
-        port = (await server.until("Point your client at it")).split()[-1]
+        port = (await server.until("Connect a client")).split()[-1]
         where = ("--journal-dir", journals, "--db", archive, "--plain")
         async with running("record", f"127.0.0.1:{port}", "--guest", "--observe", "unrated", *where) as recorder:
             last = b" from observation list."

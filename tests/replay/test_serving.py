@@ -48,7 +48,7 @@ def archive(journal: Path) -> Path:
 async def serving(*words: object) -> AsyncIterator[tuple[Running, int]]:
     """The server, and its port."""
     async with running("replay", "server", "--listen", "0", *words) as command:
-        line = await command.until("Point your client at it")
+        line = await command.until("Connect a client")
         yield command, int(line.split()[-1])
 
 
@@ -74,7 +74,7 @@ async def test_clients_watch_games_each_at_its_own_pace(archive: Path) -> None:
         assert b"Thank you" in await two.rest()
         assert await command.end(signal.SIGTERM) == 0
         assert b"shutting down" in await one.rest()
-    assert "has left" in command.talk
+    assert "disconnected" in command.talk
 
 
 @in_loop
@@ -163,10 +163,10 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
     stop.set()
     await task
     assert [line for line in talk if "a bug" in line] == [
-        "Typing was sent away (ZeroDivisionError: as told, test_serving.py line LINE: a bug).".replace(
+        "Typing was disconnected (ZeroDivisionError: as told, test_serving.py line LINE, a bug).".replace(
             "LINE", str(Broken._command.__code__.co_firstlineno + 2)
         ),
-        "Broken was sent away (ZeroDivisionError: no such luck, test_serving.py line LINE: a bug).".replace(
+        "Broken was disconnected (ZeroDivisionError: no such luck, test_serving.py line LINE, a bug).".replace(
             "LINE", str(Broken.happen.__code__.co_firstlineno + 4)
         ),
     ]
@@ -210,7 +210,10 @@ async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
 @in_loop
 async def test_a_place_in_a_journal_is_one_of_its_games(journal: Path) -> None:
     async with serving(journal, "--from", "#3/10w", "--pause-at", "result", "--pause-at", "tea") as (command, port):
-        assert "Warning: Nothing here is called 'tea', so it pauses nowhere; there is abort-accepted, " in command.talk
+        assert (
+            "Warning: no event is called 'tea', so the replay does not pause there; known: abort-accepted, "
+            in command.talk
+        )
         caller = await Caller.call(port)
         await caller.until(b"login: ")
         caller.send(b"Anybody\n\n")
@@ -286,8 +289,8 @@ def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
     assert "not both" in cli("replay", "server", journal, "abc", code=2).stderr
     assert "no.journal: no such file" in cli("replay", "server", journal.with_name("no.journal"), code=3).stderr
     assert "is no file" in cli("replay", "server", journal.parent, code=3).stderr
-    assert "--last chooses games of the archive" in cli("replay", "server", journal, "--last", "1", code=2).stderr
-    assert "leave out --pause-at" in cli("replay", "server", "--shared", "--pause-at", "end", code=2).stderr
+    assert "--last selects games of the archive" in cli("replay", "server", journal, "--last", "1", code=2).stderr
+    assert "omit --pause-at" in cli("replay", "server", "--shared", "--pause-at", "end", code=2).stderr
     assert "no move" in cli("replay", "server", "--last", "1", "--from", "200w", code=3).stderr
     assert "no move" in cli("replay", "server", "last", "--from", "200w", code=3).stderr
-    assert "no speed" in cli("replay", "server", "--speed", "0", code=2).stderr
+    assert "is not a speed" in cli("replay", "server", "--speed", "0", code=2).stderr

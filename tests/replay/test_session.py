@@ -206,7 +206,7 @@ ANSWERS: list[tuple[str, str]] = [
     ("examine Nobody", r"There is no recorded game of Nobody\."),
     ("tell replay where", r"\(told replay\)\nreplay tells you: paused at 0:00 of "),
     ("tell replay speed 4", r"\(told replay\)\nreplay tells you: paused at .* speed 4\n"),
-    ("tell replay speed -1", r"\(told replay\)\nreplay tells you: -1 is no speed"),
+    ("tell replay speed -1", r"\(told replay\)\nreplay tells you: -1 is not a speed"),
     ("tell replay seek 999w", r"\(told replay\)\nreplay tells you: This recording has no move 999w"),
     ("tell replay dance", r"\(told replay\)\nreplay tells you: There is no command dance"),
 ]

@@ -354,7 +354,7 @@ def test_a_place_that_is_not_there_is_told(typed: str) -> None:
     viewing.press("g", 0)
     for key in (*typed, "enter"):
         viewing.press(key, 0)
-    assert "This recording has no" in viewing.message or "is no place" in viewing.message
+    assert "This recording has no" in viewing.message or "is not a position" in viewing.message
     assert viewing.message[:40] in text(viewing)[-1]
     assert ply_of(viewing) == 3
 

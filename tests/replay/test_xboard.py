@@ -41,7 +41,7 @@ async def test_xboard_observes_and_saves_what_the_archive_has(tmp_path: Path) ->
     pgn = tmp_path / "xboard.pgn"
     words = ("--db", cli.archive, "--observe", "--speed", "4", "--player", "Morphy", "--idle-max", "1")
     async with running("replay", "server", "--listen", "0", *words) as command, display() as screen:
-        port = (await command.until("Point your client at it")).split()[-1]
+        port = (await command.until("Connect a client")).split()[-1]
         async with xboard(port, tmp_path, screen, "-saveGameFile", pgn, "-autoSaveGames", "true"):
             text = await saved(pgn, 5)
     played = [game for game in truth(SCENARIO)["games"] if "Morphy" in (game["white"], game["black"])]

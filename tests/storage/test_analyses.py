@@ -356,7 +356,7 @@ def test_show_prints_the_evaluations_of_the_engine_that_is_asked_for(cli: Cli) -
     told = cli("show", "last", "--analysis", "nosuch", code=4).stderr
     assert told.endswith("is by an engine whose name begins with nosuch: there are those of Deep, Other.\n")
     for word in ("--raw", "--match", "--json"):
-        assert "leave out" in cli("show", "last", "--analysis", "dee", word, code=2).stderr
+        assert "omit" in cli("show", "last", "--analysis", "dee", word, code=2).stderr
 
 
 def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:

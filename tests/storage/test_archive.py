@@ -82,7 +82,7 @@ def test_a_file_that_is_no_database_is_told_and_left_alone(path: Path) -> None:
 
 
 def test_reading_only_means_it(path: Path, archive: ArchiveStore) -> None:
-    with ArchiveStore.open(str(path), read_only=True) as reader, pytest.raises(StorageError, match="reading only"):
+    with ArchiveStore.open(str(path), read_only=True) as reader, pytest.raises(StorageError, match="read-only"):
         import_bytes(reader, b"x")
 
 
@@ -306,10 +306,10 @@ def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: Archiv
     assert archive.game("last") == make_game(1)
     assert archive.game("last~1") == make_game(0)
     assert archive.game("last~2") == make_game(2, started_at_ms=None)
-    with pytest.raises(StorageError, match="holds 3 played games"):
+    with pytest.raises(StorageError, match="contains 3 played games"):
         archive.game("last~3")
     for wrong in ("", "%", "last~", "last~-1"):
-        with pytest.raises(StorageError, match="names no game"):
+        with pytest.raises(StorageError, match="is not a game"):
             archive.game(wrong)
     with pytest.raises(StorageError, match="No game has a key"):
         archive.game("0123456789abcdef0123")

@@ -111,8 +111,8 @@ def test_a_locked_archive_is_told_in_one_sentence_with_the_time(
     cli = Cli(path)
     said = cli("import", WATCHER, code=4).stderr
     assert said == (
-        f"Error: The archive {path} is locked: another program has been writing to it for 0.2 seconds and more; "
-        "try again when it is done.\n"
+        f"Error: The archive {path} is locked: another program has been writing to it for more than 0.2 "
+        "seconds; try again later.\n"
     )
     for words in (("sources", "forget", cli.json("sources", "--json")[0]["id"]), ("forget", "--yes", "Ann")):
         assert "is locked: another program" in cli(*words, code=4).stderr

@@ -107,7 +107,7 @@ def test_every_key_leads_to_the_one_game(cli: Cli, tmp_path: Path) -> None:
     assert len(adjourned["sources"]) > len(adjourned["witnesses"]) == 9
     text = cli("show", adjourned["key"]).stdout
     assert "Adjourned, and:        goes on after ply 11 with the same position and clocks" in text
-    assert "Told by:" in text
+    assert "Sources:" in text
     raw = cli("show", adjourned["key"], "--raw").stdout
     assert all(f"{name}.icsj:" in raw for name in connections(SCENARIO) if name != "player_GuestAdja")
 
@@ -234,7 +234,7 @@ def test_a_game_that_was_tampered_with_is_stale(cli: Cli, tmp_path: Path) -> Non
     cli("import", *_write(tmp_path / "logs"))
     change = "UPDATE games SET result = '0-1' WHERE source_id IS NULL AND ply_count = 45"
     _edit(cli.archive, lambda connection: connection.execute(change))
-    assert "is not what its witnesses make" in cli("verify", code=1).output
+    assert "differs from what its sources give" in cli("verify", code=1).output
 
 
 def test_an_archive_that_the_migrations_made_relates_what_comes_next(tmp_path: Path) -> None:
@@ -397,7 +397,7 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
     scripts = later_scripts(tmp_path / "scripts", "op.create_table('later', sa.Column('id', sa.Integer()))")
     with monkeypatch.context() as patch:
         patch.setattr(relating, "relate_all", lambda driver: 1 // 0)
-        with pytest.raises(StorageError, match="could not be changed, it is as before"):
+        with pytest.raises(StorageError, match="could not be upgraded and is unchanged"):
             upgrade(cli.archive, scripts)
     assert current(cli.archive) == head()
     upgrade(cli.archive)

@@ -156,7 +156,7 @@ def test_a_new_archive_is_as_all_migrations_make_it(archive: ArchiveStore, path:
 def test_a_creation_that_fails_leaves_an_empty_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(schema_module, "_BESIDE_TABLES", (*schema_module._BESIDE_TABLES, "no sql"))
-        with pytest.raises(StorageError, match='could not be made: near "no": syntax error'):
+        with pytest.raises(StorageError, match='could not be created: near "no": syntax error'):
             ArchiveStore.open(str(path), create=True)
     assert current(path) is None
     assert statements(path) == set()

@@ -125,7 +125,7 @@ def test_redaction_takes_what_matches(full: ArchiveStore, target: Path) -> None:
 
 
 def test_what_cannot_be_shared_is_told(full: ArchiveStore, path: Path, target: Path) -> None:
-    with pytest.raises(StorageError, match="no regular expression"):
+    with pytest.raises(StorageError, match="not a regular expression"):
         share(full.path, target, redact=["("])
     assert not target.exists()
     with pytest.raises(StorageError, match="exists already"):

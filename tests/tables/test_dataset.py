@@ -87,7 +87,7 @@ def test_nothing_is_written_over(corpus_archive: Archive, tmp_path: Path) -> Non
     words = ("export", "plies", "--last", "3", "--dataset", "-o", target)
     assert "Wrote 3 games" in cli(*words).stderr
     before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
-    assert "already there; use --force" in cli(*words, code=5).stderr
+    assert "already exists; use --force" in cli(*words, code=5).stderr
     assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
     cli(*words, "--variant", "crazyhouse", "--force")
     assert {path.name for path in target.iterdir()} == {"_common_metadata", "crazyhouse"}

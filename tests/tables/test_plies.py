@@ -131,7 +131,7 @@ def test_days_are_whole(corpus_archive: Archive, until: object) -> None:
 def test_wrong_filters_are_told(corpus_archive: Archive) -> None:
     with pytest.raises(TypeError, match="no filter 'players'"):
         corpus_archive.plies(players="Ann")  # type: ignore[call-arg]  # that it is refused is tested
-    with pytest.raises(ExportError, match="no day"):
+    with pytest.raises(ExportError, match="is not a date"):
         corpus_archive.plies(since="yesterday")
     with pytest.raises(ExportError, match="examined, setup, empty"):
         corpus_archive.plies(include="all")

@@ -143,7 +143,7 @@ class Login:
 
     def __init__(self, handle: str | None, password: Callable[[], str] | None = None) -> None:
         if handle is not None and not _HANDLE.fullmatch(handle):
-            raise LoginError("A name to log in with is one word without blanks; give another one.")
+            raise LoginError("A login name is one word without spaces; choose another one.")
         self.logged_in: LoggedIn | None = None
         self._handle = handle
         self._password = password
@@ -263,9 +263,9 @@ class Login:
         if self._stage is _Stage.CALLING:
             return
         if self._stage is _Stage.ENTERING:
-            raise WrongPasswordError(f"The server does not let {self._who} in: it asks for a password again.")
+            raise WrongPasswordError(f"The server refuses the login of {self._who}: it asks for the password again.")
         if self._handle is None:
-            raise LoginError("The server wants a password of guests; log in with a registered name.")
+            raise LoginError("The server requires a password from guests; log in with a registered name.")
         if self._password is None:
             raise LoginError(f"{self._who} is a registered name on this server; give its password or another name.")
         password = self._password()
@@ -279,7 +279,7 @@ class Login:
         if self._stage is not _Stage.NAMED:
             return
         if self._handle is not None and self._password is not None:
-            raise LoginError(f"{self._who} is no registered name on this server; log in as a guest or correct it.")
+            raise LoginError(f"{self._who} is not a registered name on this server; log in as a guest or correct it.")
         self._send("")
         self._stage = _Stage.ENTERING
 
@@ -301,7 +301,7 @@ class Login:
         elif notice.kind in (SessionNoticeKind.LOGOUT, SessionNoticeKind.IDLE_LOGOUT):
             self._reason = f"The server said goodbye instead of letting {self._who} in."
         elif notice.kind is SessionNoticeKind.TAKEN_OVER:
-            raise LoginError(f"Somebody else has just logged in as {self._who}.")
+            raise LoginError(f"Another client has just logged in as {self._who}.")
 
     def _hear_line(self, text: str) -> None:
         text = text[:_LONGEST_WORDS]

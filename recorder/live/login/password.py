@@ -86,9 +86,7 @@ def _from_keyring(name: str, tell: Callable[[str], object]) -> str | None:
 
 def _ask(user: str, tell: Callable[[str], object]) -> str:
     if not _terminal():
-        raise PasswordError(
-            f"There is no terminal to ask for the password of {user} on: put it into {PASSWORD_VARIABLE}."
-        )
+        raise PasswordError(f"There is no terminal to ask for the password of {user}: set {PASSWORD_VARIABLE}.")
     try:
         return getpass.getpass(f"Password of {user}: ")
     except EOFError:

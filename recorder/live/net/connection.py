@@ -352,8 +352,7 @@ class Connection:
             return self._sealing.seal_lines(lines, now_ms)
         except ValueError:
             raise LoginError(
-                "A time seal has room for unaccented letters, digits and signs only; "
-                "log in without --timeseal, or change the password."
+                "Timeseal supports ASCII passwords only; log in without --timeseal, or change the password."
             ) from None
 
     def _write(self, data: bytes) -> None:
@@ -373,7 +372,7 @@ class Connection:
             return "left"
         self.lost = True
         if lost is not None and lost.kind is SessionNoticeKind.TAKEN_OVER:
-            raise TakenOverError("Another login with this name has taken the session over; not logging in again.")
+            raise TakenOverError("Another login with this name has replaced this session; not reconnecting.")
         if lost is not None:
             return f"the server ended the session: {lost.line.text.strip()}"
         return "the connection was lost"

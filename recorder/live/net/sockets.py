@@ -65,7 +65,7 @@ def parse_address(text: str, default_port: int | None = None, default_host: str 
         host = match["literal"] or match["name"]
         port = default_port if match["port"] is None else int(match["port"])
     else:
-        raise ValueError(f"{text!r} is no address; write HOST:PORT or [IPV6]:PORT.")
+        raise ValueError(f"{text!r} is not an address; write HOST:PORT or [IPV6]:PORT.")
     if port is None:
         raise ValueError(f"{text!r} has no port; write HOST:PORT.")
     if port > _MAX_PORT:

@@ -48,7 +48,7 @@ def parse_share(text: str) -> Share:
     """
     match = _SHARE.fullmatch(text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise PolicyError(f"{text!r} is no share: write 1/2 for the first of two recorders, 2/2 for the second.")
+        raise PolicyError(f"{text!r} is not a share: write 1/2 for the first of two recorders, 2/2 for the second.")
     return Share(int(match[1]), int(match[2]))
 
 

@@ -135,7 +135,7 @@ def _tokens(text: str) -> list[_Token]:
         if match is None:
             if text[at] == '"':
                 raise PolicyError('a quoted name begins here and its closing " is missing', at + 1)
-            raise PolicyError(f"{text[at]!r} is no part of the language, expected a word or a sign", at + 1)
+            raise PolicyError(f"{text[at]!r} is unexpected; expected a word or a sign", at + 1)
         kind = match.lastgroup or ""
         found = match[kind]
         if kind == "sign":
@@ -229,7 +229,7 @@ class _Parser:
             return Category(name)
         close = difflib.get_close_matches(name[:40], sorted(_RESERVED), n=1)
         hint = f"did you mean {close[0]}?" if close else f"for a player write player {token.text[:40]}"
-        raise PolicyError(f"{_shown(token)} is no word of the language, {hint}", token.column)
+        raise PolicyError(f"{_shown(token)} is an unknown word; {hint}", token.column)
 
     def _comparison(self, field: str, token: _Token) -> Compare:
         sign = self._take()

@@ -61,7 +61,7 @@ async def rehearse(server: Address, rehearsal: Rehearsal, sealing: Sealing | Non
             _answer(transport, data, rehearsal, sealing)
             waiting_s = waiting_s + _TICK_S if transport.get_write_buffer_size() and not data else 0.0
             if waiting_s >= _TAKES_S:
-                raise LoginError(f"{format_address(server)} takes nothing of what is sent.")
+                raise LoginError(f"{format_address(server)} does not accept any data.")
             if incoming.ended and not rehearsal.finished:
                 if incoming.failure is not None:
                     why = failure_reason(incoming.failure)
@@ -126,11 +126,11 @@ def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> Explain
     for note in opening:
         noted.note(note)
     if noted.plan is None:
-        raise NoPolicyError(f"{file} does not tell by which policy it was recorded: give one with --observe.")
+        raise NoPolicyError(f"{file} does not contain the policy of its recording: add --observe.")
     try:
         return Explaining(noted.plan, granted=False, policies=policies)
     except PolicyError as error:
-        raise SourceError(f"The policy in {file} cannot be read ({error}); give one with --observe.") from error
+        raise SourceError(f"The policy in {file} cannot be read ({error}); add --observe.") from error
 
 
 def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:

@@ -83,7 +83,7 @@ def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int
     elif word == "speed":
         speed = parse_speed(rest)
         if speed is None:
-            return None, 0, [f"{rest or 'Nothing'} is no speed; say 4, 0.5 or 1/3, at most {_FASTEST}."]
+            return None, 0, [f"{rest or 'Nothing'} is not a speed; write 4, 0.5 or 1/3, at most {_FASTEST}."]
         head.set_speed(speed, now_ns)
     elif word in ("seek", "go"):
         place, at_ms = seek(head.moments, parse_position(rest), head.place, head.at_ms(now_ns))

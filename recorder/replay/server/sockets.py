@@ -41,10 +41,10 @@ def serve(listen_at: Address, house: ReplayClients, tell: Callable[[str], None])
         here = format_address(Address(*listener.getsockname()[:2]))
         tell(f"Listening on {here}.")
         if not is_loopback(listener):
-            tell(f"Warning: {here} can be reached from other machines: anybody there can see these games.")
+            tell(f"Warning: {here} is open to other machines: anyone there can see these games.")
     host, port = listeners[0].getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    tell(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
+    tell(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
     asyncio.run(_serve(house, listeners, tell))
 
 
@@ -170,7 +170,7 @@ class _Link(asyncio.Protocol):
             self.fail(error)
             return
         if handle is None and self._client.handle is not None:
-            self._server.tell(f"{self._client.handle} is in, from {self._name}.")
+            self._server.tell(f"{self._client.handle} connected from {self._name}.")
         self.flush()
         self._server.schedule()
         if self._waiting:
@@ -188,7 +188,7 @@ class _Link(asyncio.Protocol):
         if data:
             transport.write(data)
         if transport.get_write_buffer_size() > _MOST_WAITING:
-            self._server.tell(f"{client.handle or self._name} reads too slowly and was sent away.")
+            self._server.tell(f"{client.handle or self._name} reads too slowly and was disconnected.")
             self.end(_SLOW)
         elif client.closed:
             self.end(b"")
@@ -221,7 +221,7 @@ class _Link(asyncio.Protocol):
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__}: {error}, {PurePath(last.filename).name} line {last.lineno}"
         name = self._name if self._client is None else self._client.handle or self._name
-        self._server.tell(f"{name} was sent away ({where}: a bug).")
+        self._server.tell(f"{name} was disconnected ({where}, a bug).")
         self.end(_FAULT)
 
     def end(self, words: bytes) -> None:
@@ -245,7 +245,7 @@ class _Link(asyncio.Protocol):
             self._server.house.leave(self._client)
             self._server.links.pop(self._client, None)
             if self._client.handle is not None:
-                self._server.tell(f"{self._client.handle} has left.")
+                self._server.tell(f"{self._client.handle} disconnected.")
 
 
 def _seconds_to(due_ns: int) -> float:
