@@ -28,7 +28,7 @@ from recorder.cli.output import ARCHIVE_FACT, say
 from recorder.errors import ExportError, RecorderError
 from recorder.exit_codes import ExitCode, exit_status
 
-__all__ = ["main"]
+__all__ = ["completion", "main"]
 
 _NEW_VALUES = 200_000
 """Search for reference cycles after as many new values: the 700 of Python cost an import 9 % more processor time."""

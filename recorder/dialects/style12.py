@@ -84,6 +84,7 @@ _CUT: Final = re.compile(
     r"(?:\S*+(?<=[%>]))? ?(?>(?:\S++(?<=[%>])(?: |\Z))*)"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
+_GAME_NO: Final = re.compile(r"[0-9]{1,12}")
 _TOKEN: Final = re.compile(r"\S+")
 _TURNS: Final = ("W", "B")
 _FLAGS: Final = frozenset(("0", "1"))
@@ -153,7 +154,9 @@ def take_usual(lines: Iterable[Line], out: list[Event]) -> Iterator[Line]:
                     try:
                         add(read_tokens(board, tail, text, offset, at_ms, block, False))
                     except LineError as error:
-                        add(Malformed(line, FRAME_TAG, str(error)))
+                        number = tail[TAIL_GAME]  # the fields before it have their places
+                        game_no = int(number) if _GAME_NO.fullmatch(number) else None
+                        add(Malformed(line, FRAME_TAG, str(error), game_no=game_no))
                     continue
         yield line
 

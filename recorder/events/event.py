@@ -52,12 +52,14 @@ class Malformed:
     """A line of a known kind that cannot be read: counted and stored, never guessed at.
 
     ``tag`` is ``<12>``, ``<b1>`` … or the line kind's name. ``cause``: the error of this program, if it is one.
+    ``game_no``: the game that the line names, where only another field is invalid.
     """
 
     line: Line
     tag: str
     error: str
     cause: Exception | None = None
+    game_no: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -490,7 +490,7 @@ class Tracker:
         if event.cause is not None:
             self.failures.note(event.cause, offset, None, text)
         else:
-            self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, None, event.error, text))
+            self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, event.game_no, event.error, text))
 
 
 def _is_frame(event: Event) -> bool:
