@@ -28,7 +28,7 @@ from tests.faults.world import Troubles, World
 
 __all__ = ["HEADING", "Failure", "failures_of"]
 
-HEADING = "\n## What came of it\n"
+HEADING = "\n## Soak of faults\n"
 """The table of a soak stands behind it."""
 
 
