@@ -88,7 +88,7 @@ def served(*words: object) -> Iterator[tuple[subprocess.Popen[str], int]]:
     with subprocess.Popen(command, text=True, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         for line in process.stderr:
-            if "Point your client at it" in line:
+            if "Connect a client" in line:
                 break
         try:
             yield process, int(line.split()[-1])
