@@ -42,7 +42,7 @@ class Played(NamedTuple):
 
 
 # One choice after another, in the order that the seed fixes.
-def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Iterator[Out]:  # noqa: C901
+def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Iterator[Out]:  # noqa: C901  # as above
     """One game from its creation to its end, and what the observer is told."""
     white, black = _handle(chance), _handle(chance)
     while black == white:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # lock() and is_locked() ask for it
 
 __all__ = ["is_locked", "lock", "sync_folder"]
 

@@ -2,5 +2,5 @@
 
 # isort: off
 import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program
-from exporters.plots import *  # noqa: F403
+from exporters.plots import *  # noqa: F403  # the same names under the public package
 from exporters.plots import __all__ as __all__

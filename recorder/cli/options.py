@@ -70,7 +70,7 @@ def in_section(section: str, command: _AnyCommand, *options: _Option) -> _AnyCom
     """
     for option in options:
         command = cast("_AnyCommand", option(command))
-        command.__click_params__[-1].section = section  # type: ignore[attr-defined]
+        command.__click_params__[-1].section = section  # type: ignore[attr-defined]  # click keeps options so
     return command
 
 

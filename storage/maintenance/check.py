@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from storage.files import driver_of, make_engine
 from storage.maintenance.malformed import malformed_pages, malformed_values, missing_rows, storage_errors
-from storage.schema.upgrade import VIEWS, differences, require_current
+from storage.schema.upgrade import differences, require_current
+from storage.schema.views import VIEWS
 from storage.write.merged import unmerged
 
 if TYPE_CHECKING:

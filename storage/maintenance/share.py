@@ -16,7 +16,8 @@ from recorder.model import EventKind
 from storage.files import copy_to, driver_of, make_engine, open_sqlite, written_beside
 from storage.read.query import fold
 from storage.schema import tables as models
-from storage.schema.upgrade import VIEWS, require_current
+from storage.schema.upgrade import require_current
+from storage.schema.views import VIEWS
 from storage.settings import FORGOTTEN, rename_decisions
 
 __all__ = [
