@@ -317,7 +317,7 @@ class Found(NamedTuple):
     Attributes:
         look: the position.
         lines: what the engine told, in its order; ``seq`` counts from 0.
-        notes: what was odd about it, phrases to follow the engine's name: ``told 1 line whose moves are not legal``.
+        notes: what was odd about it, phrases to follow the engine's name: ``sent 1 line whose moves are not legal``.
     """
 
     look: Look
@@ -360,10 +360,10 @@ class Collected:
         notes = list(self.notes)
         dropped = self._count - len(self._lines)
         if dropped:
-            notes.append(f"told {self._count} lines, of which the last {len(self._lines)} are kept")
+            notes.append(f"sent {self._count} lines, of which the last {len(self._lines)} are kept")
         lies = sum(not is_playable(self.look.position, line.pv) for line in self._lines)
         if lies:
-            notes.append(f"told {lies} line{'s' * (lies > 1)} whose moves are not legal")
+            notes.append(f"sent {lies} line{'s' * (lies > 1)} whose moves are not legal")
         return Found(self.look, tuple(self._lines), tuple(notes))
 
 

@@ -162,5 +162,5 @@ def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | N
                 if (session := session_name(gone.name)) is not None:
                     sizes.setdefault(session, None)
     except StorageError as error:
-        return None, f"How far the archive is cannot be told: {error}"
+        return None, f"How much the archive lacks is unknown: {error}"
     return sizes, None

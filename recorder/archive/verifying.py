@@ -239,7 +239,7 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
     audit.games, audit.living = sum(map(len, found.values())), living
     if row.lacks_player:
-        audit.findings.append("A player who is left out of it is not forgotten any more: import it again.")
+        audit.findings.append("A player who is excluded from it is no longer erased: import it again.")
     elif row.parser_version != PARSER_VERSION:
         audit.findings.append(
             f"Parser version {row.parser_version} read it, this is {PARSER_VERSION}: import it again to renew it."

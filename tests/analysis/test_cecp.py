@@ -326,7 +326,7 @@ def test_moves_that_are_not_legal_are_kept_as_text_and_counted() -> None:
     dialogue = Dialogue(scripted({"analyze": lines}))
     dialogue.analyse(game_of(SHORT), 0)
     assert [line.pv for line in dialogue.found[0].lines] == [line.split(" ", 4)[4] for line in lines]
-    assert dialogue.found[0].notes == ("told 2 lines whose moves are not legal",)
+    assert dialogue.found[0].notes == ("sent 2 lines whose moves are not legal",)
 
 
 def test_of_very_many_lines_the_last_are_kept() -> None:
@@ -335,7 +335,7 @@ def test_of_very_many_lines_the_last_are_kept() -> None:
     dialogue.analyse(game_of(SHORT), 0)
     kept = dialogue.found[0].lines
     assert (len(kept), kept[0].seq, kept[-1].depth) == (MOST_LINES, 500, MOST_LINES + 500)
-    assert dialogue.found[0].notes == (f"told {MOST_LINES + 500} lines, of which the last {MOST_LINES} are kept",)
+    assert dialogue.found[0].notes == (f"sent {MOST_LINES + 500} lines, of which the last {MOST_LINES} are kept",)
 
 
 def test_a_pv_that_goes_on_in_the_next_line_is_one() -> None:

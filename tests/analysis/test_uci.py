@@ -184,7 +184,7 @@ def test_moves_that_are_not_legal_are_kept_as_text_and_counted(
     assert (first.pv, first.time_ms, first.nodes, first.score_cp) == ("", 4, 30, 20)
     assert (second.pv, second.score_cp) == ("e2e5 e7e5 !", 9)
     assert (third.pv, third.mate, third.score_cp) == ("e2e4", -2, None)
-    assert found.notes == ("told 1 line whose moves are not legal",)
+    assert found.notes == ("sent 1 line whose moves are not legal",)
     assert caplog.records == []
 
 

@@ -177,7 +177,7 @@ def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path
     assert [row["status"] for row in cli.json("import", "--json", log, other)] == ["known", "known"]
     cli("forget", "--undo", "Ann")
     told = cli("verify", code=ExitCode.FINDINGS).stdout
-    assert told.count("A player who is left out of it is not forgotten any more: import it again.") == 1
+    assert told.count("A player who is excluded from it is no longer erased: import it again.") == 1
     rows = {Path(row["name"]).name: row["status"] for row in cli.json("import", "--json", log, other)}
     assert rows == {"session.raw": "replaced", "other.raw": "known"}
     assert state(cli, out) == before

@@ -113,7 +113,7 @@ def test_an_archive_that_is_none_is_told(cli: Cli, tmp_path: Path) -> None:
     cli.archive.write_bytes(b"no archive" * 100)
     result = cli("status", "--journal-dir", tmp_path / "journals")
     assert "recording" in result.stdout
-    assert "How far the archive is cannot be told: " in result.stderr
+    assert "How much the archive lacks is unknown: " in result.stderr
     journal.close()
 
 
