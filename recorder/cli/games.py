@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import left_out, settled
+from recorder.archive.exporting import left_out, settled, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import say_left_out
 from recorder.cli.options import (
@@ -77,8 +77,8 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
             )
             if rows:
                 say(f"{plural(len(rows), 'game')}{f', {in_progress:,} in progress' if in_progress else ''}.")
-            else:
-                say(f"No games match these filters ({plural(archive.count(), 'played game')} in the archive).")
+            elif sentence := without_games(archive, chosen):
+                say(sentence)
         say_left_out(left_out(archive, chosen).items())
 
 
