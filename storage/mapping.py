@@ -91,6 +91,12 @@ class Field(NamedTuple):
     relative: bool = False
 
 
+def _stored(kind: type[Any]) -> dict[Any, Any]:
+    """What each stored value of a kind means; null is None."""
+    meanings = {0: False, 1: True} if kind is bool else {member.value: member for member in kind}
+    return {None: None, **meanings}
+
+
 class Mapping(Generic[_T]):
     """How values of a class are rows of a table.
 
@@ -115,7 +121,9 @@ class Mapping(Generic[_T]):
         self._make = getattr(model, "_make", None)
         self._get = attrgetter(*self.attributes)
         self._words = [place for place, line in enumerate(lines) if line.kind not in (None, bool)]
-        self._kinds = [(place, line.kind) for place, line in enumerate(lines) if line.kind is not None]
+        self._kinds = [
+            (place, line.kind, _stored(line.kind)) for place, line in enumerate(lines) if line.kind is not None
+        ]
         self._times = [place for place, line in enumerate(lines) if line.relative]
 
     def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
@@ -137,9 +145,9 @@ class Mapping(Generic[_T]):
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
         """The values of the attributes in a row, which may have more columns behind."""
         values = list(row[self._part])
-        for place, kind in self._kinds:
+        for place, kind, known in self._kinds:
             value = values[place]
-            values[place] = None if value is None else kind(value)
+            values[place] = known[value] if value in known else kind(value)  # the call would take most of the time
         for place in self._times:
             at_ms = values[place]
             values[place] = None if at_ms is None else at_ms + base_ms
