@@ -64,6 +64,7 @@ lint: $(VENV)/.installed-for-development
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini tests
+	$(BIN)/codespell .
 
 docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m recorder.cli.reference docs/cli.md
