@@ -21,11 +21,6 @@ from recorder.analysis.process import EngineProcess
 from recorder.cecp.answers import Answer, Indented
 from recorder.cecp.commands import (
     Command,
-    EditColour,
-    EditEnd,
-    EditLine,
-    EditOther,
-    EditPiece,
     Holding,
     LevelCommand,
     Number,
@@ -33,8 +28,8 @@ from recorder.cecp.commands import (
     Result,
     Texted,
     UserMove,
-    format_edit,
 )
+from recorder.cecp.edit import edit_lines
 from recorder.cecp.moves import parse_move
 from recorder.cecp.thinking import Status, ThinkingLine
 from recorder.errors import VariantError
@@ -162,13 +157,7 @@ class CecpDriver:
         if not position.white_to_move:
             self._session.say(Plain("new"), *self._variant_again(), Plain("force"), self._user_move("a2a3"))
         self._session.say(Plain("edit"))
-        lines: list[EditLine] = [EditOther("#")]
-        for white in (True, False):
-            lines += [] if white else [EditColour()]
-            for at, letter in enumerate(position.board):
-                if letter not in "- " and letter.isupper() == white:
-                    lines.append(EditPiece(letter.upper(), f"{'abcdefgh'[at % 9]}{8 - at // 9}"))
-        self._process.say(*map(format_edit, (*lines, EditEnd())))
+        self._process.say(*edit_lines(position.board))
 
     def _user_move(self, text: str) -> UserMove:
         move = parse_move(text)

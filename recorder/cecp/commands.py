@@ -1,4 +1,4 @@
-"""What the interface tells the engine: ``parse_command`` and ``format_command``, and the lines of ``edit`` mode.
+"""Lines from the interface to the engine: ``parse_command`` and ``format_command``.
 
 Source: sections 8, 12 and 13 of the protocol document.
 """
@@ -14,11 +14,6 @@ from recorder.cecp.moves import MoveText, format_move, parse_move
 __all__ = [
     "PLAIN_WORDS",
     "Command",
-    "EditColour",
-    "EditEnd",
-    "EditLine",
-    "EditOther",
-    "EditPiece",
     "EgtPath",
     "FeatureAnswer",
     "Holding",
@@ -36,9 +31,7 @@ __all__ = [
     "Unknown",
     "UserMove",
     "format_command",
-    "format_edit",
     "parse_command",
-    "parse_edit",
 ]
 
 PLAIN_WORDS: Final = frozenset(
@@ -60,7 +53,6 @@ _LEVEL: Final = re.compile(
 _RESULT: Final = re.compile(r"(1-0|0-1|1/2-1/2|\*)(?: \{(.*)\})?")
 _HOLDING: Final = re.compile(r"\[([A-Za-z]*)\] \[([A-Za-z]*)\](?: ([WBwb])([A-Za-z]))?", re.ASCII)
 _SQUARE: Final = re.compile(r"[a-l](?:1[0-2]|[0-9])", re.ASCII)
-_EDIT_PIECE: Final = re.compile(r"(\+?[A-Za-z])(?:([a-l](?:1[0-2]|[0-9])))", re.ASCII)
 
 
 class Plain(NamedTuple):
@@ -375,53 +367,3 @@ def _format_level(level: LevelCommand) -> str:
         return text
     whole, thousandths = divmod(level.increment_ms, 1000)
     return f"{text} {whole}.{thousandths:03}".rstrip("0") if thousandths else f"{text} {whole}"
-
-
-class EditColour(NamedTuple):
-    """``c``: the pieces that follow are of the other colour."""
-
-
-class EditPiece(NamedTuple):
-    """``Pa4``: a piece of the current colour; ``letter`` ``x`` empties the square."""
-
-    letter: str
-    square: str
-
-
-class EditOther(NamedTuple):
-    """``#`` clears the board; ``castle`` and ``ep`` with what follows are ChessBase's."""
-
-    text: str
-
-
-class EditEnd(NamedTuple):
-    """``.``: edit mode ends."""
-
-
-EditLine = EditColour | EditPiece | EditOther | EditEnd | Unknown
-
-
-def parse_edit(text: str) -> EditLine:
-    """Read one line that the interface sends in ``edit`` mode; never raises."""
-    text = text.rstrip()
-    if text == "c":
-        return EditColour()
-    if text == ".":
-        return EditEnd()
-    if text == "#" or text.partition(" ")[0] in ("castle", "ep"):
-        return EditOther(text)
-    match = _EDIT_PIECE.fullmatch(text)
-    return Unknown(text) if match is None else EditPiece(match[1], match[2])
-
-
-def format_edit(line: EditLine) -> str:
-    """Write the line that ``parse_edit`` reads."""
-    match line:
-        case EditColour():
-            return "c"
-        case EditEnd():
-            return "."
-        case EditPiece(letter, square):
-            return f"{letter}{square}"
-        case EditOther(text) | Unknown(text):
-            return text

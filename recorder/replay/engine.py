@@ -6,7 +6,6 @@ answer is due goes out. Source of the rules: the protocol document, sections 8 a
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -25,10 +24,6 @@ from recorder.cecp.answers import (
     format_answer,
 )
 from recorder.cecp.commands import (
-    EditColour,
-    EditEnd,
-    EditOther,
-    EditPiece,
     Number,
     Plain,
     Result,
@@ -39,8 +34,8 @@ from recorder.cecp.commands import (
     Unknown,
     UserMove,
     parse_command,
-    parse_edit,
 )
+from recorder.cecp.edit import EditBoard, parse_edit
 from recorder.cecp.features import Feature
 from recorder.cecp.moves import MoveText, parse_move
 from recorder.model import Game
@@ -52,7 +47,6 @@ from recorder.tracking.engines.view import play_move
 
 __all__ = ["RecordedEngine"]
 
-_EMPTY = re.compile("-+")
 _NEAR_MS: Final = 500  # an opponent who moves so near his recorded time leaves the time as it runs
 _GRACE_MS: Final = 2000  # whoever lost says so first
 _MOST_TOLD: Final = 80  # characters of a line that is not understood
@@ -108,7 +102,7 @@ class RecordedEngine:
         self._over = False
         self._told_astray = False
         self._opponent_is_computer = False
-        self._edited: tuple[list[str], bool] | None = None
+        self._edited: EditBoard | None = None
         self._track = [self._start("chess")]
 
     @property
@@ -207,7 +201,7 @@ class RecordedEngine:
                 self._opponent_is_computer = True
             case "edit":
                 position = self._track[-1].position
-                self._edited = list(STANDARD_BOARD if position is None else position.board), True
+                self._edited = EditBoard(STANDARD_BOARD if position is None else position.board)
 
     # -- the game --------------------------------------------------------------------------------------------------
 
@@ -380,22 +374,12 @@ class RecordedEngine:
         self._track = [_Place(None, position, white_to_move)]
 
     def _edit(self, text: str) -> None:
-        """A line of edit mode. Source: section 9, ``edit``: the side to move stays."""
+        """A line of edit mode; one that edit mode does not have changes nothing."""
         assert self._edited is not None
-        board, white = self._edited
-        match parse_edit(text):
-            case EditColour():
-                self._edited = board, not white
-            case EditOther("#"):
-                board[:] = [square if square == " " else "-" for square in board]
-            case EditPiece(letter, square) if square[0] in "abcdefgh" and square[1:] in "12345678":
-                at = (8 - int(square[1])) * 9 + "abcdefgh".index(square[0])
-                board[at] = "-" if letter == "x" else letter.upper() if white else letter.lower()
-            case EditEnd():
-                self._edited = None
-                turn = "w" if self._track[-1].white_to_move else "b"
-                rows = _EMPTY.sub(lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
-                self._set_board(f"{rows} {turn} KQkq - 0 1")
+        self._edited.apply(parse_edit(text))
+        if self._edited.is_done:
+            edited, self._edited = self._edited, None
+            self._set_board(edited.fen(self._track[-1].white_to_move))
 
 
 def _unknown(text: str) -> ErrorAnswer:

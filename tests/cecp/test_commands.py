@@ -1,4 +1,4 @@
-"""What the interface says: every command of the protocol document, both ways."""
+"""Lines from the interface to the engine: every command of the protocol document, both ways."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ from hypothesis import strategies as st
 from recorder.cecp.commands import (
     PLAIN_WORDS,
     Command,
-    EditColour,
-    EditEnd,
-    EditLine,
-    EditOther,
-    EditPiece,
     EgtPath,
     FeatureAnswer,
     Holding,
@@ -31,9 +26,7 @@ from recorder.cecp.commands import (
     Unknown,
     UserMove,
     format_command,
-    format_edit,
     parse_command,
-    parse_edit,
 )
 from recorder.cecp.moves import MoveKind, MoveText, format_move, parse_move
 
@@ -118,35 +111,16 @@ def test_both_ways(text: str, command: Command) -> None:
         "setscore 1", "lift z9z", "news", "egtpath nalimov", "ping", "variant",
     ],
 )  # fmt: skip
-def test_what_has_the_word_but_not_the_form_is_no_command(text: str) -> None:
+def test_a_command_word_with_a_malformed_rest_is_not_that_command(text: str) -> None:
     found = parse_command(text)
     assert isinstance(found, Unknown | LevelCommand)
     assert format_command(found) == text
-
-
-EDIT: list[tuple[str, EditLine]] = [
-    ("c", EditColour()),
-    ("Pa4", EditPiece("P", "a4")),
-    ("xa4", EditPiece("x", "a4")),
-    ("#", EditOther("#")),
-    (".", EditEnd()),
-    ("castle KQkq", EditOther("castle KQkq")),
-    ("ep e3", EditOther("ep e3")),
-    ("hello", Unknown("hello")),
-]
-
-
-@pytest.mark.parametrize(("text", "line"), EDIT)
-def test_edit_mode_both_ways(text: str, line: EditLine) -> None:
-    assert parse_edit(text) == line
-    assert format_edit(line) == text
 
 
 @given(st.text(st.characters(max_codepoint=255), max_size=60))
 def test_any_line_is_a_value(text: str) -> None:
     command = parse_command(text)
     assert parse_command(format_command(command)) == command
-    assert parse_edit(format_edit(parse_edit(text))) == parse_edit(text)
     move = parse_move(text)
     assert move is None or format_move(move) == text
 

@@ -6,7 +6,6 @@ interface sends are the opponent's and ``move`` is the engine's. ``time`` is the
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from recorder.cecp.answers import (
@@ -24,10 +23,6 @@ from recorder.cecp.answers import (
     parse_answer,
 )
 from recorder.cecp.commands import (
-    EditColour,
-    EditEnd,
-    EditOther,
-    EditPiece,
     Holding,
     LevelCommand,
     Number,
@@ -37,8 +32,8 @@ from recorder.cecp.commands import (
     Texted,
     UserMove,
     parse_command,
-    parse_edit,
 )
+from recorder.cecp.edit import EditBoard, parse_edit
 from recorder.cecp.moves import MoveText
 from recorder.cecp.thinking import ThinkingLine
 from recorder.events import EngineLine
@@ -50,7 +45,6 @@ from recorder.tracking.engines.view import EngineRun
 
 __all__ = ["EngineSide"]
 
-_EMPTY = re.compile("-+")
 _START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
 _NAME: Final = "myname"
@@ -83,7 +77,7 @@ class EngineSide:
         self._spoken = {"none": (), "public": ("kibitz", "whisper")}.get(chat, ("kibitz", "whisper", "say"))
         self._name: str | None = None
         self._thinks = False  # the last answer was a line of thinking output, or went on with one
-        self._edited: tuple[list[str], bool] | None = None  # board and colour in edit mode
+        self._edited: EditBoard | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -189,7 +183,7 @@ class EngineSide:
                 self._odd(f"{word}: no such moves", line)
         elif word == "edit":
             reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
-            self._edited = list(reached.board), True
+            self._edited = EditBoard(reached.board)
         elif word in ("draw", "pause", "resume") and run is not None:
             detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
             run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
@@ -289,26 +283,16 @@ class EngineSide:
 
     def _edit(self, line: EngineLine) -> None:
         assert self._edited is not None
-        board, white = self._edited
-        match parse_edit(line.text):
-            case EditColour():
-                self._edited = board, not white
-            case EditOther("#"):
-                board[:] = [square if square == " " else "-" for square in board]
-            case EditPiece(letter, square) if square[0] in "abcdefgh" and square[1:] in "12345678":
-                at = (8 - int(square[1])) * 9 + "abcdefgh".index(square[0])
-                board[at] = "-" if letter == "x" else letter.upper() if white else letter.lower()
-            case EditEnd():
-                self._edited = None
+        if self._edited.apply(parse_edit(line.text)):
+            if self._edited.is_done:
+                edited, self._edited = self._edited, None
                 reached = self._position if self.run is None else self.run.position
-                turn = "w" if reached is None or reached.white_to_move else "b"
-                text = _EMPTY.sub(lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
-                self._set_board(f"{text} {turn} KQkq - 0 1", line)
-            case _ if parse_command(line.text) in _BEGINNINGS:
-                self._edited = None
-                self.feed(line)
-            case _:
-                self._odd("not a line of edit mode", line)
+                self._set_board(edited.fen(reached is None or reached.white_to_move), line)
+        elif parse_command(line.text) in _BEGINNINGS:
+            self._edited = None
+            self.feed(line)
+        else:
+            self._odd("not a line of edit mode", line)
 
     def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
         run = self.run
