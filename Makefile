@@ -67,9 +67,9 @@ lint: $(VENV)/.installed-for-development
 	$(BIN)/codespell .
 
 docs: $(VENV)/.installed-for-development
-	$(BIN)/python -m recorder.cli.reference docs/cli.md
-	$(BIN)/python -m storage.schema.reference docs/schema.md
-	$(BIN)/python -m recorder.cli.python_reference docs/python.md
+	$(BIN)/python -m recorder.cli.reference docs/reference/cli.md
+	$(BIN)/python -m storage.schema.reference docs/reference/schema.md
+	$(BIN)/python -m recorder.cli.python_reference docs/reference/python.md
 
 # The outputs in the notebooks, from running them.
 notebooks: $(VENV)/.installed-for-development

@@ -16,7 +16,7 @@ __all__ = ["PlyAccessor"]
 
 @pd.api.extensions.register_dataframe_accessor("ics")
 class PlyAccessor:
-    """Measures of a table of plies. Each returns a new DataFrame; ``docs/measures.md`` has definitions and formulas.
+    """Measures of a table of plies. Each returns a new DataFrame; ``docs/reference/measures.md`` has the formulas.
 
     ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
     (``seconds only``, ``incomplete``, ``derived clock``, ``derived time`` → plies that count). Times are integers of
@@ -32,7 +32,7 @@ class PlyAccessor:
         if missing := [name for name in ("key", "ply") if name not in plies.columns]:
             raise AttributeError(
                 f"this is no table of plies: it lacks {' and '.join(missing)}. "
-                "recorder.Archive(…).plies() and `export plies` make them; docs/tables.md lists the columns."
+                "recorder.Archive(…).plies() and `export plies` make them; docs/reference/tables.md lists the columns."
             )
         self._plies = plies
 

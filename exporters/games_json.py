@@ -1,4 +1,4 @@
-"""One JSON object a game, one game a line. The field names are frozen; docs/formats.md lists them."""
+"""One JSON object a game, one game a line. The field names are frozen; docs/reference/formats.md lists them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Tables of plies and games as files: CSV, JSON Lines, Parquet, and a folder of Parquet files. docs/tables.md explains
-the columns.
+"""Tables of plies and games as files: CSV, JSON Lines, Parquet, and a folder of Parquet files.
+
+docs/reference/tables.md explains the columns.
 
 CSV is UTF-8 with a header line, LF line ends, nothing for unknown, and no cell that a spreadsheet takes for a formula.
 

@@ -9,7 +9,7 @@
         for game in archive.games(player="Morphy"):
             print(game)
 
-Every name of ``__all__`` is loaded when it is first used. docs/python.md describes all of them.
+Every name of ``__all__`` is loaded when it is first used. docs/reference/python.md describes all of them.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ __all__ = ["ExitCode", "exit_status"]
 
 
 class ExitCode(IntEnum):
-    """What the process's exit status means; README.md has the same table."""
+    """What the process's exit status means; docs/reference/cli.md has the same table."""
 
     OK = 0
     FINDINGS = 1  # verify, db check or journal check found something, or --strict and a log has anomalies

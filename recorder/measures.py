@@ -1,4 +1,4 @@
-"""Measures of the use of time, for pandas, DuckDB and Dask; docs/measures.md defines them.
+"""Measures of the use of time, for pandas, DuckDB and Dask; docs/reference/measures.md defines them.
 
 Importing this module gives every DataFrame of plies the attribute ``ics``, also one that no ``Archive`` made.
 """

@@ -1,8 +1,8 @@
 """Moves with the mover's clock and the elapsed time behind each: nearly all that an export of PGN writes.
 
 A ply is four words, its number, its move and two times, which ``movetext`` puts into lines as it goes: to find the
-places for line feeds in the finished text would take as long as to make it. Compiled (docs/architecture.md), so it
-imports nothing that mypy would have to follow far.
+places for line feeds in the finished text would take as long as to make it. Compiled, so it imports
+nothing that mypy would have to follow far.
 """
 
 from __future__ import annotations

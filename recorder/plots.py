@@ -1,4 +1,4 @@
-"""Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``); docs/pictures.md shows them."""
+"""Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``): docs/reference/pictures.md."""
 
 # isort: off
 import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program

@@ -23,8 +23,8 @@ from recorder.exit_codes import ExitCode
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-STARTED = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+STARTED = (ROOT / "docs/getting-started/index.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def all_commands(group: click.Group, path: str = "") -> dict[str, click.Command]:
@@ -66,7 +66,7 @@ def on_terminal(words: list[str], folder: Path, variables: dict[str, str]) -> st
 
 
 def test_command_reference_is_generated() -> None:
-    assert (ROOT / "docs/cli.md").read_text(encoding="utf-8") == reference()
+    assert (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8") == reference()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -131,7 +131,7 @@ def test_the_program_of_getting_started_runs(checkout: Path, capsys: pytest.Capt
 
 
 def test_python_reference_is_generated() -> None:
-    assert (ROOT / "docs/python.md").read_text(encoding="utf-8") == python_reference()
+    assert (ROOT / "docs/reference/python.md").read_text(encoding="utf-8") == python_reference()
 
 
 def test_python_reference_has_every_public_name_once() -> None:

@@ -1,4 +1,4 @@
-"""The table "Who may import whom" of docs/architecture.md, read from the imports themselves."""
+"""The table "Who may import whom" of docs/explanation/architecture.md, read from the imports themselves."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_the_import_from_above_happens_only_when_its_method_is_called() -> None:
 
 
 def test_document_has_every_sentence_of_the_table() -> None:
-    text = " ".join((ROOT / "docs/architecture.md").read_text(encoding="utf-8").split())
+    text = " ".join((ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8").split())
     missing = {sentence for sentence, _ in TABLE.values() if sentence not in text}
     assert not missing
 

@@ -1,4 +1,4 @@
-"""docs/architecture.md lists every function of one frame, from its bytes to its ply in its game."""
+"""docs/explanation/architecture.md lists every function of one frame, from its bytes to its ply in its game."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ for name, file in called:
 
 
 def test_the_way_of_a_frame_is_as_long_as_its_list() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     way = text.partition("## The way of one frame")[2].partition("Where `recorder/dialects/style12.py`")[0]
     rows = [row.split("|")[2] for row in way.splitlines() if row.startswith("| ")]
     listed = [name for row in rows for name in re.findall("`([^`]+)`", row)]

@@ -1,4 +1,4 @@
-"""Measures of the use of time: each defined once, computed in pandas, in DuckDB or by Dask. See docs/measures.md."""
+"""Measures of the use of time, computed in pandas, in DuckDB or by Dask; docs/reference/measures.md defines them."""
 
 from exporters.measures.clocks import (
     activity,

@@ -222,7 +222,7 @@ class Plies:
         if missing := sorted(wanted.difference(have)):
             raise AttributeError(
                 f"this is no table of plies: it lacks {', '.join(missing)}. "
-                "recorder.Archive(…).plies() and `export plies` make them; docs/tables.md lists the columns."
+                "recorder.Archive(…).plies() and `export plies` make them; docs/reference/tables.md lists the columns."
             )
         frame = frame.select(*sorted(wanted))
         named = {name: expression for one in dimensions for name, expression in one.keys.items()}

@@ -1,7 +1,7 @@
 """Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``).
 
-Every function takes the ply frame (``recorder.Archive.plies``; docs/tables.md) and gives axes, a sheet of several
-pictures gives a figure. ``docs/pictures.md`` shows what each of them tells.
+Every function takes the ply frame (``recorder.Archive.plies``; docs/reference/tables.md) and returns axes, a sheet of
+several pictures returns a figure. ``docs/reference/pictures.md`` shows what each of them draws.
 """
 
 from __future__ import annotations

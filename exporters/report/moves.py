@@ -26,7 +26,7 @@ _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCU
 class MoveVerdict(NamedTuple):
     """Of one move: the evaluation behind it as White sees it, what it is called if it was bad, and what it lost.
 
-    ``loss_cp`` is bounded as in docs/tables.md; None: not known.
+    ``loss_cp`` is bounded as in docs/reference/tables.md; None: not known.
     """
 
     evaluation: str

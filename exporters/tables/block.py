@@ -15,7 +15,7 @@ __all__ = ["PlyBlock", "MOST_PLIES", "hands_of", "numbers_at", "read_block"]
 MOST_PLIES = 1 << 20
 """Number of the game × this + half-moves played: the place of a position among all that are loaded."""
 
-#: The third part of ``quality`` → ``Precision``; see docs/schema.md.
+#: The third part of ``quality`` → ``Precision``; see docs/reference/schema.md.
 _PRECISIONS = np.array(
     [
         Precision.MILLISECONDS,

@@ -1,4 +1,4 @@
-"""The columns of the tables, as data: what files and DataFrames have, and ``docs/tables.md`` lists."""
+"""The columns of the tables, as data: what files and DataFrames have, and ``docs/reference/tables.md`` lists."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ PLY_COLUMNS = (
     _word("result", "`1-0`, `0-1`, `1/2-1/2`, `*`", ("1-0", "0-1", "1/2-1/2", "*"), always=True),
     _word("ending", "`result`, `adjourned`, `aborted`, `lost-feed`, `unobserved`, `log-ends`, `reused`", always=True),
     _word("termination", "PGN's word; missing where a saved game tells only its result"),
-    _word("reason", "why it ended: `checkmate`, `resign`, `time`, `agreed` … as `reason_key` in docs/schema.md"),
+    _word("reason", "why it ended: `checkmate`, `resign`, `time`, `agreed` … as `reason_key` in schema.md"),
     _truth("complete", "all plies of the game and its end are there", always=True),
     _text("san", "canonical SAN; the printed text where `proof` is `unproved` or `conflict`", always=True),
     _text("uci", "UCI move; drops `N@e4`; chess960 castling is king takes rook"),
@@ -216,7 +216,7 @@ GAME_COLUMNS = (
 EVENT_COLUMNS = (
     _PLY["key"],
     _whole("ply", "the last ply seen before it", always=True),
-    _word("kind", "`clock`, `takeback`, `gap`, `notice`, `chat`, `result` … as in docs/schema.md", always=True),
+    _word("kind", "`clock`, `takeback`, `gap`, `notice`, `chat`, `result` … as in schema.md", always=True),
     _word("detail", "which one of its kind", always=True),
     _word("actor", "who"),
     Column("value", "integer", "Int64", "", "the number that it carries"),

@@ -118,7 +118,7 @@ _BY_NAME = {column.name: column for column in (*PLY_COLUMNS, *ON_REQUEST)}
 def ply_frame(
     storage: ArchiveStore, where: GameFilter, extra: Collection[str] = (), *, arrow: bool = True
 ) -> pd.DataFrame:
-    """The plies of the games that match, as ``docs/tables.md`` describes.
+    """The plies of the games that match, as ``docs/reference/tables.md`` describes.
 
     Args:
         storage: the archive. where: which games. extra: names of ``ON_REQUEST``.

@@ -117,7 +117,7 @@ class Archive:
             extra: columns that are only there on request: ``material``, ``fen``.
             filters: see ``Filters``.
         Returns:
-            The columns that docs/tables.md lists; times are in milliseconds.
+            The columns that docs/reference/tables.md lists; times are in milliseconds.
         Raises:
             ExportError: a word of a filter or of ``extra`` is not known. StorageError: the archive cannot be read.
         """
@@ -152,7 +152,7 @@ class Archive:
                 yield plies_of(reader, ids, extra)
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Two rows a game, White's first; columns in docs/tables.md, arguments and errors as for ``plies``."""
+        """Two rows a game, White first; columns in docs/reference/tables.md, arguments and errors as for ``plies``."""
         from exporters.tables.frames import side_frame
 
         where = make_filter(filters)
@@ -160,7 +160,7 @@ class Archive:
             return side_frame(reader, reader.games_of(where))
 
     def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """One row a game; columns in docs/tables.md, arguments and errors as for ``plies``."""
+        """One row a game; columns in docs/reference/tables.md, arguments and errors as for ``plies``."""
         from exporters.tables.frames import game_frame
 
         where = make_filter(filters)
@@ -179,7 +179,7 @@ class Archive:
         Args:
             filters: see ``Filters``; a match is there if one of its boards matches.
         Returns:
-            The columns of ``plies``, and before them those that docs/measures.md lists for matches.
+            The columns of ``plies``, and before them those that docs/reference/measures.md lists for matches.
         Raises:
             ExportError, StorageError: as for ``plies``.
         """

@@ -125,8 +125,8 @@ def command(
     move, time left at moves 10, 20, 30 and 40, and mean, 95th percentile and maximum of lag. Untimed games and games
     without times are excluded and counted.
 
-    With --by or --table, one measure is computed over all matching games (docs/measures.md). With --player, only that
-    player's moves count; a scramble has the moves of both sides. Guests are marked (U) and never pooled over
+    With --by or --table, one measure is computed over all matching games (docs/reference/measures.md). With --player,
+    only that player's moves count; a scramble has the moves of both sides. Guests are marked (U) and never pooled over
     connections; computers are marked (C). Each table states how many games and plies it counts, and what was excluded
     and why. If no game has the data that a table needs, the exit status is 4.
     """

@@ -208,7 +208,8 @@ def _plies(
 ) -> None:
     """Export a table of plies, with times in milliseconds.
 
-    docs/tables.md lists the columns. --dataset writes a partitioned data set for DuckDB, Dask and similar programs.
+    docs/reference/tables.md lists the columns. --dataset writes a partitioned data set for DuckDB, Dask and similar
+    programs.
     """
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
@@ -263,8 +264,8 @@ def _games(
 ) -> None:
     """Export games as JSON Lines, or as a table with one row a game.
 
-    A JSON object has a game's plies, taken-back lines, events and sources. docs/formats.md lists the fields of JSON
-    Lines, docs/tables.md the columns of CSV and Parquet.
+    A JSON object has a game's plies, taken-back lines, events and sources. docs/reference/formats.md lists the fields
+    of JSON Lines, docs/reference/tables.md the columns of CSV and Parquet.
     """
     from recorder.archive.exporting import export_games
 

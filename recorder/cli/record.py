@@ -71,8 +71,8 @@ Examples:
   ics-recorder record freechess.org --guest --observe 'gm | im' --dry-run
 
 Passwords are never arguments: set {PASSWORD_VARIABLE}, store the password in the keyring (extra
-[keyring], see docs/recording.md), or type it when asked. Each option has an environment variable, such as
-ICS_RECORDER_RECORD_OBSERVE for --observe.
+[keyring], see docs/how-to/record-around-the-clock.md), or type it when asked. Each option has an environment
+variable, such as ICS_RECORDER_RECORD_OBSERVE for --observe.
 """,
 )
 @click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")

@@ -130,7 +130,7 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
     events = click.option(
         "--events",
         type=click.Choice(["-"]),
-        help="Print starts, plies and ends of games as JSON Lines (docs/formats.md).",
+        help="Print starts, plies and ends of games as JSON Lines (docs/reference/formats.md).",
     )
     return in_section("Recording", command, events, pgn)
 
@@ -158,7 +158,7 @@ def log_option(command: _AnyCommand) -> _AnyCommand:
         "log_file",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Append a log of this run to FILE, as JSON Lines (docs/log.md).",
+        help="Append a log of this run to FILE, as JSON Lines (docs/reference/log.md).",
     )
     return in_section("Recording", command, option)
 
@@ -284,7 +284,7 @@ def policy_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--observe",
             metavar="EXPRESSION",
-            help="Games to observe: all, or an expression (docs/observing.md).",
+            help="Games to observe: all, or an expression (docs/reference/observe.md).",
         ),
     )
 

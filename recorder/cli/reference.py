@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands themselves: ``python -m recorder.cli.reference docs/cli.md``."""
+"""Writes docs/reference/cli.md from the commands themselves: ``python -m recorder.cli.reference FILE``."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def terminal(
     are shown. Games that were played at the same time are shown together, one of them large.
 
     The key ? lists the keys: space, arrows, + and - for the speed, g to go to a move, time or event, n and p for other
-    games, q to quit. Where there is no terminal, moves are printed as lines. See docs/replay.md.
+    games, q to quit. Where there is no terminal, moves are printed as lines. See docs/how-to/replay.md.
     """
     from recorder.archive.replaying import open_library
     from recorder.replay.moments import long_thinks

@@ -1,4 +1,4 @@
-"""What a connection carried, written before anything is understood: see docs/journal-format.md."""
+"""What a connection carried, written before anything is understood: see docs/reference/journal-format.md."""
 
 from recorder.journal.format import (
     MAGIC,

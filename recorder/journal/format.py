@@ -1,4 +1,4 @@
-r"""The text of a journal: one header line, then one line a record. Pure; the specification is docs/journal-format.md.
+r"""The text of a journal: one header line, then one line a record. The specification: docs/reference/journal-format.md.
 
 ::
 

@@ -42,7 +42,7 @@ from recorder.tracking.assemble import end_word
 __all__ = ["MOVES_MISSING", "PartOf", "TagsAt", "joined", "read_game"]
 
 MOVES_MISSING: Final = "Moves are missing here"
-"""The comment at the end of a part of the main line, if it is not the last one; see ``docs/formats.md``."""
+"""The comment at the end of a part of the main line, if it is not the last one; see ``docs/reference/formats.md``."""
 
 
 class PartOf(NamedTuple):

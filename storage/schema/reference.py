@@ -1,4 +1,4 @@
-"""The list of all columns in ``docs/schema.md``: ``python -m storage.schema.reference docs/schema.md`` writes it."""
+"""The list of all columns in ``docs/reference/schema.md``: ``python -m storage.schema.reference FILE`` writes it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The tables of an archive, stated once: new archives are made from them, and ``db check`` looks for what they allow.
 
-``storage.mapping`` says which attribute of the model is in which column; ``docs/schema.md`` explains the tables and
-lists the columns as they stand here. Units are in the names; ``at_ms`` is always milliseconds after the observation's
+``storage.mapping`` says which attribute of the model is in which column; docs/reference/schema.md explains the tables
+and lists the columns. Units are in the names; ``at_ms`` is always milliseconds after the observation's
 ``started_at_ms`` (after 1970 where that is null), every ``…_at_ms`` is milliseconds since 1970 in the time basis of the
 game or source. ``from_offset`` counts from the observation's ``offset``, which counts from the source's first byte.
 Null means unknown.

@@ -1,4 +1,4 @@
-"""The views of an archive, for users who query it by SQL. ``docs/schema.md`` lists their columns."""
+"""The views of an archive, for users who query it by SQL. ``docs/reference/schema.md`` lists their columns."""
 
 from __future__ import annotations
 

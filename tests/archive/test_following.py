@@ -563,7 +563,7 @@ def test_a_pgn_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, mon
 
 
 def as_told(lines: str) -> tuple[dict[str, dict[str, Any]], list[tuple[str, str]]]:
-    """Each game with all that the events tell of it, read as docs/formats.md says; which have ended, and how."""
+    """Each game with all that the events say of it, read as in docs/reference/formats.md; which have ended, and how."""
     games: dict[str, dict[str, Any]] = {}
     ended = []
     for event in map(json.loads, lines.splitlines()):
@@ -593,7 +593,7 @@ def as_told(lines: str) -> tuple[dict[str, dict[str, Any]], list[tuple[str, str]
 
 
 def documented() -> dict[str, set[str]]:
-    """The events in docs/formats.md with their fields."""
+    """The events in docs/reference/formats.md with their fields."""
     text = FORMATS.read_text(encoding="utf-8")
     table = text[text.index("\n## Events ") :].split("\n\n")[2]
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()[2:]]
@@ -603,7 +603,7 @@ def documented() -> dict[str, set[str]]:
     return found
 
 
-FORMATS = Path(__file__).parent.parent.parent / "docs" / "formats.md"
+FORMATS = Path(__file__).parent.parent.parent / "docs" / "reference" / "formats.md"
 DOCUMENTED = documented()
 
 

@@ -223,7 +223,7 @@ def test_what_is_typed_counts_more_than_the_file(
 def test_the_config_file_of_the_documents_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs/recording.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/how-to/record-around-the-clock.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     config = tmp_path / "record.toml"
     config.write_text(text, encoding="utf-8")

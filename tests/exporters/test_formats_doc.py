@@ -1,4 +1,4 @@
-"""docs/formats.md lists exactly what is written, in its order."""
+"""docs/reference/formats.md lists exactly what is written, in its order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recorder.times import iso
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "formats.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 
 
 def table(header: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Reads journals as docs/journal-format.md has them, with no code of the recorder's: its mistakes are not shared."""
+"""Reads journals by docs/reference/journal-format.md, with no code of the recorder's: its mistakes are not shared."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from recorder.journal.format import (
 from recorder.journal.parts import part_name
 from recorder.journal.writer import MAX_PART_BYTES, Sync
 
-DOCUMENT = Path(__file__).parent.parent.parent / "docs/journal-format.md"
+DOCUMENT = Path(__file__).parent.parent.parent / "docs/reference/journal-format.md"
 HEADER = JournalHeader(
     1, "0123456789abcdef", 1, "record", "freechess.org", 5000, 1_763_762_400_123_456_789, "ics-recorder 1"
 )

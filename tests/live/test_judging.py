@@ -18,7 +18,7 @@ from recorder.live.policy.judge import explain, format_part
 from recorder.live.policy.language import parse_policy
 from recorder.tracking.facts import HeaderFacts
 
-PAGE = (Path(__file__).parents[2] / "docs/observing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/observe.md").read_text(encoding="utf-8")
 ROW = "107 1835 PMFISHER    1831 Sfumato    [ br  5  12]   2:08 -  3:25 (31-30) W:  9"
 
 

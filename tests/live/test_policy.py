@@ -31,7 +31,7 @@ from recorder.live.policy.language import (
 )
 from recorder.rules.variants import read_category
 
-PAGE = (Path(__file__).parents[2] / "docs/observing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/observe.md").read_text(encoding="utf-8")
 
 
 def examples(kind: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recorder.live.messages import EVENTS
 
-DOCUMENT = Path(__file__).parents[2] / "docs/log.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/log.md"
 
 
 def test_the_document_has_the_table() -> None:

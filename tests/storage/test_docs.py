@@ -1,4 +1,4 @@
-"""``docs/schema.md`` names every table, view and column."""
+"""``docs/reference/schema.md`` names every table, view and column."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from storage.files import open_sqlite
 from storage.schema.reference import BEGIN, END, with_reference
 from storage.schema.tables import metadata
 
-PAGE = (Path(__file__).parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "schema.md").read_text(encoding="utf-8")
 TEXT = PAGE.partition(BEGIN)[0] + PAGE.partition(END)[2]  # without the list of columns, which is generated
 
 
 def test_the_list_of_columns_is_that_of_the_tables() -> None:
-    """If not: python -m storage.schema.reference docs/schema.md."""
+    """If not: python -m storage.schema.reference docs/reference/schema.md."""
     assert with_reference(PAGE) == PAGE
 
 

@@ -37,4 +37,4 @@ LOSSES: dict[int, tuple[int, int] | None] = {
     11: (1100, 566),  # a mate let slip: 975 - 409, a blunder
     12: None,  # nothing is told of the last position
 }
-"""By ply the loss in hundredths of a pawn and in thousandths of the chances; the rule is in docs/tables.md."""
+"""Loss by ply in hundredths of a pawn and in thousandths of the chances, by the rule in docs/reference/tables.md"""

@@ -1,4 +1,4 @@
-"""docs/tables.md lists the columns and filters as they are."""
+"""docs/reference/tables.md lists the columns and filters as they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 from exporters.tables.filters import Filters
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text(encoding="utf-8")
 
 
 def rows_of(header: str, part: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The language of ``--observe``: ``rated & (blitz | standard) & rating > 2000``. See ``docs/observing.md``.
+"""The language of ``--observe``: ``rated & (blitz | standard) & rating > 2000``. See ``docs/reference/observe.md``.
 
 A lexer and a parser by recursive descent; ``judging.py`` decides what an expression says about a game.
 """

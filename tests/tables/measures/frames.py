@@ -1,4 +1,4 @@
-"""Ply frames for tests: typed as docs/tables.md says, from rows that name only what counts in a test."""
+"""Ply frames for tests: typed as docs/reference/tables.md says, from rows that name only what counts in a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/measures.md has a section for each measure, with exactly the columns that it returns, in their order."""
+"""docs/reference/measures.md has a section for each measure, with exactly the columns that it returns, in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from exporters.measures.base import DIMENSIONS
 from exporters.tables.matches import MATCH_COLUMNS
 from recorder import Archive
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "measures.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
 NOT_BY = ("game_sides", "longest_thinks", "scramble_windows")
 BY_NOTHING = {name: {"by": ()} for name in measures.__all__ if name not in NOT_BY}
 

@@ -1,4 +1,4 @@
-"""On made-up games pandas, DuckDB and a plain reading in Python of docs/measures.md give the same."""
+"""On made-up games pandas, DuckDB and a plain reading in Python of docs/reference/measures.md give the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of docs/bigger-than-memory.md runs as it stands: pandas, DuckDB, and Dask with two workers."""
+"""The code of docs/how-to/larger-than-memory.md runs as it stands: pandas, DuckDB, and Dask with two workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from recorder import Archive
 
-PAGE = Path(__file__).parents[3] / "docs" / "bigger-than-memory.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "larger-than-memory.md"
 
 
 def test_the_page_runs(corpus_archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
