@@ -28,7 +28,7 @@ from recorder.sources import (
 from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.redaction import Forgotten, silenced
-from recorder.tracking.living import LivingTracker
+from recorder.tracking.in_progress import InProgressTracker
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import COUNTED_TAGS, LineReader
 
@@ -82,7 +82,7 @@ class Pipeline:
         )
         self._reader = LineReader()
         self._recogniser = Recogniser()
-        tracker = LivingTracker if living else Tracker
+        tracker = InProgressTracker if living else Tracker
         self._tracker = tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._engines: Engines | None = None  # there are engines' lines
         self._broken = False  # the decoder failed: nothing behind that place is read
@@ -148,9 +148,9 @@ class Pipeline:
         return games + self._tracker.finish() + self._engines.settle(1 << 62)
 
     @property
-    def living(self) -> LivingTracker:
+    def living(self) -> InProgressTracker:
         """The games in progress; only if ``living`` is set."""
-        assert isinstance(self._tracker, LivingTracker)
+        assert isinstance(self._tracker, InProgressTracker)
         return self._tracker
 
     @property
@@ -406,7 +406,7 @@ class Pipeline:
             line_count=self._line_count + (0 if engines is None else engines.lines),
             frames=frames,
             holdings=holdings,
-            elsewhere=dict(tracker.elsewhere),
+            elsewhere=dict(tracker.ends.elsewhere),
             anomalies=sorted(
                 (
                     found

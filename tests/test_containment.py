@@ -19,6 +19,7 @@ import recorder.pipeline
 import recorder.saved.bpgn
 import recorder.saved.pgn
 import recorder.tracking.engines.games
+import recorder.tracking.game_lines
 import recorder.tracking.tracker
 from recorder import read_games
 from recorder.archive.following import Resident
@@ -33,7 +34,7 @@ from recorder.live.policy.observing import Observing
 from recorder.model import AnomalyKind, Disposition, Game, SourceKind, SourceReport
 from recorder.pipeline import make_pipeline
 from recorder.sources.base import RawDecoder
-from recorder.tracking.living import LivingTracker
+from recorder.tracking.in_progress import InProgressTracker
 from recorder.tracking.session import ServerSession
 from recorder.wire.lines import LineReader
 from tests.support.cli import ADJOURNED, WATCHER, Cli
@@ -162,8 +163,8 @@ def test_a_board_that_fails_breaks_its_game_off_and_is_counted(monkeypatch: pyte
 
 @pytest.mark.usefixtures("contained")
 def test_an_end_that_fails_leaves_the_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(recorder.tracking.tracker.who_decided, lambda run, *_: run.white == THIRD)
-    monkeypatch.setattr(recorder.tracking.tracker, "who_decided", broken)
+    broken = failing(recorder.tracking.game_lines.who_decided, lambda run, *_: run.white == THIRD)
+    monkeypatch.setattr(recorder.tracking.game_lines, "who_decided", broken)
     games, report = read(STREAM)
     assert players(games) == GAMES
     assert [game.end for game in games] == ["result", "result", "unobserved", "aborted", "result"]
@@ -436,8 +437,8 @@ def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pyte
 def test_a_living_game_that_cannot_be_shown_is_shown_when_it_is_over(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = failing(LivingTracker.as_it_stands, lambda _, shown: shown.run.white == THIRD)
-    monkeypatch.setattr(LivingTracker, "as_it_stands", broken)
+    broken = failing(InProgressTracker.as_it_stands, lambda _, shown: shown.run.white == THIRD)
+    monkeypatch.setattr(InProgressTracker, "as_it_stands", broken)
     follow_as_it_grows(cli, tmp_path / "session.log")
     assert len(cli.json("games", "--json")) == 5
 

@@ -30,7 +30,7 @@ from recorder.relating.examined import continues, may_end, resumed_at
 from recorder.relating.game_view import View, same_move
 from recorder.relating.grouping import UNDECIDED, Decided, ObservationGroup, same_parts
 from recorder.relating.outages import backward_ms, taken_back_at
-from recorder.tracking.assemble import segments_of
+from recorder.tracking.main_line import segments_of
 
 __all__ = ["merge_games"]
 

@@ -8,38 +8,38 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Final
 
 from recorder.model import (
     Game,
     GameKind,
-    LineKind,
     Observation,
-    Origin,
     Player,
-    Ply,
-    PlyLine,
-    Proof,
     Segment,
     StartPrecision,
     TimeBasis,
 )
-from recorder.rules.prove import Position, Rules, board_from_fen, play_san
+from recorder.rules.prove import Rules
 from recorder.rules.variants import STANDARD_BOARD, has_pockets
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.examined.lines import main_observation, with_lines
 from recorder.tracking.facts import HeaderFacts
-from recorder.tracking.first_move import time_listed
+from recorder.tracking.main_line import (
+    has_unproved,
+    main_line,
+    plain_segments,
+    segments_of,
+    time_listed,
+    unprove_drops,
+)
 from recorder.tracking.session import SessionFacts
-from recorder.tracking.tracked_game import ListSeen, TrackedGame
+from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = [
     "assemble",
     "disputed_start",
     "end_word",
-    "segments_of",
 ]
 
 _text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
@@ -61,14 +61,14 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         time_listed(run)
     if run.rules is not None and has_pockets(run.rules):
         for observation in run.observations:
-            _unprove_drops(observation)
+            unprove_drops(observation)
     observations = run.observations + [seen.observation for seen in run.lists]
-    segments = _plain_segments(run)
+    segments = plain_segments(run)
     if segments is None and run.tree is not None:
         index = main_observation(run.observations)
         segments = segments_of({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
     elif segments is None:
-        segments = segments_of(_main_line(run))
+        segments = segments_of(main_line(run))
     start_fen, start_ply = _start(segments, observations)
     first = run.observations[0] if run.observations else None
     told = disputed_start(run, basis) is None
@@ -108,7 +108,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         else (run.observations[-1].ended_at_ms if first else None),
         time_basis=basis,
         date_text=(facts.date_text if told else None) or (date.isoformat() if date is not None else None),
-        complete=whole and end in _COMPLETE_ENDS and not (run.gapped and _unproved(segments, observations)),
+        complete=whole and end in _COMPLETE_ENDS and not (run.gapped and has_unproved(segments, observations)),
         continued=facts.continued,
         partner_game_no=facts.partner_game_no or None,
         me=me,
@@ -161,26 +161,6 @@ def _first_words(run: TrackedGame) -> str:
     return " ".join(row.san for row in rows)
 
 
-def _plain_segments(run: TrackedGame) -> list[Segment] | None:
-    """The segments of a game seen by one unbroken observation without gaps; None: look closer."""
-    if run.lists or len(run.observations) != 1:
-        return None
-    rows = run.observations[0].lines[0].rows
-    if not rows:
-        return []
-    first, last = rows[0][0], rows[-1][0]
-    return [Segment(first, last, 0)] if last - first + 1 == len(rows) else None
-
-
-def _unproved(segments: list[Segment], observations: list[Observation]) -> bool:
-    """Whether the main line holds a ply that does not follow from the one before."""
-    return any(
-        ply.proof_code in (Proof.UNPROVED, Proof.CONFLICT) and segment.from_ply <= ply.ply <= segment.to_ply
-        for segment in segments
-        for ply in observations[segment.observation].lines[0].plies
-    )
-
-
 def _begins_at_start(run: TrackedGame, segments: list[Segment], start_ply: int) -> bool:
     """Whether the main line begins with the game's start position, and that is known.
 
@@ -194,157 +174,6 @@ def _begins_at_start(run: TrackedGame, segments: list[Segment], start_ply: int) 
 
 def _contiguous(segments: list[Segment]) -> bool:
     return all(after.from_ply == before.to_ply + 1 for before, after in pairwise(segments))
-
-
-def _main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
-    """Ply → (observation, ply): later boards before earlier ones, lists only where no board shows the move."""
-    witness: dict[int, tuple[int, Ply]] = {}
-    limit: int | None = None
-    for index in range(len(run.observations) - 1, -1, -1):
-        observation = run.observations[index]
-        plies = observation.lines[0].plies
-        for ply in plies:
-            if (limit is None or ply.ply <= limit) and ply.ply not in witness:
-                witness[ply.ply] = (index, ply)
-        start = observation.start
-        if start is not None and index > 0:
-            first_ply = plies[0].ply - 1 if plies else start.ply
-            limit = min(first_ply, start.ply) if limit is None else min(limit, first_ply, start.ply)
-    if run.lists and not run.examined:
-        known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
-        gaps = _Gaps(run)
-        for index, seen in enumerate(run.lists):
-            stands_to = run.stands_to(index)
-            if not _joins(seen, stands_to, witness):
-                continue
-            gaps.prove(seen, witness)
-            _cut_taken_back(seen, stands_to, known)
-            for ply in seen.plies:
-                if ply.ply not in witness or _prints_inferred(ply, witness[ply.ply][1]):
-                    witness[ply.ply] = (len(run.observations) + index, ply)
-    return dict(sorted(witness.items()))
-
-
-def _prints_inferred(listed: Ply, seen: Ply) -> bool:
-    """Whether a list prints a move that was inferred: it has the time that the move took."""
-    return seen.proof_code == Proof.INFERRED and seen.move is not None and seen.move == listed.move
-
-
-def _unprove_drops(observation: Observation) -> None:
-    """A piece dropped from a hand that nobody had told of is proved by nothing."""
-    main = observation.lines[0]
-    anchors = [anchor for anchor in observation.anchors if anchor.line == 0]
-    start = observation.start
-    from_start = start is None or start.ply == 0 or (start.ply == 1 and bool(main.rows) and main.rows[0][0] == 1)
-    known_from = 0 if from_start else None
-    if known_from == 0 and not anchors and (not main.rows or main.rows[0][0] > 0):
-        return  # seen from the beginning, when hands are empty
-    plies = main.plies
-    told = [change for change in observation.holdings if change.passed is None]
-    offsets = [change.offset for change in told]
-    earliest = list(accumulate((change.ply for change in reversed(told)), min))[::-1]  # from each of them on
-    begins = {anchor.ply: anchor for anchor in reversed(anchors)}
-    begin_plies = sorted(begins)
-    for place, ply in enumerate(plies):
-        if (at := bisect_left(begin_plies, ply.ply)) > 0:
-            last = begins[begin_plies[at - 1]]
-            later = bisect_right(offsets, last.offset)
-            known_from = last.ply if "[" in last.fen else earliest[later] if later < len(earliest) else None
-        drop = ply.uci is not None and ply.uci[1] == "@"
-        if drop and ply.proof_code == Proof.FULL and (known_from is None or ply.ply <= known_from):
-            plies[place] = ply._replace(proof_code=int(Proof.UNPROVED))
-
-
-class _Gaps:
-    """Plies after a gap, which no board before proves, until a list tells that board."""
-
-    def __init__(self, run: TrackedGame) -> None:
-        self._observations = [] if run.rules is Rules.FRAMES else run.observations
-        self._unproved: dict[int, list[tuple[int, int]]] = {}  # ply → observation, place
-        self._boards: list[dict[int, str]] = []
-        self._tried: set[tuple[int, Position]] = set()
-        for index, observation in enumerate(self._observations):
-            plies = observation.lines[0].plies
-            for place, ply in enumerate(plies):
-                if ply.proof_code == Proof.UNPROVED:
-                    self._unproved.setdefault(ply.ply, []).append((index, place))
-            self._boards.append(
-                {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
-                if any(ply.proof_code == Proof.UNPROVED for ply in plies)
-                else {}
-            )
-
-    def prove(self, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
-        """Prove those whose board before a list tells: both its texts and both boards agree, or a delta's texts."""
-        for number in range(seen.first_ply, seen.first_ply + len(seen.positions) + 1):
-            before = seen.position_at(number - 1)
-            if before is None or number not in self._unproved or (number, before) in self._tried:
-                continue
-            self._tried.add((number, before))
-            for index, place in self._unproved[number]:
-                self._prove(index, place, before, witness)
-
-    def _prove(self, index: int, place: int, before: Position, witness: dict[int, tuple[int, Ply]]) -> None:
-        plies = self._observations[index].lines[0].plies
-        ply, boards = plies[place], self._boards[index]
-        told = ply.origin_code == Origin.DELTA
-        if ply.proof_code != Proof.UNPROVED or not (told or ply.ply in boards):
-            return
-        played = play_san(before, ply.san)
-        if isinstance(played, str) or ply.move not in (None, played[0]):
-            return
-        if not told and played[2].board != boards[ply.ply]:
-            return
-        move, san, after = played
-        flags = after.castling | (after.push_col + 1) << 4
-        proof = Proof.LIST if told else Proof.FULL
-        plies[place] = ply._replace(move=move, san=san, flags=flags, proof_code=int(proof))
-        if witness.get(ply.ply, (None,))[0] == index:
-            witness[ply.ply] = (index, plies[place])
-
-
-def _cut_taken_back(seen: ListSeen, stands_to: int | None, known: set[int]) -> None:
-    """Plies of the list that were taken back after it was printed leave its main line and are kept beside it.
-
-    ``known`` are the plies that boards showed and that were taken back.
-    """
-    if stands_to is None:
-        return
-    main = seen.observation.lines[0]
-    removed = [ply for ply in main.plies if ply.ply > stands_to]
-    if not removed:
-        return
-    main.plies[:] = [ply for ply in main.plies if ply.ply <= stands_to]
-    if any(ply.ply not in known for ply in removed):
-        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, stands_to, removed))
-
-
-def _joins(seen: ListSeen, stands_to: int | None, witness: dict[int, tuple[int, Ply]]) -> bool:
-    """Whether the list says the same as the boards wherever both speak of the main line as it was then."""
-    for ply in seen.plies:
-        other = witness.get(ply.ply)
-        if other is None or other[1].offset > seen.event.line.offset:
-            continue
-        if stands_to is not None and ply.ply > stands_to:
-            continue
-        if other[1].move is not None and ply.move is not None and other[1].move != ply.move:
-            return False
-    return True
-
-
-def segments_of(witness: dict[int, tuple[int, Ply]]) -> list[Segment]:
-    """The stretches of a main line that one observation tells.
-
-    Args:
-        witness: ply → (number of the observation, ply), in the line's order.
-    """
-    segments: list[Segment] = []
-    for ply, (index, _) in witness.items():
-        if segments and segments[-1].observation == index and segments[-1].to_ply == ply - 1:
-            segments[-1] = segments[-1]._replace(to_ply=ply)
-        else:
-            segments.append(Segment(ply, ply, index))
-    return segments
 
 
 def _start(segments: list[Segment], observations: list[Observation]) -> tuple[str | None, int]:

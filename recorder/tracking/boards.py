@@ -19,8 +19,7 @@ from recorder.rules.prove import Rules, Step, advance, fen
 from recorder.tracking.datagrams.boards import DatagramBoard, confirm
 from recorder.tracking.examined.boards import follow_examined
 from recorder.tracking.game_table import GameTable, rules_of_board
-from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import bridged, shown_by_boards, try_rules
+from recorder.tracking.plies import bridged, frame_position, shown_by_boards, try_rules
 from recorder.tracking.rejoined import after_end, observed_again
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame

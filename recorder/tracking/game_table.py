@@ -14,9 +14,7 @@ from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
 from recorder.tracking.facts import HeaderFacts
-from recorder.tracking.first_move import first_move
-from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import ply_from_frame, start_facts
+from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
 

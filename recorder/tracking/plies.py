@@ -7,12 +7,14 @@ from recorder.model import Origin, Ply, Proof, StartFacts
 from recorder.rules.bridge import bridge
 from recorder.rules.fen import can_follow, frames_position
 from recorder.rules.moves import encode_move
-from recorder.rules.prove import Position, Rules, advance, start_position
+from recorder.rules.prove import Position, Rules, Step, advance, start_position
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = [
     "bridged",
+    "first_move",
+    "frame_position",
     "lan_move",
     "ply_from_frame",
     "shown_by_boards",
@@ -22,6 +24,14 @@ __all__ = [
 
 _RANKS = "12345678"
 _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
+
+
+def frame_position(frame: Style12, rules: Rules, hands: tuple[str, str] | None = None) -> Position:
+    """The position a frame shows, with the castling rights it prints."""
+    push = frame.push_file
+    if not -1 <= push < frame.width:
+        push = -1  # one server prints uninitialised memory here after castling
+    return start_position(frame.board, frame.white_to_move, frame.castling, push, rules, hands)
 
 
 def ply_from_frame(
@@ -59,6 +69,25 @@ def start_facts(frame: Style12) -> StartFacts:
         frame.ply, frame.verbose, frame.pretty or "",
         elapsed_ms, white_ms, black_ms, lag_ms, frame.at_ms, precision, frame.offset,
     )  # fmt: skip
+
+
+def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple[Position, Step] | None:
+    """The first move of a game that was joined when only that had been made.
+
+    In bughouse a hand may have pieces before it. What datagrams tell has no boards of its own.
+
+    Args:
+        frame: the first board of the game, after one ply. rules: in force. board, castling: of the known start.
+    Returns:
+        The start position and the move from there; None if it does not lead to the board and the rights shown.
+    """
+    if type(frame) is not Style12 or not frame.has_move or frame.partial or rules is Rules.BUGHOUSE:
+        return None
+    before = start_position(board, True, castling, -1, rules, ("", "") if rules is Rules.CRAZYHOUSE else None)
+    played = advance(before, frame.verbose, frame.pretty, frame.board)
+    if isinstance(played, str):
+        return None
+    return (before, played) if rules is Rules.SUICIDE or played[2].castling == frame.castling else None
 
 
 def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:

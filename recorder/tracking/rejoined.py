@@ -7,8 +7,7 @@ from recorder.model import Disposition, EventKind
 from recorder.rules.prove import Position, Rules, advance, fen
 from recorder.rules.variants import has_pockets
 from recorder.tracking.game_table import GameTable
-from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import bridged, start_facts, try_rules
+from recorder.tracking.plies import bridged, frame_position, start_facts, try_rules
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["after_end", "observed_again"]

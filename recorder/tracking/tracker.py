@@ -8,7 +8,7 @@ is measured in bytes of the source, never in wall time, so reading the same byte
 from __future__ import annotations
 
 import datetime
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from operator import length_hint
@@ -39,16 +39,15 @@ from recorder.events import (
 )
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
-from recorder.tracking.assemble import assemble, disputed_start, end_word
+from recorder.tracking.assemble import assemble, disputed_start
 from recorder.tracking.boards import Boards
-from recorder.tracking.chat import Chat, take_game_notice
 from recorder.tracking.deltas import take_delta
-from recorder.tracking.examined.boards import close_left, leave, lose_all, settle, take_notice
+from recorder.tracking.examined.boards import lose_all, settle, take_notice
+from recorder.tracking.facts import take_creating, take_header, take_info
+from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_game_notice, told_of_partner
 from recorder.tracking.game_table import Starting
-from recorder.tracking.headers import begins_another, take_creating, take_header, take_info
 from recorder.tracking.holdings import take_holdings
-from recorder.tracking.movelist_games import take_list
-from recorder.tracking.partners import told_of_partner, who_decided
+from recorder.tracking.movelists import take_list
 from recorder.tracking.session import (
     GivenOut,
     Resumed,
@@ -66,8 +65,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Tracker"]
 
-_ENDED_WAIT_BYTES = 256 * 1024
-_SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
 _LOST_FEED = frozenset(
     (
         SessionNoticeKind.SHUTDOWN,
@@ -100,27 +97,24 @@ class Tracker:
         self.failures = Failures()
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
-        self.elsewhere: Counter[str] = Counter()
+        self.ends = GameEnds(self.boards)
         self._chat = Chat(self.boards, chat)
-        self._waiting: deque[TrackedGame] = deque()
-        self._suspended: deque[TrackedGame] = deque()
         self._given_out = GivenOut()
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
         self.engines: Engines | None = None  # whose views of the games are to be joined
         self._datagrams: DatagramGames | None = None  # there are datagrams
-        self._last_end: tuple[GameEnded, TrackedGame | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
             GameInfo: partial(take_info, self.boards),
             CreatingLine: partial(take_creating, self.boards),
-            GameCreated: self._created,
+            GameCreated: self.ends.created,
             PartnerPlays: partial(told_of_partner, self.boards),
             GameHeader: partial(take_header, self.boards),
             ObservingStarted: self.boards.observing_started,
-            ObservingEnded: self._observing_ended,
-            GameEnded: self._ended,
+            ObservingEnded: self.ends.observing_ended,
+            GameEnded: self.ends.ended,
             MovelistRead: self._movelist,
             ChatLine: self._chat.take,
             GameNotice: partial(take_game_notice, self.boards),
@@ -244,18 +238,6 @@ class Tracker:
                 setattr(game, side, player._replace(titles=titles))
         return game
 
-    def _release(self, offset: int) -> None:
-        """Give out what has waited long enough, as of a place in the source."""
-        close_left(self.boards, offset)
-        while self._waiting and self._waiting[0].end_offset < offset - _ENDED_WAIT_BYTES:
-            run = self._waiting.popleft()
-            if self.boards.runs.get(str(run.game_no)) is run:
-                self.boards.close(run, "result")
-        while self._suspended and self._suspended[0].end_offset < offset - _SUSPENDED_WAIT_BYTES:
-            run = self._suspended.popleft()
-            if run.suspended and self.boards.runs.get(str(run.game_no)) is run:
-                self.boards.close(run, run.left)
-
     # -- errors of this program --------------------------------------------------------------------------------
 
     def _contain(self, error: Exception, taken: list[Event], frames: int) -> None:
@@ -324,7 +306,7 @@ class Tracker:
             "frames": dump_counts(boards.frame_counts()),
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
-            "elsewhere": dict(self.elsewhere),
+            "elsewhere": dict(self.ends.elsewhere),
             "facts": [
                 [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
             ],
@@ -362,60 +344,11 @@ class Tracker:
         self.boards.next_plies = 0
         self.holdings.update(load_counts(self._baseline["holdings"]))
         self.list_frames = self._baseline["list_frames"]
-        self.elsewhere = Counter(self._baseline.get("elsewhere", {}))
+        self.ends.elsewhere = Counter(self._baseline.get("elsewhere", {}))
         self.boards.anomalies.clear()
         self.failures.clear()
 
-    # -- beginnings and ends -----------------------------------------------------------------------------------
-
-    def _created(self, event: GameCreated) -> None:
-        if begins_another(self.boards, event):
-            self.elsewhere["starts"] += 1
-            self._release(event.line.offset)
-
-    def _ended(self, event: GameEnded) -> None:
-        run = self.boards.runs.get(str(event.game_no))
-        self._release(event.line.offset)
-        last, last_run = self._last_end or (None, None)
-        self._last_end = event, None
-        if run is not None and run.end is None and run.is_alias(event.white, event.black):
-            run.rename(event.white, event.black)
-        if run is None or not run.between(event.white, event.black):
-            self.elsewhere["results"] += 1
-            return
-        if run.end is not None:
-            return
-        if run.renewed and run.suspended:
-            return
-        self._last_end = event, run
-        run.result, run.reason = event.result, event.reason
-        run.reason_key, run.termination = who_decided(run, event, last, last_run), event.termination
-        run.result_at_ms = event.line.at_ms
-        text = f"{{{event.reason}}} {event.result}"
-        run.event(EventKind.RESULT, run.reason_key, _at(event.line), actor=event.actor, text=text)
-        run.end = end_word(run.reason_key)
-        run.following = False
-        run.renewed = False
-        self.boards.settle_facts(run, event.line.offset)
-        run.end_offset = event.line.offset
-        self._waiting.append(run)
-
-    def _observing_ended(self, event: ObservingEnded) -> None:
-        number = str(event.game_no)
-        self.boards.announced.discard(number)
-        run = self.boards.runs.get(number)
-        if run is not None and run.following:
-            run.event(EventKind.FEED, "unobserved", _at(event.line))
-            self._suspend(run, event.line.offset, "unobserved")
-        leave(self.boards, number, event.line.offset)
-        self._release(event.line.offset)
-
-    def _suspend(self, run: TrackedGame, offset: int, left: str) -> None:
-        run.suspended = True
-        run.left = left
-        run.following = False
-        run.end_offset = offset
-        self._suspended.append(run)
+    # -- sessions and lists -----------------------------------------------------------------------------------
 
     def _session(self, event: SessionNotice) -> None:
         if event.kind is SessionNoticeKind.LOGIN:
@@ -430,12 +363,7 @@ class Tracker:
             self._datagrams.finish()
             self._datagrams = None  # what was told holds on no other connection
         if another:
-            for run in list(self.boards.runs.values()):
-                if run.following and warning:
-                    run.event(EventKind.FEED, "server going down", _at(event.line), text=event.line.text)
-                elif run.following:
-                    run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
-                    self._suspend(run, event.line.offset, "lost-feed")
+            self.ends.lost_feed(event, warning=warning)
         if another and not warning:
             lose_all(self.boards, event.line)
         if event.kind is SessionNoticeKind.LOST_DATA:
@@ -443,7 +371,7 @@ class Tracker:
                 self._datagrams.lost_data()
             for run in (*self.boards.runs.values(), *self.boards.examined.values()):
                 if run.following:
-                    run.event(EventKind.FEED, "server lost data", _at(event.line))
+                    run.event(EventKind.FEED, "server lost data", place_of_line(event.line))
                     run.told = ""  # the board that a line told of may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
@@ -455,7 +383,7 @@ class Tracker:
         if event.start_frame is not None:
             self.list_frames += 1
             self.session.look(event.start_frame)
-        self._release(event.line.offset)
+        self.ends.release(event.line.offset)
         take_list(self.boards, event)
 
     # -- what happens in a game --------------------------------------------------------------------------------
@@ -496,7 +424,3 @@ class Tracker:
 def _is_frame(event: Event) -> bool:
     """Whether it is counted among the frames."""
     return isinstance(event, Style12) or (isinstance(event, Malformed) and event.tag == "<12>")
-
-
-def _at(line: Any) -> tuple[int, int | None]:
-    return line.offset, line.at_ms

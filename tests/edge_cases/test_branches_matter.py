@@ -22,10 +22,10 @@ import recorder.dialects.session
 import recorder.dialects.style12
 import recorder.sources.client_logs
 import recorder.tracking.boards
+import recorder.tracking.game_lines
 import recorder.tracking.game_table
 import recorder.tracking.holdings
-import recorder.tracking.movelist_games
-import recorder.tracking.partners
+import recorder.tracking.movelists
 import recorder.tracking.tracked_game
 import recorder.tracking.tracker
 import recorder.wire.lines
@@ -118,7 +118,7 @@ BRANCHES = [
     Branch(
         "49 a stored game's list",
         partial(told.test_a_stored_games_list_is_not_joined_to_the_game_that_goes_on, 123),
-        recorder.tracking.movelist_games,
+        recorder.tracking.movelists,
         "STORED_BLOCKS",
         frozenset(),
     ),
@@ -140,7 +140,7 @@ BRANCHES = [
     Branch(
         "49 a list after lost deltas",
         deltas.test_a_movelist_proves_the_deltas_after_a_gap_and_finds_the_position,
-        recorder.tracking.movelist_games,
+        recorder.tracking.movelists,
         "find_by_list",
         _nothing,
     ),
@@ -167,7 +167,13 @@ BRANCHES = [
     ),
     Branch("35 takeback", edges_24.test_edge_35_takeback_without_text, _Boards, "_earlier", _conflict),
     Branch("37 added time", edges_24.test_edge_37_six_hundred_seconds_more, _Boards, "_clocks_moved", _nothing),
-    Branch("41 a new game is told", edges_24.test_edge_41_number_used_again, _Tracker, "_created", _nothing),
+    Branch(
+        "41 a new game is told",
+        edges_24.test_edge_41_number_used_again,
+        recorder.tracking.game_lines.GameEnds,
+        "created",
+        _nothing,
+    ),
     Branch(
         "43 reasons without a name",
         edges_24.test_edge_43_aborted_and_nobody_named,
@@ -254,7 +260,7 @@ BRANCHES = [
     Branch(
         "69 mate on the other board",
         edges_47.test_edge_69_both_result_lines_of_a_bughouse_match,
-        recorder.tracking.partners,
+        recorder.tracking.game_lines,
         "is_checkmate",
         lambda position: True,
     ),

@@ -23,7 +23,7 @@ from recorder.pipeline import Pipeline, read_games
 from recorder.sources import SourceKind, detect, find_logs, read_blocks
 from recorder.sources import journal as journal_module
 from recorder.sources.journal import JournalDecoder
-from recorder.tracking import tracker as tracker_module
+from recorder.tracking import game_lines as game_lines_module
 from recorder.wire import LineReader
 from tests.support.journals import ANCHOR_NS, HEADER, journal_of, lines_of, note, received
 
@@ -442,7 +442,7 @@ def test_a_tail_that_a_crash_tore_is_no_damage_once_it_was_ended() -> None:
 def test_a_game_is_of_the_host_that_was_named_before_it_however_the_bytes_are_cut(
     step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracker_module, "_ENDED_WAIT_BYTES", 0)  # at the next game's end it is given out
+    monkeypatch.setattr(game_lines_module, "_ENDED_WAIT_BYTES", 0)  # at the next game's end it is given out
 
     def game(number: bytes) -> list[Record]:
         board = FRAME.replace(b" 0 7 ", b" 0 %b " % number)

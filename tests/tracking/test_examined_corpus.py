@@ -10,7 +10,7 @@ import pytest
 
 from recorder.events import Event
 from recorder.model import Game, GameKind
-from recorder.tracking.living import LivingTracker
+from recorder.tracking.in_progress import InProgressTracker
 from tests.support import corpus, product
 from tests.test_pipeline import Archived, by_key, counts, whole
 from tests.tracking.test_tree import ways_of
@@ -76,7 +76,7 @@ def test_looking_at_it_while_it_goes_on_changes_nothing(
     expected, _ = whole(data)
     seen: list[Game] = []
 
-    class Looking(LivingTracker):
+    class Looking(InProgressTracker):
         def feed(self, events: list[Event]) -> list[Game]:
             games = []
             for event in events:

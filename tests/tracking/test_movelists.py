@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.model import Game, LineKind, Origin
+from recorder.model import Game, LineKind, Origin, Precision, Proof
+from recorder.pipeline import Pipeline
+from recorder.sources import SourceKind, detect
 from tests.edge_cases.scripts import Table, log, only, read, sans
 from tests.tracking.answers import RUNNING, movelist
 
@@ -125,3 +127,175 @@ def test_a_list_with_a_move_that_cannot_be_played() -> None:
     assert [(ply.san, ply.move is None) for ply in found.games[0].plies] == [
         ("e4", False), ("e5", False), ("Ng4", True), ("Nc6", True),
     ]  # fmt: skip
+
+
+MOVES = ("e4", "e5", "Nf3", "Nc6")
+
+
+def test_a_running_games_list_waits_for_its_first_board() -> None:
+    table = Table()
+    table.plays(*MOVES)
+    lines = [*movelist(*MOVES, trailer=RUNNING), table.observing(), table.frame(), *table.plays("Bb5")]
+    game = only(read(log(*lines, table.over("Bob resigns", "1-0"))))
+    assert (sans(game), game.complete) == ([*MOVES, "Bb5"], True)
+
+
+def test_a_list_without_a_number_waits_for_the_first_board_that_it_fits() -> None:
+    table = Table(9)
+    table.plays(*MOVES)
+    listed = movelist(*MOVES, trailer=RUNNING, number=None)
+    shown = [table.header(), table.observing(), table.frame(), *table.plays("Bb5"), table.over("Bob resigns", "1-0")]
+    game = only(read(log(*listed, *shown)))
+    assert (game.game_no, sans(game), game.complete, game.white.rating) == (9, [*MOVES, "Bb5"], True, 1500)
+    others = [
+        movelist("d4", *MOVES[1:], trailer=RUNNING, number=None),
+        movelist(*MOVES[:3], trailer=RUNNING, number=None),
+        movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None),
+        movelist(*MOVES, trailer=RUNNING, number=None, names="Ann Cid"),
+    ]
+    for other in others:
+        games = read(log(*other, *shown)).games
+        assert sorted((one.game_no is None, sans(one)) for one in games)[0] == (False, ["Bb5"])
+        assert len(games) == 2
+
+
+def test_a_first_board_that_two_lists_fit_goes_on_with_none() -> None:
+    table = Table(9)
+    table.plays(*MOVES)
+    lists = [movelist(*MOVES, *more, trailer=RUNNING, number=None) for more in (["Bb5"], ["Bc4"])]
+    shown = [table.header(), table.observing(), table.frame(), *table.plays("Bb5"), table.over("Bob resigns", "1-0")]
+    games = read(log(*lists[0], *lists[1], *shown)).games
+    assert sorted((game.game_no or 0, sans(game)) for game in games) == [
+        (0, [*MOVES, "Bb5"]), (0, [*MOVES, "Bc4"]), (9, ["Bb5"]),
+    ]  # fmt: skip
+
+
+def test_a_running_games_list_is_not_of_the_number_next_door() -> None:
+    table = Table(8)
+    table.plays(*MOVES)
+    games = read(log(*movelist(*MOVES, trailer=RUNNING), table.observing(), table.frame(), *table.plays("Bb5"))).games
+    assert sorted((game.game_no, sans(game)) for game in games) == [(7, list(MOVES)), (8, ["Bb5"])]
+
+
+def test_a_list_without_its_last_line_is_told() -> None:
+    found = read(log(*movelist(*MOVES, trailer=RUNNING)[:-1], "fics% "))
+    assert found.anomalies() == ["cut"]
+    assert sans(only(found)) == list(MOVES)
+
+
+def test_no_more_lists_are_held_than_needed() -> None:
+    """A long answer to many ``smoves`` gives its games early, each once."""
+    names = [f"A{chr(97 + at % 26)}{chr(97 + at // 26)} Bob" for at in range(70)]
+    lines = [line for pair in names for line in movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None, names=pair)]
+    pipeline = Pipeline(SourceKind.RAW)
+    early = pipeline.receive(log(*lines))
+    late = pipeline.finish()
+    assert len(early) >= 5
+    assert sorted(game.white.handle for game in early + late) == sorted(pair.split()[0] for pair in names)
+
+
+def test_two_lists_with_equal_moves_that_began_at_different_times_are_two_games() -> None:
+    listed = movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None)
+    later = [line.replace("08:38", "08:41") for line in listed]
+    games = read(log(*listed, *later, *listed)).games
+    assert sorted(game.date_text or "" for game in games) == [
+        "Mon Nov  4, 08:38 UTC 2002",
+        "Mon Nov  4, 08:41 UTC 2002",
+    ]
+
+
+# The move that the board on joining shows
+
+
+@pytest.mark.parametrize("first", ["board", "list"])
+def test_the_move_of_the_board_on_joining_keeps_its_times(first: str) -> None:
+    table = Table(ms=True)
+    table.plays("e4", "e5", "Nf3", "Nc6")
+    joined = table.play("Bb5", elapsed_ms=3_123, lag_ms=57)
+    listed = movelist(*MOVES, "Bb5", trailer=RUNNING, elapsed="0:03")
+    lines = [table.header(), joined, *listed] if first == "board" else [*listed, table.header(), joined]
+    game = only(read(log(*lines, *table.plays("a6"), table.over("Bob resigns", "1-0"))))
+    assert (sans(game), game.complete) == ([*MOVES, "Bb5", "a6"], True)
+    shown = game.plies[4]
+    # Black's clock was running, and the board came when we joined: neither is the move's.
+    assert (shown.white_clock_ms, shown.black_clock_ms, shown.at_ms) == (table.clocks[0], None, None)
+    assert (shown.elapsed_ms, shown.lag_ms, shown.precision) == (3_123, 57, Precision.MILLISECONDS)
+    assert (shown.proof, shown.origin) == (Proof.FULL, Origin.MOVELIST)
+
+
+def test_a_move_that_was_played_again_after_a_takeback_keeps_its_lists_time() -> None:
+    table = Table()
+    table.plays("e4", "e5", "Nf3", "Nc6")
+    joined = table.play("Bb5", elapsed_ms=40_000)
+    listed = movelist(*MOVES, "Bb5", trailer=RUNNING)
+    game = only(read(log(table.header(), joined, *listed, *table.plays("a6"))))
+    assert (game.plies[4].elapsed_ms, game.plies[4].white_clock_ms) == (2_000, None)
+
+
+# Tables whose header the log lacks
+
+
+def _cut(lines: list[str], first: str) -> list[str]:
+    """The lines from the one that begins so."""
+    return lines[next(index for index, line in enumerate(lines) if line.startswith(first)) :]
+
+
+_MOVES = ("e4", "e5", "Nf3", "Nc6", "Bb5")
+
+
+@pytest.mark.parametrize("first", ["Move ", "----", "  1."])
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_table_without_its_header_joins_the_game_that_it_fits(first: str, numbered: bool) -> None:
+    table = Table()
+    table.plays(*_MOVES[:4])
+    shown = [table.header(), table.frame(), table.play("Bb5")]
+    listed = _cut(movelist(*_MOVES, trailer="{Still in progress} *"), first)
+    listed = ["Movelist for game 7:", "", *listed] if numbered else listed
+    found = read(log(*shown, *listed, table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert sans(game) == list(_MOVES)
+    assert (game.start_ply, game.white.handle, game.complete) == (0, "Ann", True)
+    assert found.anomalies() == []
+
+
+def test_a_table_without_its_header_has_the_names_above_its_columns() -> None:
+    data = log(*_cut(movelist(*_MOVES, trailer="{White resigned} 0-1"), "Move "))
+    assert detect(data) is SourceKind.RAW
+    found = read(data)
+    game = only(found)
+    assert (game.white.handle, game.black.handle, game.white.rating, game.result) == ("Ann", "Bob", None, "0-1")
+    assert sans(game) == list(_MOVES)
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", 0)]
+
+
+@pytest.mark.parametrize("first", ["----", "  1."])
+def test_a_table_that_tells_no_names_is_an_anomaly_with_its_place(first: str) -> None:
+    before = log("fics% ", "Ann(1500)[7] kibitzes: hello")
+    data = before + log(*_cut(movelist(*_MOVES, trailer="{White resigned} 0-1"), first))
+    assert detect(data[len(before) :]) is SourceKind.RAW
+    found = read(data)
+    assert found.games == []
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", len(before))]
+
+
+@pytest.mark.parametrize("before", [[], ["Move  Ann                Bob", "----  ----------------   ----------------"]])
+def test_a_table_without_its_first_moves_is_an_anomaly_with_its_place(before: list[str]) -> None:
+    table = Table()
+    table.plays(*_MOVES)
+    shown = log(table.header(), table.frame())
+    found = read(shown + log(*before, *_cut(movelist(*_MOVES, trailer=RUNNING), "  2."), table.play("a6")))
+    assert sans(only(found)) == ["a6"]
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", len(shown))]
+
+
+def test_a_table_that_fits_two_games_is_nobodys() -> None:
+    tables = [Table(), Table(8, "Cid", "Dee")]
+    shown = [line for table in tables for line in (table.header(), table.frame(), table.play("e4"))]
+    found = read(log(*shown, *_cut(movelist("e4", trailer="{Still in progress} *"), "----")))
+    assert [sans(game) for game in found.games] == [["e4"], ["e4"]]
+    assert found.anomalies() == ["movelist"]
+
+
+def test_lines_that_only_look_like_a_tables_begin_are_none() -> None:
+    found = read(log("Move  your pieces", "and think.", "----  ----------------   ----------------", "That was all."))
+    assert (found.games, found.anomalies()) == ([], [])

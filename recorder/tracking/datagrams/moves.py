@@ -9,7 +9,6 @@ from recorder.model import AnomalyKind, EventKind, Ply
 from recorder.rules.prove import Position, Rules, position_from_fen, start_position
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.datagrams.boards import DatagramBoard, Times, make_board, set_times
-from recorder.tracking.datagrams.clocks import settle, times_after
 from recorder.tracking.datagrams.games import (
     DatagramGame,
     DatagramGameTable,
@@ -20,11 +19,13 @@ from recorder.tracking.datagrams.games import (
     place_of,
     play,
     printed,
+    settle,
     standard_start,
     tell_facts,
+    times_after,
 )
 from recorder.tracking.examined.boards import take_notice
-from recorder.tracking.movelist_games import take_list
+from recorder.tracking.movelists import take_list
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["DatagramMoves", "DatagramPositions"]

@@ -55,8 +55,14 @@ from recorder.events import (
 )
 from recorder.model import AnomalyKind, EventKind
 from recorder.tracking.boards import Boards
-from recorder.tracking.datagrams.clocks import DatagramClocks
-from recorder.tracking.datagrams.games import DatagramGame, DatagramGameTable, place_of, printed, tell_facts
+from recorder.tracking.datagrams.games import (
+    DatagramClocks,
+    DatagramGame,
+    DatagramGameTable,
+    place_of,
+    printed,
+    tell_facts,
+)
 from recorder.tracking.datagrams.moves import DatagramMoves, DatagramPositions
 from recorder.tracking.holdings import take_holdings
 

@@ -21,8 +21,7 @@ from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, Node,
 from recorder.tracking.examined.tree import ExaminedTree
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.game_table import GameTable, Starting
-from recorder.tracking.movelists import frame_position
-from recorder.tracking.plies import ply_from_frame, start_facts
+from recorder.tracking.plies import frame_position, ply_from_frame, start_facts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
 __all__ = [

@@ -14,7 +14,7 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 from recorder.tracking.tracker import Tracker
 
-__all__ = ["LivingTracker", "Shown"]
+__all__ = ["InProgressTracker", "Shown"]
 
 _all_facts: Final = attrgetter(*(field.name for field in fields(HeaderFacts)))
 _NOT_YET: Final = 1 << 62
@@ -22,7 +22,7 @@ _NOT_YET: Final = 1 << 62
 
 @dataclass(slots=True, eq=False)
 class Shown:
-    """A game that ``LivingTracker.changed`` returned.
+    """A game that ``InProgressTracker.changed`` returned.
 
     Attributes:
         row: where the caller stored it, or None. state: all that decided how the game looked.
@@ -33,7 +33,7 @@ class Shown:
     state: tuple[Any, ...] = ()
 
 
-class LivingTracker(Tracker):
+class InProgressTracker(Tracker):
     """A tracker that also tells of games that are not over. The games that it gives out are those of ``Tracker``."""
 
     def __init__(self, **how: Any) -> None:
