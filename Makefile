@@ -8,7 +8,7 @@ JOBS ?= 3
 # The tests start hundreds of processes: with the compiled modules on the disk each of them costs a third less.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-newest lint docs notebooks score bench soak clean
+.PHONY: demo test test-all test-newest lint docs docs-html notebooks score bench soak clean
 
 COMPILED := $(shell sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",/\1/p' pyproject.toml)
 BUILD := pyproject.toml .ci/ics_recorder_build.py .ci/constraints.txt
@@ -70,6 +70,10 @@ docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m recorder.cli.reference docs/reference/cli.md
 	$(BIN)/python -m storage.schema.reference docs/reference/schema.md
 	$(BIN)/python -m recorder.cli.python_reference docs/reference/python.md
+
+# The pages as HTML in build/docs; a broken link is an error. Nothing is downloaded, and the pages load nothing.
+docs-html: $(VENV)/.installed-for-development
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env docs build/docs
 
 # The outputs in the notebooks, from running them.
 notebooks: $(VENV)/.installed-for-development

@@ -185,6 +185,14 @@ def test_links_lead_somewhere(path: Path) -> None:
         assert (path.parent / target).exists(), target
 
 
+def test_every_page_is_in_the_index() -> None:
+    """The navigation of the HTML pages is made of the index; a page that is not there cannot be found."""
+    folder = ROOT / "docs"
+    pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")} - {"index.md"}
+    linked = re.findall(r"^- \[[^\]]+\]\(([^)#]+)\)", (folder / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(linked) == sorted(pages)
+
+
 def test_make_targets_in_documents_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     for path in DOCUMENTS:
