@@ -24,6 +24,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # No error hides: it ends the command, and fails the test. Commands that tests start inherit this, too.
 os.environ[SWITCH] = "off"
 
+# No test reads the configuration file of the person who runs them; nor do commands that tests start.
+os.environ["ICS_RECORDER_CONFIG"] = os.devnull
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

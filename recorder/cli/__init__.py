@@ -23,6 +23,7 @@ import click
 from click.exceptions import Exit
 
 from recorder.archive.locate import why_unusable
+from recorder.cli.configuration import config_option, configured
 from recorder.cli.options import Command, archive_option
 from recorder.cli.output import ARCHIVE_FACT, say
 from recorder.errors import ExportError, RecorderError
@@ -56,9 +57,11 @@ _SECTIONS = {
         "verify",
         "journal",
         "db",
+        "config",
         "completion",
     ),
 }
+_UNCONFIGURED = ("config", "completion")
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -105,6 +108,19 @@ class _Group(click.Group):
                 raise ExportError("Standard output is closed.")
             return super().make_context(*args, **how)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, with the configuration file's values as its options' defaults."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and _is_configured(name, rest):
+            try:
+                ctx.default_map = {name: configured(ctx, list(self.commands), (name,), command)}
+            except click.UsageError:
+                if not ctx.resilient_parsing:  # completion, which goes on without a file
+                    raise
+        return name, command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             gc.set_threshold(_NEW_VALUES)
@@ -114,6 +130,11 @@ class _Group(click.Group):
                 return result
         finally:
             _give_up_messages()
+
+
+def _is_configured(name: str, words: list[str]) -> bool:
+    """Whether a command reads the configuration file: not for its help, nor to print the file's own values."""
+    return name not in _UNCONFIGURED and not {"-h", "--help"} & set(words)
 
 
 @contextlib.contextmanager
@@ -189,6 +210,7 @@ Examples:
 @click.version_option(
     package_name="ics-recorder", prog_name="ics-recorder", message=f"%(prog)s, version %(version)s ({_built()})"
 )
+@config_option
 @archive_option
 def main(where: str) -> None:
     """Record, read and analyse games of Internet chess servers.
@@ -197,9 +219,10 @@ def main(where: str) -> None:
     every clock, think time and lag is kept. It exports PGN, tables, pictures and reports. Data goes to stdout, messages
     to stderr.
 
-    Every option can be set by an environment variable: ICS_RECORDER_, the command and the option, such as
-    ICS_RECORDER_IMPORT_CHAT for `import --chat`. --db is ICS_RECORDER_DB for all commands and can stand before the
-    command: ics-recorder --db my.sqlite games.
+    Every option can also be set by an environment variable, such as ICS_RECORDER_IMPORT_CHAT for `import --chat`, or in
+    a configuration file (see `config`). The command line takes precedence over the environment, and the environment
+    over the file. --db is ICS_RECORDER_DB for all commands and can stand before the command:
+    ics-recorder --db my.sqlite games.
     """
 
 

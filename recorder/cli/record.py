@@ -20,7 +20,6 @@ from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
     RereadCommand,
-    config_option,
     import_option,
     journal_options,
     log_option,
@@ -67,7 +66,7 @@ Examples:
   ics-recorder record freechess.org --guest --observe all
   ics-recorder record freechess.org --guest --observe-handles masters.txt --pgn games/
   ics-recorder record chess.example:5000 --user Ann      # asks for the password
-  ICS_RECORDER_RECORD_LIMIT=10 ics-recorder record --config record.toml chess.example
+  ics-recorder --config record.toml record --limit 10
   ics-recorder record freechess.org --guest --observe 'gm | im' --dry-run
 
 Passwords are never arguments: set {PASSWORD_VARIABLE}, store the password in the keyring (extra
@@ -91,7 +90,6 @@ variable, such as ICS_RECORDER_RECORD_OBSERVE for --observe.
 )
 @click.option("--timeseal", is_flag=True, help="Use timeseal, FICS's protocol for lag; observers do not need it.")
 @click.option("--timeseal2", is_flag=True, help="Use version 2 of timeseal.")
-@config_option
 @journal_options
 @import_option
 @outlet_options
@@ -138,8 +136,8 @@ def command(
     from the journal, so a failure there loses no move. A lost connection is reconnected. Server settings that outlive
     the session are restored.
 
-    SIGUSR1 reads the files of --config and --observe-handles again: --observe, --observe-handles, --limit, --rotate,
-    --share and --poll apply at once, other options at the next start.
+    SIGUSR1 reads the configuration file and the file of --observe-handles again: --observe, --observe-handles, --limit,
+    --rotate, --share and --poll apply at once, other options at the next start.
 
     Ctrl-C ends the recording with exit status 0; a second Ctrl-C skips what is not in the archive yet. Exit status 4:
     the archive or the PGN is incomplete; 7: the journal could not be written, and recording stopped; 141: the event

@@ -1,8 +1,7 @@
-"""Options of the commands that record, declared once: servers, journals, what to observe, and ``--config FILE``."""
+"""Options of the commands that record, declared once: servers, journals, what to observe."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.archive.locate import archive_file, default_archive
+from recorder.cli.configuration import configured, origin, words_of
 from recorder.cli.options import Command, in_section
 from recorder.cli.output import say
 from recorder.errors import PolicyError
@@ -23,13 +23,11 @@ __all__ = [
     "AddressType",
     "DEFAULT_PORT",
     "RereadCommand",
-    "config_option",
     "import_option",
     "journal_dir_option",
     "journal_options",
     "log_option",
     "make_plan",
-    "origin",
     "outlet_options",
     "policy_options",
     "refuse_outlets",
@@ -163,8 +161,7 @@ def log_option(command: _AnyCommand) -> _AnyCommand:
     return in_section("Recording", command, option)
 
 
-_CONFIG_FILE = "recorder.config"
-_CONFIG_WORDS = "recorder.config.words"
+_TYPED = "ics-recorder.typed"
 _SOURCE_WEIGHTS = {ParameterSource.COMMANDLINE: 3, ParameterSource.ENVIRONMENT: 2, ParameterSource.DEFAULT_MAP: 1}
 
 
@@ -172,88 +169,29 @@ class RereadCommand(Command):
     """A command whose options ``reread`` can read again."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_CONFIG_WORDS] = tuple(args)
+        ctx.meta[_TYPED] = tuple(args)
         return super().parse_args(ctx, args)
 
 
 def reread(ctx: click.Context) -> click.Context:
-    """Read the command line, the environment and the file of ``--config`` again.
+    """Read the command line, the environment and the configuration file again.
 
     Args:
         ctx: of a ``RereadCommand``; it stays as it is.
     Raises:
-        click.ClickException: something is not as it must be.
+        click.ClickException: a file cannot be read, or a value is invalid.
     """
-    return ctx.command.make_context(ctx.info_name, list(ctx.meta[_CONFIG_WORDS]), parent=ctx.parent)
-
-
-def config_option(command: _AnyCommand) -> _AnyCommand:
-    """``--config``, for a service."""
-    return click.option(
-        "--config",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        is_eager=True,
-        expose_value=False,
-        callback=_read_config,
-        metavar="FILE",
-        help=("TOML file with options, named as here without the dashes; options on the command line take precedence."),
-    )(command)
+    parent = ctx.parent
+    assert parent is not None
+    assert isinstance(parent.command, click.Group)
+    defaults = configured(parent, list(parent.command.commands), words_of(ctx), ctx.command)
+    return ctx.command.make_context(ctx.info_name, list(ctx.meta[_TYPED]), parent=parent, default_map=defaults)
 
 
 def weight(ctx: click.Context, name: str) -> int:
-    """How much the place counts where a parameter's value comes from; 0: nobody said anything."""
+    """The precedence of the place that a parameter's value comes from; 0: it is the option's own default."""
     source = ctx.get_parameter_source(name)
     return 0 if source is None else _SOURCE_WEIGHTS.get(source, 0)
-
-
-def origin(ctx: click.Context, name: str, flag: str) -> str:
-    """Where a value was written, for a message about it: ``--limit``, or ``'limit' in record.toml``."""
-    from_file = ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
-    return _place(flag.removeprefix("--"), ctx.meta[_CONFIG_FILE]) if from_file and _CONFIG_FILE in ctx.meta else flag
-
-
-def _place(key: str, path: Path) -> str:
-    return f"{key!r} in {path}"
-
-
-def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
-    """Take the file's values as the options' defaults."""
-    if path is None:
-        return None
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise click.BadParameter(f"{path} cannot be read as TOML: {error}") from error
-    params: dict[str, click.Parameter] = {}
-    for param in ctx.command.params:
-        names = param.opts if isinstance(param, click.Option) else [f"--{param.name}"]
-        params |= {name.removeprefix("--"): param for name in names}
-    defaults: dict[str, Any] = {}
-    for key, value in values.items():
-        found = params.get(key)
-        if found is None or found.name is None or key == "config":
-            raise click.BadParameter(f"{path} sets {key!r}, but there is no option --{key}.")
-        defaults[found.name] = _checked_value(ctx, found, value, _place(key, path))
-    ctx.default_map = {**(ctx.default_map or {}), **defaults}
-    ctx.meta[_CONFIG_FILE] = path
-    return path
-
-
-def _checked_value(ctx: click.Context, param: click.Parameter, value: Any, place: str) -> Any:
-    """A value that the option takes."""
-    if getattr(param, "is_flag", False):
-        if not isinstance(value, bool):
-            raise click.BadParameter(f"expected true or false, found {value!r}.", ctx, param_hint=place)
-        return value
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise click.BadParameter(f"expected a text or a number, found {value!r}.", ctx, param_hint=place)
-    if not isinstance(param.type, click.types.IntParamType | click.types.FloatParamType):
-        value = str(value)  # what the option reads from the command line is text, too
-    try:
-        param.type_cast_value(ctx, value)
-    except click.BadParameter as error:
-        raise click.BadParameter(error.message, ctx, param_hint=place) from error
-    return value
 
 
 def policy_options(command: _AnyCommand) -> _AnyCommand:

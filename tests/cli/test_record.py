@@ -167,21 +167,21 @@ def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('guest = true\nobserve = "rated &"\n', "Invalid value for 'observe' in {config}: Column 8"),
-        ('guest = true\nobserve = "rated"\nlimit = 0\n', "Invalid value for 'limit' in {config}: 0 is not in"),
-        ('guest = "yes"\n', "Invalid value for 'guest' in {config}: expected true or false, found 'yes'."),
-        ("limit = true\n", "Invalid value for 'limit' in {config}: expected a text or a number, found True."),
-        ("limit = [1]\n", "Invalid value for 'limit' in {config}: expected a text or a number, found [1]."),
-        ('server = "a:b:c"\n', "Invalid value for 'server' in {config}: 'a:b:c' is not an address"),
-        ("server = 127\n", "Invalid value for 'server' in {config}: '127' is a port without a host"),
-        ('observ = "rated"\n', "{config} sets 'observ', but there is no option --observ."),
+        ('guest = true\nobserve = "rated &"\n', "Invalid value for 'observe' in {config}, line 3: Column 8"),
+        ('guest = true\nobserve = "rated"\nlimit = 0\n', "Invalid value for 'limit' in {config}, line 4: 0 is not in"),
+        ('guest = "yes"\n', "Invalid value for 'guest' in {config}, line 2: expected true or false, found 'yes'."),
+        ("limit = true\n", "Invalid value for 'limit' in {config}, line 2: expected a whole number, found true."),
+        ("limit = [1]\n", "Invalid value for 'limit' in {config}, line 2: expected a whole number, found [1]."),
+        ('server = "a:b:c"\n', "Invalid value for 'server' in {config}, line 2: 'a:b:c' is not an address"),
+        ("server = 127\n", "Invalid value for 'server' in {config}, line 2: '127' is a port without a host"),
+        ('observ = "rated"\n', "{config}, line 2: [record] has no option 'observ'; did you mean 'observe'?"),
         ("limit = \n", "{config} cannot be read as TOML"),
     ],
 )
 def test_an_error_in_a_config_file_names_file_and_key(text: str, told: str, tmp_path: Path) -> None:
     config = tmp_path / "record.toml"
-    config.write_text(text, encoding="utf-8")
-    result = CliRunner().invoke(main, ["record", "chess.example", "--config", str(config)])
+    config.write_text(f"[record]\n{text}", encoding="utf-8")
+    result = CliRunner().invoke(main, ["--config", str(config), "record", "chess.example"])
     assert result.exit_code == ExitCode.USAGE
     assert told.format(config=config) in result.stderr
 
@@ -204,7 +204,7 @@ def test_what_is_typed_counts_more_than_the_file(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     config = tmp_path / "record.toml"
-    config.write_text(text + 'observe = "rated"\nimport = false\n', encoding="utf-8")
+    config.write_text(f"[record]\n{text}" + 'observe = "rated"\nimport = false\n', encoding="utf-8")
     seen: list[object] = []
 
     async def record(run: RecordRun) -> tuple[ExitCode, bool]:
@@ -213,7 +213,7 @@ def test_what_is_typed_counts_more_than_the_file(
 
     monkeypatch.setattr("recorder.archive.record_run.record", record)
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
-    arguments = ["record", "chess.example", "--config", str(config), "--journal-dir", str(tmp_path), *words]
+    arguments = ["--config", str(config), "record", "chess.example", "--journal-dir", str(tmp_path), *words]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [who]
@@ -234,7 +234,7 @@ def test_the_config_file_of_the_documents_is_taken(
         return ExitCode.OK, True
 
     monkeypatch.setattr("recorder.archive.record_run.record", record)
-    result = CliRunner().invoke(main, ["record", "--config", str(config)])
+    result = CliRunner().invoke(main, ["--config", str(config), "record"])
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [("freechess.org", 5000)]
     assert "Journals: /var/lib/ics-recorder/journals\n" in capfd.readouterr().err

@@ -36,11 +36,11 @@ def unit() -> configparser.ConfigParser:
 
 
 def test_the_unit_runs_a_command_that_exists(unit: configparser.ConfigParser) -> None:
-    program, command, *words = shlex.split(unit["Service"]["ExecStart"])
+    program, option, file, command, *words = shlex.split(unit["Service"]["ExecStart"])
     assert Path(program).name == "ics-recorder"
     options = {name for param in main.commands[command].params for name in param.opts}
     assert {word for word in words if word.startswith("-")} <= options
-    assert Path(words[words.index("--config") + 1]).name == "record.toml"
+    assert (option, Path(file).name) == ("--config", "record.toml")
 
 
 @pytest.mark.needs("systemd-analyze")
@@ -107,26 +107,28 @@ def test_a_reload_of_the_unit_reads_the_options_again(unit: configparser.ConfigP
 @in_loop
 async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
     config, handles = tmp_path / "record.toml", tmp_path / "handles.txt"
-    config.write_text('observe = "standard"\nsync = "os"\n', encoding="utf-8")
+    config.write_text('[record]\nobserve = "standard"\nsync = "os"\n', encoding="utf-8")
     handles.write_text("Nobody\n", encoding="utf-8")
     async with ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server:
-        words = ("--guest", "--config", config, "--observe-handles", handles, "--no-import", "--poll", "1")
+        words = ("--guest", "--observe-handles", handles, "--no-import", "--poll", "1")
         folder = tmp_path / "journals"
-        async with running("record", f"127.0.0.1:{server.port}", *words, "--journal-dir", folder) as run:
+        async with running(
+            "--config", config, "record", f"127.0.0.1:{server.port}", *words, "--journal-dir", folder
+        ) as run:
             connection = await server.connection()
             await run.until("Logged in")
             while b"games" not in connection.lines:
                 await asyncio.sleep(0.05)
-            config.write_text("observe = 5.5.5\n", encoding="utf-8")
+            config.write_text("[record]\nobserve = 5.5.5\n", encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
             line = await run.until("The options cannot be read and are unchanged: ")
             assert f"{config} cannot be read as TOML" in line
-            config.write_text('observe = "standard"\n', encoding="utf-8")
+            config.write_text('[record]\nobserve = "standard"\n', encoding="utf-8")
             handles.unlink()
             run.process.send_signal(signal.SIGUSR1)
             assert "handles.txt" in await run.until("The options cannot be read and are unchanged: ")
             assert b"observe 12" not in connection.lines
-            config.write_text('observe = "standard"\nlimit = 3\nsync = "always"\n', encoding="utf-8")
+            config.write_text('[record]\nobserve = "standard"\nlimit = 3\nsync = "always"\n', encoding="utf-8")
             handles.write_text("Ann\n", encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
             assert await run.until("Options reloaded") == (
@@ -134,7 +136,7 @@ async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
             )
             run.process.send_signal(signal.SIGUSR1)
             assert "no choice of games changed" in await run.until("Options reloaded")
-            config.write_text('observe = "standard"\nlimit = 3\nsync = "os"\n', encoding="utf-8")
+            config.write_text('[record]\nobserve = "standard"\nlimit = 3\nsync = "os"\n', encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
             assert await run.until("Options reloaded") == "Options reloaded: nothing changed.\n"
             while b"observe 12" not in connection.lines:
@@ -156,15 +158,21 @@ def test_what_another_try_cannot_mend_is_not_tried_again(unit: configparser.Conf
 
 def test_what_is_written_stands_in_the_units_own_folder(unit: configparser.ConfigParser) -> None:
     values = tomllib.loads((EXAMPLES / "record.toml").read_text(encoding="utf-8"))
+    paths = values["global"] | values["record"]
     for name in ("journal-dir", "db", "pgn", "log"):
-        assert Path(values[name]).is_relative_to(Path("/var/lib") / unit["Service"]["StateDirectory"])
+        assert Path(paths[name]).is_relative_to(Path("/var/lib") / unit["Service"]["StateDirectory"])
 
 
 def test_the_configuration_is_understood() -> None:
-    context = RECORD.make_context("record", ["--config", str(EXAMPLES / "record.toml")])
+    program = main.make_context("ics-recorder", ["--config", str(EXAMPLES / "record.toml"), "record"])
+    name, command, words = main.resolve_command(program, ["record"])
+    assert command is not None
+    context = command.make_context(name, words, parent=program)
     assert context.params["server"].host == "freechess.org"
     assert (context.params["guest"], context.params["limit"]) == (True, 20)
-    for name in tomllib.loads((EXAMPLES / "record.toml").read_text(encoding="utf-8")):
+    values = tomllib.loads((EXAMPLES / "record.toml").read_text(encoding="utf-8"))
+    assert set(values) == {"global", "record"}
+    for name in [*values["global"], *values["record"]]:
         assert context.get_parameter_source(_parameter(name)) is click.core.ParameterSource.DEFAULT_MAP
 
 

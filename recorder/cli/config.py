@@ -1,0 +1,210 @@
+"""``ics-recorder config``: where the configuration file is, and which value each option has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from recorder.cli.configuration import CONFIGURATION, Configuration, chosen_file, configurable, configured
+from recorder.cli.options import Command, json_option, wide_option
+from recorder.cli.output import print_json, print_table, say
+from recorder.text import plural
+
+__all__ = ["command"]
+
+_UNSET = getattr(click.core, "UNSET", None)
+"""What newer versions of click have in the place of a value that nothing sets."""
+
+
+@click.group(
+    "config",
+    short_help="Show the configuration file and each option's value.",
+    epilog="""\b
+Examples:
+  ics-recorder config path
+  ics-recorder config show
+  ics-recorder config show export pgn
+  ics-recorder --config lectures.toml config show --json
+""",
+)
+def command() -> None:
+    """Show the configuration file, and which value each option has.
+
+    The file is TOML. A table has the options of one command, named without the dashes. The table [global] has options
+    that many commands share: csv-raw, db, journal-dir, no-computers, no-guests, style, sync, tz and wide.
+
+    \b
+      [global]
+      db = "~/chess/archive.sqlite"
+      [export.pgn]
+      clock = ["clk", "emt", "lag"]
+      comments = true
+
+    Options on the command line take precedence over environment variables, and these over the file. Passwords are never
+    read from it. docs/reference/configuration.md has every rule.
+    """
+
+
+@command.command(
+    "path",
+    cls=Command,
+    epilog="""\b
+Example:
+  $ ics-recorder config path
+  /home/ann/.config/ics-recorder/config.toml
+""",
+)
+@click.pass_context
+def _path(ctx: click.Context) -> None:
+    """Print the path of the configuration file.
+
+    The file need not exist. --config FILE before the command, or ICS_RECORDER_CONFIG, names another one.
+    """
+    click.echo(_file(ctx))
+
+
+@command.command(
+    "show",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder config show
+  Command      Option  Value              From
+  32 commands  db      /home/ann/a.sqlite /home/ann/.config/ics-recorder/config.toml, line 1
+  export pgn   clock   clk,emt,lag        variable ICS_RECORDER_EXPORT_PGN_CLOCK
+  $ ics-recorder config show verify
+""",
+)
+@click.argument("words", nargs=-1, metavar="[COMMAND…]")
+@click.option("--all", "everything", is_flag=True, help="Also show options that have their default.")
+@json_option
+@wide_option
+@click.pass_context
+def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json: bool) -> None:
+    """Print the value of each option and where it comes from.
+
+    Without COMMAND: the options of all commands that the environment or the file sets. With COMMAND: all options of
+    this command. The tables of these commands are checked: the first error is reported, and the exit status is 2.
+    Passwords are not options and are never printed.
+    """
+    root = ctx.find_root()
+    shown = [
+        value
+        for path, each in _chosen_commands(root, words)
+        for value in _values(root, path, each)
+        if everything or words or value.set_by != "default"
+    ]
+    if as_json:
+        print_json(
+            [
+                {
+                    "command": row.command,
+                    "option": row.option,
+                    "value": row.value,
+                    "from": row.set_by,
+                    "place": row.place,
+                }
+                for row in shown
+            ]
+        )
+        return
+    if shown:
+        rows = shown if words else _joined(shown)
+        print_table(
+            ("Command", "Option", "Value", "From"),
+            [(row.command, row.option, row.value, _described(row)) for row in rows],
+            narrow=(("Value", 20),),
+        )
+    missing = "" if _file(ctx).exists() else " (it does not exist)"
+    say(f"Configuration file: {_file(ctx)}{missing}.")
+    if not words and not everything:
+        number = "No option" if not shown else plural(len(rows), "option")
+        say(f"{number} set by the environment or the file; --all also shows options that have their default.")
+
+
+class _Value(NamedTuple):
+    """One option of one command.
+
+    Args:
+        value: as text; None: nothing sets it.
+        set_by: ``default``, ``environment`` or ``file``.
+        place: the variable, or the file and its line.
+    """
+
+    command: str
+    option: str
+    value: str | None
+    set_by: str
+    place: str | None
+
+
+def _file(ctx: click.Context) -> Path:
+    return chosen_file(ctx.find_root())
+
+
+def _chosen_commands(root: click.Context, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """The commands that are named, with those of a group; without a name, all."""
+    found: click.Command = root.command
+    for number, word in enumerate(words):
+        inner = found.commands if isinstance(found, click.Group) else {}
+        if word not in inner:
+            raise click.UsageError(f"There is no command {' '.join(words[: number + 1])!r}.")
+        found = inner[word]
+    yield from _below(found, words)
+
+
+def _below(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if path:
+        yield path, command
+    if isinstance(command, click.Group):
+        for name in sorted(command.commands):
+            yield from _below(command.commands[name], (*path, name))
+
+
+def _values(root: click.Context, path: tuple[str, ...], command: click.Command) -> Iterator[_Value]:
+    """The options of a command, as an invocation without options would have them."""
+    assert isinstance(root.command, click.Group)
+    top = root.command.commands[path[0]]
+    defaults = configured(root, list(root.command.commands), path[:1], top)
+    for name in path[1:]:
+        defaults = defaults.get(name, {})
+    configuration: Configuration | None = root.meta[CONFIGURATION]
+    ctx = click.Context(command, info_name=path[-1], parent=root, default_map=defaults)
+    for key, param in configurable(command):
+        value, source = param.consume_value(ctx, {})
+        set_by, place = "default", None
+        if source is ParameterSource.ENVIRONMENT:
+            set_by, place = "environment", str(param.envvar)
+        elif source is ParameterSource.DEFAULT_MAP and configuration is not None:
+            set_by, place = "file", configuration.source(path, key)
+        yield _Value(" ".join(path), key, _text(ctx, param, value), set_by, place)
+
+
+def _text(ctx: click.Context, param: click.Parameter, value: Any) -> str | None:
+    if value is None or value is _UNSET or value == ():
+        shown = getattr(param, "show_default", None)
+        return shown if isinstance(shown, str) else None
+    if getattr(param, "is_flag", False):
+        value = param.type_cast_value(ctx, value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _joined(values: list[_Value]) -> list[_Value]:
+    """One row for a value that several commands take from one place."""
+    by_place: dict[tuple[str, str | None], list[_Value]] = {}
+    for value in values:
+        same = value.place if value.set_by != "default" else value.command
+        by_place.setdefault((value.option, same), []).append(value)
+    return [
+        rows[0] if len(rows) == 1 else rows[0]._replace(command=f"{len(rows)} commands") for rows in by_place.values()
+    ]
+
+
+def _described(value: _Value) -> str:
+    return {"default": "default", "environment": f"variable {value.place}", "file": str(value.place)}[value.set_by]
