@@ -1,4 +1,4 @@
-"""The errors this package raises on purpose.
+"""The errors that this package raises on purpose, and the exit status that each of them gives the command.
 
 ::
 
@@ -24,8 +24,12 @@ A class stands here only when some caller treats it differently.
 
 from __future__ import annotations
 
+from enum import IntEnum
+from typing import Final
+
 __all__ = [
     "EngineError",
+    "ExitCode",
     "ExportError",
     "JournalError",
     "LineError",
@@ -41,6 +45,7 @@ __all__ = [
     "UnknownVariantError",
     "VariantError",
     "WireError",
+    "exit_status",
 ]
 
 
@@ -137,3 +142,39 @@ class UnknownVariantError(StorageError):
 
 class ExportError(RecorderError):
     """A game that does not fit a format, or an output that must not be written."""
+
+
+class ExitCode(IntEnum):
+    """Exit statuses of the command; docs/reference/cli.md has the same table."""
+
+    OK = 0
+    FINDINGS = 1  # verify, db check or journal check found something, or --strict and a log has anomalies
+    USAGE = 2
+    INPUT = 3  # some log could not be read; the others were
+    ARCHIVE = 4  # it cannot be used, or does not have all that was recorded
+    OUTPUT = 5
+    UNPROVED = 6  # verify could read none of the logs again
+    JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
+    LOGIN = 8  # the server cannot be reached, or does not let us in
+    LISTEN = 9  # nobody can be served at the address of --listen
+    ENGINE = 10  # an engine cannot be started, or failed with some game
+    RECONNECTING = 11  # status --check: a recorder runs and has no connection
+    NOT_RECORDING = 12  # status --check: no recorder runs
+    INTERRUPTED = 130
+    PIPE = 141
+
+
+_STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
+    (SourceError, ExitCode.INPUT),
+    (StorageError, ExitCode.ARCHIVE),
+    (ExportError, ExitCode.OUTPUT),
+    (JournalError, ExitCode.JOURNAL),
+    (LoginError, ExitCode.LOGIN),
+    (ListenError, ExitCode.LISTEN),
+    (EngineError, ExitCode.ENGINE),
+)
+
+
+def exit_status(error: RecorderError) -> ExitCode:
+    """The exit status of the command after an error."""
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), ExitCode.INPUT)

@@ -19,7 +19,7 @@ import recorder
 from recorder.cli import main
 from recorder.cli.python_reference import SECTIONS, python_reference
 from recorder.cli.reference import reference
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

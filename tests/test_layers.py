@@ -18,11 +18,9 @@ CORE = {
         "containment",
         "errors",
         "events",
-        "exit_codes",
         "files",
         "model",
         "movetext",
-        "patterns",
         "progress",
         "rules",
         "text",
@@ -51,9 +49,7 @@ STORED = BELOW_ARCHIVE | {"storage", "exporters", "migrations"}
 EVERYTHING = STORED | {"recorder.analysis", "recorder.archive", "recorder.cli"}
 
 # layer → (its sentence in the document, what it may import besides itself)
-_CORE_SENTENCE = (
-    "`containment errors events exit_codes files model movetext patterns progress text times` ← `rules` and each other"
-)
+_CORE_SENTENCE = "`containment errors events files model movetext progress text times` ← `rules` and each other"
 _UPPER_SENTENCE = "`live pipeline replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, (_CORE_SENTENCE, CORE)),

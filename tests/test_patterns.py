@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recorder.patterns import later
+from recorder.text import later
 from tests.support.patterns import (
     ROOT,
     adversarial,

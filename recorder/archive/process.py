@@ -24,8 +24,7 @@ from recorder.archive.inputs import ReadOptions
 from recorder.archive.locate import open_archive
 from recorder.archive.recording import Orders, plain_name
 from recorder.archive.watchdog import Unwatched, Watchdog
-from recorder.errors import JournalError, RecorderError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, JournalError, RecorderError
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import find_part, is_being_written, part_blocks
 from recorder.sources import is_journal, log_files

@@ -15,8 +15,7 @@ from typing import Final
 
 from recorder.archive.locate import import_command, take_left_over
 from recorder.archive.recording import ArchiveChild
-from recorder.errors import RecorderError
-from recorder.exit_codes import ExitCode, exit_status
+from recorder.errors import ExitCode, RecorderError, exit_status
 from recorder.journal import JournalWriter, Sync, find_part
 from recorder.live.capture import Capture, ConnectionState
 from recorder.live.conversation import Conversation, ConversationStage, Lasting

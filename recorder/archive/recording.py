@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.locate import import_command
 from recorder.archive.watchdog import STUCK_SIGNALS, read_name
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import find_part
 from recorder.live import PASSWORD_VARIABLE

@@ -13,8 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from recorder.errors import RecorderError, StorageError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, RecorderError, StorageError
 
 __all__ = ["main", "refuse_unusable"]
 

@@ -26,8 +26,7 @@ from recorder.archive.locate import why_unusable
 from recorder.cli.configuration import config_option, configured
 from recorder.cli.options import Command, archive_option
 from recorder.cli.output import ARCHIVE_FACT, say
-from recorder.errors import ExportError, RecorderError
-from recorder.exit_codes import ExitCode, exit_status
+from recorder.errors import ExitCode, ExportError, RecorderError, exit_status
 
 __all__ = ["completion", "main"]
 

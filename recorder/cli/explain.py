@@ -11,8 +11,7 @@ import click
 from recorder.cli.options import Command, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.cli.recording_options import make_plan, policy_options
-from recorder.errors import NoPolicyError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, NoPolicyError
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from recorder.cli.options import (
     unique_option,
 )
 from recorder.cli.output import say
-from recorder.errors import SourceError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, SourceError
 from recorder.progress import show_progress
 from recorder.text import plural
 

@@ -14,8 +14,7 @@ from recorder.cli.export_options import make_pgn_options, pgn_options
 from recorder.cli.options import Command, archive_option, reading_options
 from recorder.cli.output import say
 from recorder.cli.recording_options import outlet_options
-from recorder.errors import SourceError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, SourceError
 from recorder.text import clean
 
 __all__ = ["command"]

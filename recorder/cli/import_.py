@@ -9,7 +9,7 @@ import click
 from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, archive_option, json_option, reading_options
 from recorder.cli.output import print_json, say
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.progress import show_progress
 from recorder.text import plural
 

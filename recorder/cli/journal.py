@@ -11,8 +11,7 @@ import click
 
 from recorder.cli.options import KINDS, Command, force_option, json_option
 from recorder.cli.output import print_json, say
-from recorder.errors import RecorderError, SourceError
-from recorder.exit_codes import ExitCode, exit_status
+from recorder.errors import ExitCode, RecorderError, SourceError, exit_status
 from recorder.text import clean, plural
 from recorder.times import format_clock
 

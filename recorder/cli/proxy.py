@@ -18,7 +18,7 @@ from recorder.cli.recording_options import (
     outlet_options,
     refuse_outlets,
 )
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.live.net.sockets import MAX_CLIENTS, Address
 
 __all__ = ["command"]

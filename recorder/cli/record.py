@@ -30,8 +30,7 @@ from recorder.cli.recording_options import (
     reread,
     weight,
 )
-from recorder.errors import JournalError, PasswordError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, JournalError, PasswordError
 from recorder.live import PASSWORD_VARIABLE
 from recorder.live.login.password import find_password
 from recorder.live.net.sockets import Address, format_address

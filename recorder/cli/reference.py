@@ -12,7 +12,7 @@ import click
 
 from recorder.cli import main
 from recorder.cli.options import WordSet
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 
 __all__ = ["reference"]
 

@@ -12,8 +12,7 @@ import click
 from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, json_option
 from recorder.cli.output import print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
-from recorder.errors import EngineError
-from recorder.exit_codes import ExitCode
+from recorder.errors import EngineError, ExitCode
 from recorder.progress import show_progress
 from recorder.text import clean, plural
 

@@ -17,7 +17,7 @@ from click.exceptions import Exit
 from recorder.cli.options import Command, archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, warn_of_pauses
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.text import clean
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from recorder.events import RatingText
-from recorder.patterns import later
+from recorder.text import later
 
 __all__ = [
     "CONTINUING",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from recorder.errors import LineError
 from recorder.events import DeltaBoard, GameInfo, HoldingsLine, Line, Malformed
-from recorder.patterns import later
+from recorder.text import later
 
 __all__ = [
     "DELTA_TAG",

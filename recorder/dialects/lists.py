@@ -23,7 +23,7 @@ from typing import NamedTuple
 from recorder.dialects.forms import RATING, read_rating
 from recorder.dialects.movelist import MONTHS, parse_started
 from recorder.events import GameNotified, GamesCounted, GamesRow, Line, ObserveRefused, Refusal, TablePlayer
-from recorder.patterns import later
+from recorder.text import later
 
 __all__ = [
     "HistoryRow",

@@ -17,7 +17,7 @@ from recorder.dialects.style12 import check_frame
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.events.frames import Style12, parse_elapsed
-from recorder.patterns import later
+from recorder.text import later
 
 __all__ = ["MONTHS", "MovelistReader", "format_movelist", "parse_started"]
 

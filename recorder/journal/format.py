@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from recorder.errors import JournalError
-from recorder.patterns import later
+from recorder.text import later
 
 __all__ = [
     "ESCAPED",

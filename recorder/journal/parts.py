@@ -17,7 +17,7 @@ import zstandard
 from recorder.errors import JournalError
 from recorder.files import is_locked, lock, sync_folder
 from recorder.journal.format import JournalHeader, RecordKind, parse_note, parse_record
-from recorder.patterns import later
+from recorder.text import later
 
 __all__ = [
     "AppendedFile",

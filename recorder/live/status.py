@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.files import is_locked, lock
 from recorder.live.capture import Capture
 from recorder.live.net.sockets import format_address

@@ -22,9 +22,9 @@ from typing import Final
 
 from recorder.events import Chunk, EngineLine
 from recorder.model import TimeBasis
-from recorder.patterns import later
 from recorder.sources.base import LineSplitter
 from recorder.sources.stamps import Stamps
+from recorder.text import later
 
 __all__ = ["ENGINE_ENTRY", "ENTRY", "HEADER", "PychessDecoder", "XboardDecoder"]
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Final
 
-from recorder.patterns import later
 from recorder.sources.base import SourceKind
 from recorder.sources.secrets import FILLER, fill
+from recorder.text import later
 
 __all__ = ["Forgotten", "ForgottenHandle", "Redactor", "hash_handle", "is_handle", "redacted", "silenced"]
 

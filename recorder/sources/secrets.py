@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from recorder.patterns import later
 from recorder.sources.base import LineEnds, SourceKind
 from recorder.sources.client_logs import ENTRY, HEADER
 from recorder.sources.stamps import STAMP
+from recorder.text import later
 
 __all__ = [
     "FILLER",

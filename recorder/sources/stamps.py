@@ -16,8 +16,8 @@ from typing import Final
 
 from recorder.events import Chunk
 from recorder.model import TimeBasis
-from recorder.patterns import later
 from recorder.sources.base import LineSplitter
+from recorder.text import later
 
 __all__ = [
     "STAMP",

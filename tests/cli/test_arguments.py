@@ -8,8 +8,7 @@ import pytest
 
 from recorder.archive.locate import archive_file
 from recorder.cli.options import ANOMALIES
-from recorder.errors import StorageError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, StorageError
 from recorder.model import AnomalyKind
 from tests.support.cli import ADJOURNED, Cli
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after
 from tests.support.evaluated import PGN

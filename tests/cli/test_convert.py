@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import SERVER, WATCHER, Cli
 
 

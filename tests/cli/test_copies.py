@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from storage import ArchiveStore
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recorder.cli import main
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.journal import JournalWriter, Sync
 from recorder.live.policy.plan import ObservationPlan, plan_notes
 from tests.live.test_capture import BOARD

@@ -12,7 +12,7 @@ import chess.pgn
 import pytest
 
 from exporters.pgn.exporter import STYLES, PgnExporter, PgnOptions
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.live.test_screen import Terminal, server
 from tests.support.cli import WATCHER, Cli
 from tests.support.live import in_loop

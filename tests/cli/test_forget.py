@@ -13,7 +13,7 @@ import pytest
 
 from recorder.archive.following import Resident
 from recorder.archive.inputs import ReadOptions
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten
 from recorder.sources.redaction import is_handle

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from recorder.archive.recording import ArchiveChild
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.archive.test_following import STREAM, games_of
 from tests.archive.test_recording import children_of, plies_in
 from tests.archive.test_recording import journal_in as journal_in_folder

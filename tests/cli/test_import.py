@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.progress import of_several
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli

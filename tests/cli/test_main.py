@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from recorder.archive.locate import default_archive
 from recorder.cli import main
 from recorder.cli.options import CHATS, INCLUDES, KINDS
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.model import GameKind
 from recorder.sources import SourceKind
 from tests.support.cli import Cli

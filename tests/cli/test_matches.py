@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import SERVER, Cli
 from tests.support.corpus import stream_bytes
 

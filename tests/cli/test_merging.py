@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import storage.schema.upgrade
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from storage import ArchiveStore, check
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli

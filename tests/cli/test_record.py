@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from recorder.archive.record_run import RecordRun
 from recorder.cli import main
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from storage import ArchiveStore
 from tests.live.test_capture import ACCOUNTS, ANSWERS, BOARD, END, MOVE, PASSWORD, TABLE
 from tests.support.live import in_loop, journalled, running

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.live import PASSWORD_VARIABLE
 from recorder.wire.timeseal import unseal
 from tests.live.dialogues import DIALOGUES, SpokenServer, speaking, spoken

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from recorder.analysis.plan import make_plan
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.pipeline import read_games
 from recorder.relating.examined import board_of, boards_after
 from storage import ArchiveStore

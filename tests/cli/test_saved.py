@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import GUESTS, Cli
 
 PGN = Path(__file__).parent.parent / "corpus" / "pgn"

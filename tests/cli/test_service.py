@@ -15,8 +15,7 @@ import click
 import pytest
 
 from recorder.cli import main
-from recorder.errors import PasswordError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, PasswordError
 from recorder.live.login.password import CREDENTIAL, find_password
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop, journalled, running

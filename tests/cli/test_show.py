@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recorder.archive.following import Resident
 from recorder.archive.inputs import ReadOptions
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.journal import JournalWriter, Sync, close_left_open
 from recorder.live.status import RecorderState, StateFile, current_states, metrics
 from tests.live.test_capture import BOARD, MOVE, TABLE

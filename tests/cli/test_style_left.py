@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.live.test_capture import ACCOUNTS, ANSWERS, PASSWORD
 from tests.support.live import in_loop, running
 from tests.support.script import Fault, Hear, Step, Wait

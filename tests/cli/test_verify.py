@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.ledger import Cause
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 

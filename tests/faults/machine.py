@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.faults.scenes import (
     PROXIED,
     end_cleanly,

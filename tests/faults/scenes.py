@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.faults.traffic import dialogue, steps, total_bytes
 from tests.faults.world import Run, Troubles, World, until
 from tests.support.live import Caller

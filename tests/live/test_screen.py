@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from recorder.live.messages import EVENTS, Fact, MessagePrinter
 from recorder.live.screen import Screen, ScreenMode
 from recorder.live.status import Snapshot

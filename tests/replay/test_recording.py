@@ -21,8 +21,8 @@ from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from tests.live.test_xboard import pgn_texts
 from tests.replay.clients import open_show
+from tests.replay.test_control import ROWS, SAMPLE, assert_same, variables_of
 from tests.replay.test_loop import KNOWN, STREAMS, played, told
-from tests.replay.test_settings import ROWS, SAMPLE, assert_same, variables_of
 from tests.replay.test_xboard import archived
 from tests.support.cli import Cli
 from tests.support.corpus import Stream

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from recorder.errors import SourceError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, SourceError
 from recorder.sources import find_logs, find_timing, read_blocks
 from tests.support.cli import Cli
 

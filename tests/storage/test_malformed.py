@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from sqlalchemy import Column, Table
 
 from recorder.cli import main
-from recorder.errors import StorageError
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode, StorageError
 from storage import check
 from storage.files import open_sqlite
 from storage.maintenance.malformed import malformed_values

@@ -45,6 +45,7 @@ from recorder.live.policy.candidates import (
 from recorder.live.policy.game_list import GameList, Polling
 from recorder.live.policy.games import ListedEvent, Share
 from recorder.live.policy.language import Expression
+from recorder.live.policy.places import Places, leave
 from recorder.live.policy.recovery import Recovery, Tally
 from recorder.live.requests import (
     TURN_MS,
@@ -60,10 +61,6 @@ from recorder.live.requests import (
 
 __all__ = ["Observing"]
 
-_IN_FLIGHT = 12  # observes without an answer: the next game may be a better one
-_MAX_TRIES = 3
-_RETRY_MS = 60_000
-
 
 class Observing:
     """Decides what to observe on one connection after another.
@@ -78,9 +75,7 @@ class Observing:
         gone: gets each game that is over or forgotten, why it was or was not observed to the last, and the time.
 
     Attributes:
-        limit: the limit in force; None: not known.
         share: as given. tally: what became of the games that matched.
-        chosen: how many of the games that were seen were asked for.
     """
 
     def __init__(
@@ -94,13 +89,8 @@ class Observing:
         share: Share | None = None,
         gone: Callable[[Candidate, Why, int], None] | None = None,
     ) -> None:
-        if limit is not None and limit < 1:
-            raise ValueError("the limit must be at least 1")
-        self.limit = limit
-        self.chosen = 0
         self.tally = Tally()
         self._recovery = Recovery(self.tally)
-        self._told_limit = limit
         self.share = share
         self._wishes = ObservationWishes(policy, handles, share)
         self._polling = Polling(poll_ms)
@@ -108,12 +98,22 @@ class Observing:
         self._gone = gone
         self._list = GameList(self._is_gone)
         self._games = self._list.games
-        self._held_until_ms = 0
+        self._places = Places(self._games, limit)
         self._partners = Partners()
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
         self._idle = True  # a place is free and no game waits for it
         self._changed = True  # something but a board has come since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
+
+    @property
+    def limit(self) -> int | None:
+        """The limit on games observed at a time; None: not known."""
+        return self._places.limit
+
+    @property
+    def chosen(self) -> int:
+        """How many of the games seen were requested."""
+        return self._places.chosen
 
     @property
     def seen(self) -> int:
@@ -140,9 +140,8 @@ class Observing:
             game.tries = 0
             game.refused = None
             game.partner_asked = game.announced = game.row_asked = False
-        self.limit = self._told_limit
+        self._places.connected(now_ms)
         self._list.connected()
-        self._held_until_ms = now_ms
         self._polling.connected(now_ms)
         self._partners = Partners()
         self._unnamed.clear()
@@ -163,8 +162,7 @@ class Observing:
         self.share = share
         self._rotate_after_ms = rotate_after_ms
         self._polling.set_every(poll_ms)
-        if limit != self._told_limit:
-            self.limit = self._told_limit = limit
+        self._places.set_limit(limit)
         for game in self._games.values():
             game.judgement = None
         self._changed = True
@@ -258,8 +256,7 @@ class Observing:
         if self._gone is not None:
             self._gone(game, why, now_ms)
         if game.wanted is not None or self._wishes.rank(game, partners_of(self._games))[0] is not None:
-            full = self.limit is not None and self._taken() >= self.limit
-            self._recovery.over(game, why, full=full)
+            self._recovery.over(game, why, full=not self._places.are_free)
 
     def _left(self, number: int, now_ms: int) -> None:
         game = self._games.get(number)
@@ -287,12 +284,7 @@ class Observing:
             return
         game = meant
         if event.reason is Refusal.LIMIT:
-            places = sum(
-                other.state in (CandidateState.WATCHED, CandidateState.LEAVING) for other in self._games.values()
-            )
-            self.limit = max(1, places)
-            if places == 0:  # others of our account observe, or we cannot count: try again later
-                self._held_until_ms = now_ms + _RETRY_MS
+            self._places.learn_limit(now_ms)
             game.move(CandidateState.SEEN, now_ms)
         elif event.reason is Refusal.NO_SUCH_GAME:
             self._list.drop(game.listed.game_no, now_ms)
@@ -339,15 +331,13 @@ class Observing:
         return requests
 
     def _decide(self, now_ms: int) -> list[Request]:
-        self._time_out(now_ms)
-        requests: list[Request] = [self._leave(game, now_ms) for game in find_mistaken(self._games, self._wishes)]
+        self._places.time_out(now_ms)
+        requests: list[Request] = [leave(game, now_ms) for game in find_mistaken(self._games, self._wishes)]
         queue = self._queue()
         if now_ms < self._polling.held_until_ms:
             queue = [game for game in queue if game.announced]
-        if now_ms >= self._held_until_ms:
-            requests += self._ask_for(queue, now_ms)
-        taken = self._taken()
-        free = self.limit is None or taken < self.limit
+        requests += self._places.ask_for(queue, self._wishes, now_ms)
+        free = self._places.are_free
         if free:
             requests += self._partners.ask(self._games, now_ms)
             requests += self._ask_rows()
@@ -356,24 +346,6 @@ class Observing:
         self._idle = free and not any(game.state is CandidateState.SEEN for game in queue)
         if self._polling.asks(now_ms, idle=self._idle):
             requests.append(AskGames())
-        return requests
-
-    def _taken(self) -> int:
-        return sum(game.state is not CandidateState.SEEN for game in self._games.values())
-
-    def _ask_for(self, queue: list[Candidate], now_ms: int) -> list[Request]:
-        in_flight = sum(game.state is CandidateState.ASKED for game in self._games.values())
-        places = _IN_FLIGHT - in_flight
-        if self.limit is not None:
-            places = min(places, self.limit - self._taken())
-        requests: list[Request] = []
-        for game in queue[: max(0, places)]:
-            game.wanted = self._wishes.reason(game, partners_of(self._games))[1]
-            game.move(CandidateState.ASKED, now_ms)
-            game.tries += 1
-            self.chosen += game.tries == 1
-            game.on_cut_name = game.listed.white_cut or game.listed.black_cut
-            requests.append(Observe(game.listed.game_no))
         return requests
 
     def _ask_rows(self) -> list[Request]:
@@ -399,7 +371,7 @@ class Observing:
     def _times(self, now_ms: int) -> int:
         times = [self._polling.next_ms(idle=self._idle)]
         # Times that have passed need something to arrive: another game that waits, a place that becomes free.
-        later = [self._held_until_ms, self._polling.held_until_ms, *self._recovery.times()]
+        later = [self._places.held_until_ms, self._polling.held_until_ms, *self._recovery.times()]
         if self._partners.due_ms is not None:
             later.append(self._partners.due_ms)
         for game in self._games.values():
@@ -408,13 +380,6 @@ class Observing:
             elif game.state is CandidateState.WATCHED and self._rotate_after_ms is not None:
                 later.append(game.since_ms + self._rotate_after_ms)
         return min([*times, *(time for time in later if time > now_ms)])
-
-    def _time_out(self, now_ms: int) -> None:
-        for game in self._games.values():
-            if game.state in (CandidateState.ASKED, CandidateState.LEAVING) and now_ms >= game.since_ms + TURN_MS:
-                if game.state is CandidateState.ASKED and game.tries >= _MAX_TRIES:
-                    game.refused = f"the server did not answer {_MAX_TRIES} times"
-                game.move(CandidateState.SEEN, now_ms)
 
     def _queue(self) -> list[Candidate]:
         partners = partners_of(self._games)
@@ -429,20 +394,13 @@ class Observing:
         return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
 
     def _rotate(self, now_ms: int) -> list[Request]:
-        if self._rotate_after_ms is None or self.limit is None:
+        if self._rotate_after_ms is None:
             return []
-        free = self.limit - sum(
-            game.state in (CandidateState.WATCHED, CandidateState.ASKED) for game in self._games.values()
-        )
-        wanted = len(self._queue()) - free
+        wanted = self._places.missing(len(self._queue()))
         old = find_outstayed(self._games, self._wishes, now_ms - self._rotate_after_ms, wanted)
         for game in old:
             self._list.put_last(game)
-        return [self._leave(game, now_ms) for game in old]
-
-    def _leave(self, game: Candidate, now_ms: int) -> Request:
-        game.move(CandidateState.LEAVING, now_ms)
-        return Unobserve(game.listed.game_no)
+        return [leave(game, now_ms) for game in old]
 
     # -- what is told of a game --------------------------------------------------------------------------------
 

@@ -20,8 +20,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from recorder.patterns import later
 from recorder.sources.secrets import FILLER, fill, fill_key, find_repeated, is_of_game, without_boards
+from recorder.text import later
 
 __all__ = ["AnswerGuard", "KnownSecrets", "SHORTEST", "SHORTEST_WORD", "ServerText", "plain_text"]
 

@@ -1,4 +1,4 @@
-"""What each command of a replay's client does."""
+"""The answers to a client's commands, apart from those about stored and examined games (``examining``)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Final
 
 from recorder.errors import ReplayError
 from recorder.events import Refusal
-from recorder.model import Game
 from recorder.replay.boards import ReplayBoard, frame_text
 from recorder.replay.places import AtTime, format_position
 from recorder.replay.server.control import (
     AMBIGUOUS,
     BAD_COMMAND,
-    COURTESIES,
+    EMPTY_ANSWERS,
     SHARED,
     Answer,
     TypedCommand,
@@ -21,21 +20,12 @@ from recorder.replay.server.control import (
     steer,
     where,
 )
-from recorder.replay.server.examining import (
-    begin_examining,
-    end_examining,
-    go_to,
-    go_to_ply,
-    revert,
-    stored_board,
-    try_move,
-)
+from recorder.replay.server.examining import STORED_ANSWERS, try_move
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.server.text import (
     date_lines,
     finger_lines,
     games_lines,
-    history_lines,
     kind_letter,
     list_lines,
     who_lines,
@@ -43,8 +33,6 @@ from recorder.replay.server.text import (
 
 __all__ = ["answer_command"]
 
-_MOVE_NO = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
-_LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 _MOVE: Final = re.compile(
     r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
@@ -181,109 +169,6 @@ def _refresh(session: ReplaySession, rest: str) -> None:
             session.tell("", frame_text(board, -3, session.settings.has("ms")))
 
 
-def _stored(session: ReplaySession, rest: str) -> Game | None:
-    """The game that ``NAME [N]`` or ``#N`` names; None, and it is refused."""
-    name, _, number = rest.partition(" ")
-    recording = session.show.recording
-    if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(recording.players):
-        return _there(session, int(name[1:]) - 1)
-    own = recording.played_by(name)
-    number = number.strip() or "-1"
-    if not own:
-        session.bad_parameters(f"There is no recorded game of {name}." if name else 'Say whose game: "examine NAME N".')
-    elif number == "-1":
-        return _there(session, own[-1])
-    elif _NUMBER.fullmatch(number) and int(number) < len(own):
-        return _there(session, own[int(number)])
-    else:
-        session.bad_parameters(f"There is no recorded game {number} of {name}.")
-    return None
-
-
-def _there(session: ReplaySession, number: int) -> Game | None:
-    """A game by its place; None, and it is refused."""
-    chapter = session.show.recording.there(number)
-    if chapter is None:
-        session.bad_parameters(f"Game #{number + 1} of this recording can no longer be read.")
-        return None
-    return chapter.game
-
-
-def _smoves(session: ReplaySession, rest: str) -> None:
-    game = _stored(session, rest)
-    if game is not None:
-        board = stored_board(game, 0)
-        settings = session.settings
-        session.tell("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
-
-
-def _sposition(session: ReplaySession, rest: str) -> None:
-    game = _stored(session, rest)
-    if game is not None:
-        session.tell("", frame_text(stored_board(game, 0), -3, session.settings.has("ms")))
-
-
-def _history(session: ReplaySession, rest: str) -> None:
-    name = rest.split()[0] if rest else str(session.handle)
-    recording = session.show.recording
-    chapters = [recording.there(number) for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
-    boards = [stored_board(chapter.game, 0, whole=False) for chapter in chapters if chapter is not None]
-    session.tell(*history_lines(name, boards))
-
-
-def _examine(session: ReplaySession, rest: str) -> None:
-    if session.examined is not None:
-        session.bad_parameters("You are already examining a game.")
-        return
-    game = _stored(session, rest or "#1")
-    if game is not None:
-        begin_examining(session, game)
-
-
-def _moved(session: ReplaySession, rest: str, sign: int) -> None:
-    if session.examined is None:
-        session.bad_parameters("You are not examining or setting up a game.")
-        return
-    word = rest.split()[0] if rest else "1"
-    if not _NUMBER.fullmatch(word):
-        session.bad_parameters(f"{word} is no number of half-moves.")
-        return
-    count = int(word)
-    how = "goes forward" if sign > 0 else "backs up"
-    go_to(session, session.examined_place + sign * count, f"{how} {count} move{'' if count == 1 else 's'}")
-
-
-def _forward(session: ReplaySession, rest: str) -> None:
-    _moved(session, rest, 1)
-
-
-def _backward(session: ReplaySession, rest: str) -> None:
-    _moved(session, rest, -1)
-
-
-def _unexamine(session: ReplaySession, rest: str) -> None:
-    end_examining(session)
-
-
-def _to(session: ReplaySession, rest: str) -> None:
-    if session.examined is None:
-        session.bad_parameters("You are not examining or setting up a game.")
-        return
-    word = rest.split()[0].lower() if rest else ""
-    match = _MOVE_NO.fullmatch(word)
-    if match is None:
-        session.bad_parameters('Say which half-move: "to 20w", or how many are played: "to 39".')
-        return
-    go_to_ply(session, int(match[1]) if match[2] is None else 2 * int(match[1]) - (match[2] == "w"))
-
-
-def _revert(session: ReplaySession, rest: str) -> None:
-    if session.examined is None:
-        session.bad_parameters("You are not examining or setting up a game.")
-        return
-    revert(session)
-
-
 def _set(session: ReplaySession, rest: str) -> None:
     session.tell(session.settings.change(rest))
     session.look()
@@ -416,40 +301,30 @@ def _all_observers(session: ReplaySession, rest: str) -> None:
 
 
 _ANSWERS: Final[dict[str, Answer]] = {
-    **COURTESIES,
+    **EMPTY_ANSWERS,
+    **STORED_ANSWERS,
     "allobservers": _all_observers,
-    "backward": _backward,
     "date": _date,
-    "examine": _examine,
     "finger": _finger,
     "follow": _follow,
-    "forward": _forward,
     "games": _games,
-    "goto": _to,
-    "history": _history,
     "iset": _iset,
     "ivariables": _ivariables,
     "kibitz": _kibitz,
     "moves": _moves,
     "observe": _observe,
-    "oldmoves": _smoves,
     "pobserve": _pobserve,
     "refresh": _refresh,
-    "revert": _revert,
     "set": _set,
-    "smoves": _smoves,
-    "sposition": _sposition,
     "style": _style,
     "tell": _tell,
     "time": _time,
-    "to": _to,
-    "unexamine": _unexamine,
     "unobserve": _unobserve,
     "variables": _variables,
     "whisper": _whisper,
     "who": _who,
 }
-"""The function that answers each command of ``settings.CODES``, by the session and the rest of the line."""
+"""The function that answers each command of ``CODES``; it gets the session and the rest of the line."""
 
 
 def answer_command(session: ReplaySession, command: TypedCommand, text: str) -> None:

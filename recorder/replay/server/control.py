@@ -24,7 +24,7 @@ __all__ = [
     "BAD_COMMAND",
     "BAD_PARAMETERS",
     "CODES",
-    "COURTESIES",
+    "EMPTY_ANSWERS",
     "TypedCommand",
     "HELP",
     "NO_NUMBER",
@@ -146,7 +146,7 @@ def _lines(*lines: str) -> Answer:
 _NO_LISTS: Final = _lines("This replay keeps no lists.")
 _NOT_PLAYING: Final = _lines("You are not playing a game.")
 
-COURTESIES: Final[dict[str, Answer]] = {
+EMPTY_ANSWERS: Final[dict[str, Answer]] = {
     **dict.fromkeys(
         ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"), _NOT_PLAYING
     ),
@@ -169,7 +169,7 @@ COURTESIES: Final[dict[str, Answer]] = {
     "stored": _has_no("adjourned games"),
     "uptime": _lines("This server replays recorded games."),
 }
-"""What answers each of these commands."""
+"""The answers to commands for which a replay has nothing to do, in the servers' words: a client may wait for one."""
 
 
 BAD_COMMAND: Final = 512

@@ -1,4 +1,4 @@
-"""Games of a replay that are looked at without its time: examined, or listed as stored games."""
+"""Commands about games that are over: listing stored games, and examining one, without the time of the replay."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from typing import Final
 
 from recorder.cecp.moves import parse_move
 from recorder.model import EventKind, Game, Origin, Ply, Precision, Proof
-from recorder.replay.boards import ReplayBoard
+from recorder.replay.boards import ReplayBoard, frame_text
 from recorder.replay.moments import Begin, ShownPly, moments_of_game
+from recorder.replay.server.control import Answer
 from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.text import history_lines, list_lines
 from recorder.tracking.engines.view import play_move
 
-__all__ = ["begin_examining", "end_examining", "go_to", "go_to_ply", "revert", "stored_board", "try_move"]
+__all__ = ["STORED_ANSWERS", "stored_board", "try_move"]
 
 _LAST_NUMBER: Final = 999
+_LONGEST_HISTORY: Final = 10
+_NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
+_MOVE_NO: Final = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
 _SQUARES: Final = re.compile(r"([a-h][1-8])-?([a-h][1-8])=?([nbrqkNBRQK]?)[+#]?")
 _CASTLING: Final = re.compile(r"[oO0]-?[oO0](?:-?[oO0])?[+#]?")
 
@@ -42,7 +47,7 @@ def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
     return board
 
 
-def begin_examining(session: ReplaySession, game: Game) -> None:
+def _begin_examining(session: ReplaySession, game: Game) -> None:
     """Show a game's first position to this client alone."""
     number = max([_LAST_NUMBER, *session.show.boards]) + 1  # none that a game which begins meanwhile may have
     board = stored_board(game, number)
@@ -55,17 +60,7 @@ def begin_examining(session: ReplaySession, game: Game) -> None:
     _stand(session, board, 0)
 
 
-def end_examining(session: ReplaySession) -> None:
-    """Show it no more."""
-    board = session.examined
-    if board is None:
-        session.bad_parameters("You are not examining a game.")
-        return
-    session.examined = None
-    session.tell(f"You are no longer examining game {board.number}.")
-
-
-def go_to(session: ReplaySession, place: int, what: str) -> None:
+def _go_to(session: ReplaySession, place: int, what: str) -> None:
     """Stand on another position of the examined game.
 
     Args:
@@ -94,25 +89,14 @@ def go_to(session: ReplaySession, place: int, what: str) -> None:
             session.tell("", f"Game {board.number}: {reason} {result}")
 
 
-def go_to_ply(session: ReplaySession, ply: int) -> None:
+def _go_to_ply(session: ReplaySession, ply: int) -> None:
     """Stand on the main line, behind so many half-moves or, where it has fewer, at its end."""
     board = session.examined
     assert board is not None
     board.line = session.examined_main
     session.examined_place = min(session.examined_place, len(board.line) - 1)
     place = next((at for at, one in enumerate(board.line) if one.ply >= ply), len(board.line) - 1)
-    go_to(session, place, f"goes to move {board.line[place].ply // 2 + 1}")
-
-
-def revert(session: ReplaySession) -> None:
-    """Stand where the main line was left; on it, stay."""
-    board = session.examined
-    assert board is not None
-    place = session.examined_place
-    while not _is_main(session, board, place):
-        place -= 1
-    board.line = session.examined_main
-    go_to(session, place, f"reverts to main line move {board.line[place].ply // 2 + 1}")
+    _go_to(session, place, f"goes to move {board.line[place].ply // 2 + 1}")
 
 
 def try_move(session: ReplaySession, text: str) -> None:
@@ -164,3 +148,135 @@ def _stand(session: ReplaySession, board: ReplayBoard, place: int) -> None:
     board.standing = board.line[place]
     board.hands = board.standing.position.hands
     session.tell(*session.board_lines(board, board.hands is not None))
+
+
+# -- commands -----------------------------------------------------------------------------------------------------
+
+
+def _stored(session: ReplaySession, rest: str) -> Game | None:
+    """The game that ``NAME [N]`` or ``#N`` names; None, and it is refused."""
+    name, _, number = rest.partition(" ")
+    recording = session.show.recording
+    if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(recording.players):
+        return _there(session, int(name[1:]) - 1)
+    own = recording.played_by(name)
+    number = number.strip() or "-1"
+    if not own:
+        session.bad_parameters(f"There is no recorded game of {name}." if name else 'Say whose game: "examine NAME N".')
+    elif number == "-1":
+        return _there(session, own[-1])
+    elif _NUMBER.fullmatch(number) and int(number) < len(own):
+        return _there(session, own[int(number)])
+    else:
+        session.bad_parameters(f"There is no recorded game {number} of {name}.")
+    return None
+
+
+def _there(session: ReplaySession, number: int) -> Game | None:
+    """A game by its place; None, and it is refused."""
+    chapter = session.show.recording.there(number)
+    if chapter is None:
+        session.bad_parameters(f"Game #{number + 1} of this recording can no longer be read.")
+        return None
+    return chapter.game
+
+
+def _smoves(session: ReplaySession, rest: str) -> None:
+    game = _stored(session, rest)
+    if game is not None:
+        board = stored_board(game, 0)
+        settings = session.settings
+        session.tell("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
+
+
+def _sposition(session: ReplaySession, rest: str) -> None:
+    game = _stored(session, rest)
+    if game is not None:
+        session.tell("", frame_text(stored_board(game, 0), -3, session.settings.has("ms")))
+
+
+def _history(session: ReplaySession, rest: str) -> None:
+    name = rest.split()[0] if rest else str(session.handle)
+    recording = session.show.recording
+    chapters = [recording.there(number) for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
+    boards = [stored_board(chapter.game, 0, whole=False) for chapter in chapters if chapter is not None]
+    session.tell(*history_lines(name, boards))
+
+
+def _examine(session: ReplaySession, rest: str) -> None:
+    if session.examined is not None:
+        session.bad_parameters("You are already examining a game.")
+        return
+    game = _stored(session, rest or "#1")
+    if game is not None:
+        _begin_examining(session, game)
+
+
+def _moved(session: ReplaySession, rest: str, sign: int) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    word = rest.split()[0] if rest else "1"
+    if not _NUMBER.fullmatch(word):
+        session.bad_parameters(f"{word} is no number of half-moves.")
+        return
+    count = int(word)
+    how = "goes forward" if sign > 0 else "backs up"
+    _go_to(session, session.examined_place + sign * count, f"{how} {count} move{'' if count == 1 else 's'}")
+
+
+def _forward(session: ReplaySession, rest: str) -> None:
+    _moved(session, rest, 1)
+
+
+def _backward(session: ReplaySession, rest: str) -> None:
+    _moved(session, rest, -1)
+
+
+def _unexamine(session: ReplaySession, rest: str) -> None:
+    board = session.examined
+    if board is None:
+        session.bad_parameters("You are not examining a game.")
+        return
+    session.examined = None
+    session.tell(f"You are no longer examining game {board.number}.")
+
+
+def _to(session: ReplaySession, rest: str) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    word = rest.split()[0].lower() if rest else ""
+    match = _MOVE_NO.fullmatch(word)
+    if match is None:
+        session.bad_parameters('Say which half-move: "to 20w", or how many are played: "to 39".')
+        return
+    _go_to_ply(session, int(match[1]) if match[2] is None else 2 * int(match[1]) - (match[2] == "w"))
+
+
+def _revert(session: ReplaySession, rest: str) -> None:
+    board = session.examined
+    if board is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    place = session.examined_place
+    while not _is_main(session, board, place):
+        place -= 1
+    board.line = session.examined_main
+    _go_to(session, place, f"reverts to main line move {board.line[place].ply // 2 + 1}")
+
+
+STORED_ANSWERS: Final[dict[str, Answer]] = {
+    "backward": _backward,
+    "examine": _examine,
+    "forward": _forward,
+    "goto": _to,
+    "history": _history,
+    "oldmoves": _smoves,
+    "revert": _revert,
+    "smoves": _smoves,
+    "sposition": _sposition,
+    "to": _to,
+    "unexamine": _unexamine,
+}
+"""The function that answers each command about stored or examined games."""

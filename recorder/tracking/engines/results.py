@@ -10,7 +10,7 @@ from typing import Final
 
 from recorder.cecp.commands import LevelCommand
 from recorder.model import EventKind, Game, GameKind, Player, Segment, StartPrecision, TimeBasis
-from recorder.patterns import later
+from recorder.text import later
 from recorder.tracking.assemble import end_word
 from recorder.tracking.engines.view import EngineRun
 

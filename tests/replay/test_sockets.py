@@ -163,10 +163,10 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
     stop.set()
     await task
     assert [line for line in talk if "a bug" in line] == [
-        "Typing was disconnected (ZeroDivisionError: as told, test_serving.py line LINE, a bug).".replace(
+        "Typing was disconnected (ZeroDivisionError: as told, test_sockets.py line LINE, a bug).".replace(
             "LINE", str(Broken._command.__code__.co_firstlineno + 2)
         ),
-        "Broken was disconnected (ZeroDivisionError: no such luck, test_serving.py line LINE, a bug).".replace(
+        "Broken was disconnected (ZeroDivisionError: no such luck, test_sockets.py line LINE, a bug).".replace(
             "LINE", str(Broken.happen.__code__.co_firstlineno + 4)
         ),
     ]
