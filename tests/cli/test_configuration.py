@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from recorder.cli import main
 from recorder.cli.configuration import SHARED, configurable
-from recorder.exit_codes import ExitCode
+from recorder.errors import ExitCode
 from tests.support.cli import Cli
 from tests.test_docs import COMMANDS
 
