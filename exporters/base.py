@@ -1,4 +1,4 @@
-"""The contract of an exporter, which games an export takes, and its output: complete under its name, or not there."""
+"""The contract of an exporter, and its output file: complete under its name, or absent."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from recorder.errors import ExportError
-from recorder.model import Game, GameKind
+from recorder.model import Game
 from recorder.text import plural
 
 __all__ = [
     "ExportReport",
     "Exporter",
     "GameExporter",
-    "INCLUDE_WORDS",
     "SPLIT_WORDS",
-    "Selection",
     "append_games",
     "file_stem",
     "known_keys",
@@ -72,74 +70,6 @@ class GameExporter(Exporter, Protocol):
 
     def game_text(self, game: Game) -> str:
         """The whole text of one game, its separator from the next included; counts it in ``report``."""
-
-
-INCLUDE_WORDS = ("examined", "setup", "empty")
-
-
-@dataclass(slots=True)
-class Selection:
-    """By default all played games with at least one ply, complete or not.
-
-    Attributes:
-        complete: only games whose every ply from the first to the end line is there.
-        guests, computers: False leaves out games in which either player is one.
-        include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a ply).
-        taken: games that went through ``select``. left_out: reason → games; a game counts under its first reason.
-        marked: of the games taken, how many are ``incomplete``, ``adjourned``, ``aborted``.
-
-    Raises:
-        ExportError: an ``include`` word that is not known.
-    """
-
-    complete: bool = False
-    guests: bool = True
-    computers: bool = True
-    include: frozenset[str] = frozenset()
-    taken: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    marked: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        if unknown := sorted(self.include - set(INCLUDE_WORDS)):
-            raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDE_WORDS)}.")
-
-    def select(self, games: Iterable[Game]) -> Iterator[Game]:
-        """The games to take, in their order; counts all of them on the way."""
-        for game in games:
-            if (reason := self._reason_against(game)) is not None:
-                self.left_out[reason] += 1
-                continue
-            self.taken += 1
-            if not game.complete:
-                self.marked["incomplete"] += 1
-            if game.end in ("adjourned", "aborted"):
-                self.marked[game.end] += 1
-            yield game
-
-    def summary(self) -> str:
-        """One line for the user: ``12 games; excluded: 3 examined, 1 without a ply``."""
-        text = f"{self.taken} game{'' if self.taken == 1 else 's'}"
-        if self.marked:
-            text += f" ({_counted(self.marked)})"
-        return f"{text}; excluded: {_counted(self.left_out) or 'none'}"
-
-    def _reason_against(self, game: Game) -> str | None:
-        if game.kind is not GameKind.PLAYED and game.kind.value not in self.include:
-            return str(game.kind.value)
-        if "empty" not in self.include and not any(segment.to_ply >= segment.from_ply for segment in game.segments):
-            return "without a ply"
-        if self.complete and not game.complete:
-            return "incomplete"
-        if not self.guests and (game.white.is_guest or game.black.is_guest):
-            return "with a guest"
-        if not self.computers and (game.white.is_computer or game.black.is_computer):
-            return "with a computer"
-        return None
-
-
-def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
 
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9_-]")

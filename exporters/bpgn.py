@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from exporters.base import ExportReport
-from exporters.pgn.exporter import ENDS
-from exporters.pgn.tags import event_name
-from exporters.pgn.text import GLUE, readable, tag, wrap
+from exporters.pgn.exporter import ENDS, wrap
+from exporters.pgn.tags import event_name, readable, tag
 from recorder.errors import ExportError
 from recorder.model import EXACT, EventKind, Game, GameEvent, LinkKind, ObservationKind, Player
+from recorder.movetext import GLUE
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, MatchMoment, board_order, timeline
 from recorder.times import decimal_seconds, start_of_second

@@ -10,11 +10,11 @@ import math
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from exporters.pgn.text import GLUE, brace_text
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
 if TYPE_CHECKING:
     from recorder.model import Analysis
+
 
 __all__ = [
     "BLUNDER_PERMILLE",
@@ -29,10 +29,8 @@ __all__ = [
     "main_thoughts",
     "pawns_text",
     "score_text",
-    "thought_text",
     "thoughts_by_ply",
 ]
-
 _NUMBER: Final = re.compile(r"[0-9]+\.*")
 _MARKS: Final = str.maketrans("", "", "+#!?()")
 _BOUNDS: Final = ("?", "!")
@@ -139,23 +137,13 @@ def pawns_text(score_cp: int | None, mate: int | None) -> str | None:
     return f"{'-' if score_cp < 0 else ''}{whole}.{hundredths:02}"
 
 
-def thought_text(thought: Thinking) -> str:
-    """``[%eval 0.24] [%depth 10] d2d4 d7d5`` for a comment of PGN."""
-    words = []
-    score = score_text(thought)
-    if score is not None and thought.white is not None:
-        words.append(f"[%eval{GLUE}{score}]")
-    if thought.depth is not None:
-        words.append(f"[%depth{GLUE}{thought.depth}]")
-    pv = brace_text(thought.pv)
-    return " ".join([*words, pv] if pv else words)
-
-
 BOUND_CP: Final = 1000
 """An evaluation counts at most so much in a loss, and a mate exactly so much."""
 _STEEPNESS: Final = 0.003_682_08
 CHANCES: Final = tuple(round(1000 / (1 + math.exp(-_STEEPNESS * cp))) for cp in range(-BOUND_CP, BOUND_CP + 1))
 """Chances of winning in thousandths, of evaluations from -1000 to 1000: lichess's fit to games of its players."""
+
+
 INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
 """From which loss of these chances on a move is an inaccuracy, a mistake, a blunder: lichess's thresholds, too."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
-from exporters.holdings import Hands, hands_after, hands_of, with_hands
+from exporters.boards import Hands, hands_after, hands_of, with_hands
 from exporters.pgn.annotations import told_once
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 from recorder.times import iso, iso_start

@@ -16,14 +16,14 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from exporters.base import ExportReport, file_stem, refuse_protected
+from exporters.base import Exporter, ExportReport, file_stem, refuse_protected
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, Column
 from exporters.tables.rows import PLY_NAMES, ply_rows
 from recorder.errors import ExportError
@@ -33,6 +33,7 @@ from storage import ArchiveStore, GameFilter
 
 __all__ = [
     "FORMATS",
+    "PLY_EXPORTERS",
     "PliesCsvExporter",
     "PliesJsonExporter",
     "PliesParquetExporter",
@@ -260,6 +261,14 @@ class PliesParquetExporter:
                 columns = [pa.array(values[field.name], type=field.type) for field in schema]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         return report
+
+
+PLY_EXPORTERS: Final[dict[str, Callable[[], Exporter]]] = {
+    "csv": PliesCsvExporter,
+    "jsonl": PliesJsonExporter,
+    "parquet": PliesParquetExporter,
+}
+"""What writes a table of plies, by the word of ``--format``."""
 
 
 def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:

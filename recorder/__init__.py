@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
-    from exporters.tables.filters import Filters
+    from exporters.selection import Filters
     from recorder import measures, plots
     from recorder.archive.archive import Archive
     from recorder.archive.import_paths import ImportReport, Merged
@@ -112,7 +112,7 @@ _MODULES = {
     "Archive": "recorder.archive.archive",
     "Audit": "recorder.archive.verifying",
     "ExportReport": "exporters.base",
-    "Filters": "exporters.tables.filters",
+    "Filters": "exporters.selection",
     "ImportReport": "recorder.archive.import_paths",
     "Merged": "recorder.archive.import_paths",
     "Outcome": "recorder.archive.importing",

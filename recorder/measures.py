@@ -5,6 +5,5 @@ Importing this module gives every DataFrame of plies the attribute ``ics``, also
 
 # isort: off
 import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program
-import exporters.accessor  # noqa: F401  # importing it registers DataFrame.ics
 from exporters.measures import *  # noqa: F403  # the same names under the public package
 from exporters.measures import __all__ as __all__

@@ -6,7 +6,7 @@ from enum import Enum
 
 import pytest
 
-from exporters.base import Selection
+from exporters.selection import Selection
 from recorder.model import GameKind, LineKind, Origin, Player, Ply, PlyLine, Precision, Proof, Segment
 from recorder.rules.moves import encode_move
 from storage import ArchiveStore, GameFilter

@@ -7,7 +7,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from exporters.pgn.text import wrap
+from exporters.pgn.exporter import wrap
 from recorder.movetext import GLUE, LINE_LENGTH, integers, move_number, movetext, timed_move, whole_hms
 
 _TIMES = st.integers(0, 200_000_000)

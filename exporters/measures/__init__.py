@@ -1,4 +1,13 @@
-"""Measures of the use of time, computed in pandas, in DuckDB or by Dask; docs/reference/measures.md defines them."""
+"""Measures of the use of time, computed in pandas, in DuckDB or by Dask; docs/reference/measures.md defines them.
+
+Importing this module gives every DataFrame the attribute ``ics``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
 
 from exporters.measures.clocks import (
     activity,
@@ -47,3 +56,130 @@ __all__ = [
     "time_odds",
     "time_usage",
 ]
+
+
+@pd.api.extensions.register_dataframe_accessor("ics")
+class PlyAccessor:
+    """Measures of a table of plies. Each returns a new DataFrame; ``docs/reference/measures.md`` has the formulas.
+
+    ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
+    (``seconds only``, ``incomplete``, ``derived clock``, ``derived time`` → plies that count). Times are integers of
+    milliseconds, shares and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of
+    dimensions: any column of words or small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``,
+    ``game``, ``precision``, ``time_trouble``, ``rating_band``, ``hour``, ``weekday``.
+
+    Raises:
+        AttributeError: the DataFrame has no ``key`` and ``ply``, or lacks columns that a measure reads.
+    """
+
+    def __init__(self, plies: pd.DataFrame) -> None:
+        if missing := [name for name in ("key", "ply") if name not in plies.columns]:
+            raise AttributeError(
+                f"this is no table of plies: it lacks {' and '.join(missing)}. "
+                "recorder.Archive(…).plies() and `export plies` make them; docs/reference/tables.md lists the columns."
+            )
+        self._plies = plies
+
+    def time_usage(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """How much time moves took. See ``recorder.measures.time_usage``."""
+        return time_usage(self._plies, by)
+
+    def game_sides(self) -> pd.DataFrame:
+        """A row for each side of each game. See ``recorder.measures.game_sides``."""
+        return game_sides(self._plies)
+
+    def profile(self, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
+        """Players by time control and variant. See ``recorder.measures.profile``."""
+        return profile(self._plies, by)
+
+    def time_left(
+        self, by: str | Iterable[str] = ("time_control",), moves: Iterable[int] = (10, 20, 30, 40)
+    ) -> pd.DataFrame:
+        """Clocks after some moves. See ``recorder.measures.time_left``."""
+        return time_left(self._plies, by, moves)
+
+    def time_left_by_phase(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """Clocks with which the phases were entered. See ``recorder.measures.time_left_by_phase``."""
+        return time_left_by_phase(self._plies, by)
+
+    def clock_curve(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
+        """The clock after each move, over all games. See ``recorder.measures.clock_curve``."""
+        return clock_curve(self._plies, by)
+
+    def longest_thinks(self, n: int = 10) -> pd.DataFrame:
+        """The plies that took longest. See ``recorder.measures.longest_thinks``."""
+        return longest_thinks(self._plies, n)
+
+    def instant(self, by: str | Iterable[str] = ("time_control",), limit_ms: int = 100) -> pd.DataFrame:
+        """Moves made at once. See ``recorder.measures.instant``."""
+        return instant(self._plies, by, limit_ms)
+
+    def autocorrelation(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """Whether a long think follows a long one. See ``recorder.measures.autocorrelation``."""
+        return autocorrelation(self._plies, by)
+
+    def lag(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+        """Lag a move, and who got it back. See ``recorder.measures.clocks``."""
+        return lag(self._plies, by)
+
+    def scrambles(self, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> pd.DataFrame:
+        """What was played while both clocks were under a limit. See ``recorder.measures.scrambles``."""
+        return scrambles(self._plies, by, limit_ms)
+
+    def scramble_windows(self, limit_ms: int = 30_000) -> pd.DataFrame:
+        """Each scramble: where it begins and ends. See ``recorder.measures.scramble_windows``."""
+        return scramble_windows(self._plies, limit_ms)
+
+    def flags(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """How near to the flag sides came, and who lost on time. See ``recorder.measures.flags``."""
+        return flags(self._plies, by)
+
+    def clock_lead(
+        self,
+        by: str | Iterable[str] = (),
+        moves: Iterable[int] = (20, 30),
+        edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
+        edges_percent: Sequence[int] | None = None,
+    ) -> pd.DataFrame:
+        """Scores by the lead on the clock. See ``recorder.measures.clock_lead``."""
+        return clock_lead(self._plies, by, moves, edges_s, edges_percent)
+
+    def even_budget(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """How far clocks were from an even spender's. See ``recorder.measures.even_budget``."""
+        return even_budget(self._plies, by)
+
+    def time_odds(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
+        """Games whose sides had different time controls. See ``recorder.measures.time_odds``."""
+        return time_odds(self._plies, by)
+
+    def activity(self, by: str | Iterable[str] = (), utc_offset_min: int = 0) -> pd.DataFrame:
+        """What was played on each weekday and hour. See ``recorder.measures.activity``."""
+        return activity(self._plies, by, utc_offset_min)
+
+    def residuals(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
+        """Do the clocks add up, and why not. See ``recorder.measures.clocks``."""
+        return residuals(self._plies, by)
+
+    def blunders(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+        """Blunders in time trouble and else. See ``recorder.measures.blunders``."""
+        return blunders(self._plies, by)
+
+    def loss_by_think(
+        self, by: str | Iterable[str] = (), edges_s: Sequence[int] = (1, 2, 5, 10, 20, 60)
+    ) -> pd.DataFrame:
+        """What moves lost, by the time that they took. See ``recorder.measures.loss_by_think``."""
+        return loss_by_think(self._plies, by, edges_s)
+
+    def loss_by_clock(
+        self, by: str | Iterable[str] = (), edges_s: Sequence[int] = (5, 10, 20, 30, 60, 120, 300)
+    ) -> pd.DataFrame:
+        """What moves lost, by the time that was left. See ``recorder.measures.loss_by_clock``."""
+        return loss_by_clock(self._plies, by, edges_s)
+
+    def diagonal_lead(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+        """Bughouse, of ``Archive.matches()``: the lead across. See ``recorder.measures.diagonal_lead``."""
+        return diagonal_lead(self._plies, by)
+
+    def sitting(self, by: str | Iterable[str] = ("player",), limit_ms: int = 5_000) -> pd.DataFrame:
+        """Bughouse, of ``Archive.matches()``: waits across the boards. See ``recorder.measures.sitting``."""
+        return sitting(self._plies, by, limit_ms)

@@ -1,19 +1,45 @@
-"""Between the moves: variations, NAGs, chat and thinking output."""
+"""What a PGN file contains between the moves: variations, NAGs and comments with chat and engine output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
-from exporters.evaluations import analysis_that_counts, thought_text, thoughts_by_ply
+from exporters.evaluations import analysis_that_counts, score_text, thoughts_by_ply
 from exporters.pgn.parts import PgnPart
-from exporters.pgn.tags import is_saved
-from exporters.pgn.text import GLUE, Item, brace_text
-from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
-from recorder.movetext import with_bars
+from exporters.pgn.tags import is_saved, readable
+from recorder.model import (
+    EventKind,
+    Game,
+    GameEvent,
+    GameKind,
+    LineKind,
+    Observation,
+    Ply,
+    PlyLine,
+    Proof,
+    Thinking,
+)
+from recorder.movetext import GLUE, with_bars
 
-__all__ = ["Annotation", "Extras", "Variation", "find_extras", "said_in", "told_once"]
+if TYPE_CHECKING:
+    pass
 
+
+__all__ = [
+    "Annotation",
+    "Extras",
+    "Item",
+    "Variation",
+    "brace_comment",
+    "brace_text",
+    "comment_of",
+    "find_extras",
+    "said_in",
+    "thought_text",
+    "told_once",
+]
 _Line = tuple[int, int]
 
 
@@ -229,3 +255,59 @@ def _replayed(line: PlyLine, said: _Said) -> Variation:
     return Variation(
         plies, {}, {ply: annotation for ply, annotation in said.get(line.number, {}).items() if ply in numbers}
     )
+
+
+def thought_text(thought: Thinking) -> str:
+    """``[%eval 0.24] [%depth 10] d2d4 d7d5`` for a comment of PGN."""
+    words = []
+    score = score_text(thought)
+    if score is not None and thought.white is not None:
+        words.append(f"[%eval{GLUE}{score}]")
+    if thought.depth is not None:
+        words.append(f"[%depth{GLUE}{thought.depth}]")
+    pv = brace_text(thought.pv)
+    return " ".join([*words, pv] if pv else words)
+
+
+_DEPTH = "[%depth"  # belongs to an evaluation before it
+_BRACES = str.maketrans("{}", "()")
+
+
+class Item(NamedTuple):
+    """One part of a comment as it is written, without braces; ``bare``: it is only times or other commands."""
+
+    text: str
+    bare: bool = False
+
+
+def brace_text(text: str) -> str:
+    """Any text as it can stand in a comment.
+
+    PGN has no escape inside braces, so braces become parentheses. ``[%`` would be read as a command and ``%`` at the
+    start of a line as an escape line: neither can come from somebody's words.
+    """
+    text = with_bars(" ".join(readable(text).translate(_BRACES).split()))
+    return text.replace("[%", "[ %").replace(" %", GLUE + "%")
+
+
+def brace_comment(text: str) -> str:
+    """A comment with any text in it."""
+    return comment_of([Item(brace_text(text))])
+
+
+def comment_of(items: Sequence[Item], pad: str = "") -> str:
+    """One comment with all items, separated by ``|`` where they could be read as one.
+
+    ``recorder.movetext.split_remark`` takes it apart again.
+
+    Args:
+        pad: what follows the opening brace and precedes the closing one.
+    """
+    parts: list[str] = []
+    alone = True
+    for item in items:
+        if not alone or (parts and item.text.startswith(_DEPTH)):
+            parts.append("|")
+        parts.append(item.text)
+        alone = item.bare and not item.text.startswith(_DEPTH)
+    return f"{{{pad}{' '.join(parts)}{pad}}}"

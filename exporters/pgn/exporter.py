@@ -6,24 +6,31 @@ database: one movetext line, elapsed times only, colours in the reason).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import BinaryIO
 
 from exporters.base import ExportReport
-from exporters.pgn.annotations import Annotation, Extras, Variation, find_extras
+from exporters.pgn.annotations import Annotation, Extras, Item, Variation, brace_comment, comment_of, find_extras
 from exporters.pgn.parts import PgnPart, cut_into_parts, named_as, parts_around
 from exporters.pgn.tags import KEY_TAG, add_losses, as_crazyhouse, fics_tags, is_saved, tags
-from exporters.pgn.text import GLUE, Item, brace_comment, colours_for_handles, comment_of, wrap
 from recorder.errors import ExportError
 from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameKind, Ply, Proof
 from recorder.model.plies import ShownPlies
-from recorder.movetext import move_number, movetext, timed_move
+from recorder.movetext import GLUE, LINE_LENGTH, move_number, movetext, timed_move
 from recorder.times import decimal_seconds, hms, short_seconds
 
-__all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
-
+__all__ = [
+    "CLOCK_WORDS",
+    "ENDS",
+    "PgnExporter",
+    "PgnOptions",
+    "STYLES",
+    "colours_for_handles",
+    "wrap",
+]
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics", "lichess")
 _INFERRED = Proof.INFERRED.value
@@ -35,7 +42,6 @@ ENDS = {
     "log-ends": "Log ends here",
     "reused": "Game number taken by another game",
 }
-
 _Annotate = Callable[[Ply], Item | None]
 
 
@@ -305,3 +311,32 @@ def _with_fics_san(plies: list[Ply], variant: str | None) -> list[Ply]:
 
 def _no_comment(_: Ply) -> Item | None:
     return None
+
+
+_LINE = re.compile(rf"(.{{1,{LINE_LENGTH}}}|[^ ]{{{LINE_LENGTH + 1},}})(?: |\Z)", re.DOTALL)
+
+
+def colours_for_handles(reason: str, white: str, black: str) -> str:
+    """``Ann's king exploded`` → ``White's king exploded``: the FICS archive names colours.
+
+    A handle stands at the start of the reason, or after `` and `` before `` has ``; nowhere else, so a player whose
+    handle is a word of the reason does no harm.
+    """
+    for handle, colour in ((white, "White"), (black, "Black")):
+        if not handle:
+            continue
+        name = re.escape(handle)
+        reason = re.sub(rf"^{name}(?=[ '])", colour, reason, count=1)
+        reason = re.sub(rf" and {name}(?= has )", f" and {colour}", reason, count=1)
+    return reason
+
+
+def wrap(text: str, column: int = 0) -> str:
+    """Break at blanks into lines of at most 79 characters (a longer word stays whole); no line feed at the end.
+
+    Args:
+        column: how many characters the line has, if the text goes on in one, behind a blank.
+    """
+    if column:
+        return wrap(f"{'-' * column} {text}")[column:]
+    return "\n".join(_LINE.findall(text)).replace(GLUE, " ")

@@ -1,8 +1,8 @@
-"""Runs of plies of a game that can be replayed from a known position, and the boards on the way.
+"""Runs of plies of a game that can be replayed from a known position.
 
 A run ends before a missing ply, before a ply that is not proved and where a board contradicts the plies. The next one
 begins at the next position that was seen (``Game.anchors``). Plies without a known position are not written as moves,
-because movetext must be legal. Boards carry out proved moves and judge nothing.
+because movetext must be legal.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from exporters.holdings import hands_at
 from recorder.model import (
     Anchor,
     Game,
@@ -26,28 +26,21 @@ from recorder.model import (
     name_plies,
 )
 from recorder.model.plies import ShownLine, ShownPlies, shown_line, shown_plies
-from recorder.rules.moves import decode_move
+
+if TYPE_CHECKING:
+    pass
+
 
 __all__ = [
-    "Board",
     "PgnPart",
-    "START",
-    "board_text",
-    "boards_by_ply",
-    "carry_out",
     "cut_into_parts",
     "cut_line",
     "fen_with_hands",
-    "final_board",
-    "first_board",
+    "hands_at",
     "is_chess_fen",
     "named_as",
     "parts_around",
-    "play",
-    "read_placement",
-    "write_placement",
 ]
-
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROOF_OF = itemgetter(Ply._fields.index("proof_code"))
 _CHESS_BOARD = re.compile(r"(?:[pnbrqkPNBRQK1-8]~?|/)+(?:\[[PNBRQpnbrq]*\])?")
@@ -266,130 +259,11 @@ def _anchors(seen: Observation, line: int) -> dict[int, Anchor]:
     return {anchor.ply: anchor for anchor in seen.anchors if anchor.line == line}
 
 
-START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
-
-#: Square → letter; upper case is White's.
-Board = dict[str, str]
-
-
-def read_placement(placement: str) -> Board:
-    """The board of a FEN's first field; hands and promotion marks are left out."""
-    board: Board = {}
-    for rank, row in zip("87654321", placement.split("[")[0].split("/"), strict=True):
-        column = 0
-        for char in row:
-            if char.isdigit():
-                column += int(char)
-            elif char != "~":
-                board["abcdefgh"[column] + rank] = char
-                column += 1
-    return board
-
-
-def write_placement(board: Board) -> str:
-    """The first field of a FEN, without hands."""
-    rows = []
-    for rank in "87654321":
-        row, empty = "", 0
-        for file in "abcdefgh":
-            piece = board.get(file + rank)
-            if piece is None:
-                empty += 1
-                continue
-            row += (str(empty) if empty else "") + piece
-            empty = 0
-        rows.append(row + (str(empty) if empty else ""))
-    return "/".join(rows)
-
-
-def play(board: Board, uci: str, white: bool) -> None:
-    """Carry out a move on a board; castling may be king takes rook or king moves two files."""
-    to = uci[2:4]
-    if uci[1] == "@":
-        board[to] = uci[0].upper() if white else uci[0].lower()
-        return
-    origin = uci[:2]
-    piece = board.pop(origin, "?")
-    if piece in "Kk":
-        rook = "R" if white else "r"
-        takes_rook = board.get(to) == rook
-        if not takes_rook and origin[0] == "d" and to[0] in "bf" and origin[1] == to[1]:  # the castling of wild 0 and 1
-            board.pop(("a" if to[0] == "b" else "h") + origin[1], None)
-            board[("c" if to[0] == "b" else "e") + origin[1]] = rook
-        if takes_rook or (origin[0] == "e" and to[0] in "cg" and origin[1] == to[1]):
-            short = to[0] > origin[0]
-            corner = to if takes_rook else ("h" if short else "a") + origin[1]
-            board.pop(corner, None)
-            board[("g" if short else "c") + origin[1]] = piece
-            board[("f" if short else "d") + origin[1]] = rook
-            return
-    if piece in "Pp" and origin[0] != to[0] and to not in board:
-        board.pop(to[0] + origin[1], None)  # en passant
-    if len(uci) > 4:
-        piece = uci[4].upper() if white else uci[4].lower()
-    board[to] = piece
-
-
-def _explode(board: Board, at: str) -> None:
-    """An atomic capture: what stands on the square, and all but pawns next to it, is gone."""
-    for file in range(ord(at[0]) - 1, ord(at[0]) + 2):
-        for rank in range(int(at[1]) - 1, int(at[1]) + 2):
-            square = f"{chr(file)}{rank}"
-            if square == at or board.get(square, "P") not in "Pp":
-                board.pop(square, None)
-
-
-def carry_out(board: Board, ply: Ply, variant: str | None) -> None:
-    """Play a ply whose squares are known; a capture in atomic explodes."""
-    assert ply.move is not None
-    play(board, decode_move(ply.move), ply.white_moved)
-    if variant == "atomic" and "x" in ply.san:
-        _explode(board, decode_move(ply.move)[2:4])
-
-
-def first_board(part: PgnPart) -> Board | None:
-    """The board at the beginning of a part; None: it is not known, or none of chess."""
-    if part.fen is None and part.start_ply:
-        return None
-    if part.fen is not None and not is_chess_fen(part.fen):
-        return None
-    return read_placement((part.fen or START).split()[0])
-
-
-def boards_by_ply(game: Game) -> dict[int, Board]:
-    """The boards of the main line that are known, by ply; the one before the first move too."""
-    found: dict[int, Board] = {}
-    for part in cut_into_parts(game):
-        board = first_board(part)
-        if board is None:
-            continue
-        found.setdefault(part.start_ply, dict(board))
-        for ply in part.plies:
-            if ply.move is None:
-                break
-            carry_out(board, ply, game.variant)
-            found[ply.ply] = dict(board)
-    return found
-
-
-def final_board(game: Game) -> Board | None:
-    """The board after the last proved ply.
-
-    Returns:
-        Square → letter (upper case is White's), or None if no position of the game is known.
-    """
-    part = cut_into_parts(game)[-1]
-    board = first_board(part)
-    if board is None:
-        return None
-    for ply in part.plies:
-        if ply.move is None:
-            return None
-        carry_out(board, ply, game.variant)
-    return board
-
-
-def board_text(board: Board) -> str:
-    """Eight lines, White below."""
-    rows = (f"{rank}  " + " ".join(board.get(file + rank, ".") for file in "abcdefgh") for rank in "87654321")
-    return "\n".join([*rows, "   a b c d e f g h"])
+def hands_at(game: Game, ply: int, offset: int) -> tuple[str, str] | None:
+    """White's and Black's letters from the first plain holdings line after the board at ``offset``, or None."""
+    for seen in game.observations:
+        if seen.offset <= offset <= seen.end_offset:
+            for change in seen.holdings:
+                if change.passed is None and change.ply == ply and change.offset > offset:
+                    return change.white, change.black
+    return None

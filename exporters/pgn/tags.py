@@ -1,15 +1,18 @@
-"""Tag pairs of a game. Unknown values have no tag, except the seven that PGN requires."""
+"""Tag pairs of a game, and text from a server as PGN can hold it.
+
+Unknown values have no tag, except the seven that PGN requires.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from exporters.pgn.parts import PgnPart, is_chess_fen
-from exporters.pgn.text import tag, tag_lines
 from recorder.model import (
     CLOCK_DERIVED,
     ELAPSED_DERIVED,
@@ -30,16 +33,19 @@ __all__ = [
     "KEY_TAG",
     "add_losses",
     "as_crazyhouse",
+    "decoded",
     "event_name",
     "fics_tags",
     "is_saved",
+    "readable",
     "saved_tags",
+    "tag",
+    "tag_lines",
     "tags",
     "variant_name",
     "with_fics_tags",
     "with_saved_tags",
 ]
-
 _REMARK = "Bughouse: what came from the other board is in hand from the start"
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _ORDER = "QRBNP"
@@ -151,10 +157,8 @@ def add_losses(left_out: Counter[str], game: Game, *, clock: frozenset[str], fic
 
 
 KEY_TAG = "RecorderKey"
-
 _PERIOD = r"\*?[0-9]+(?:/[0-9]+)?(?:\+[0-9]+(?:\.[0-9]+)?)?"
 _PGN_CONTROL = re.compile(rf"-|{_PERIOD}(?::{_PERIOD})*", re.ASCII)
-
 _FAMILIES = {
     "fics": "FICS",
     "fatics": "FatICS",
@@ -350,3 +354,33 @@ def _about(side: str, player: Player) -> list[str]:
         if "C" in words:
             found.append(f'[{side}IsComp "Yes"]\n')
     return found
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def decoded(text: str) -> str:
+    """Server text with UTF-8 where its latin-1 characters are UTF-8 bytes."""
+    if not text.isascii():
+        with suppress(UnicodeError):  # then it is latin-1, or was decoded before
+            text = text.encode("latin-1").decode("utf-8")
+    return text
+
+
+def readable(text: str) -> str:
+    """Server text as a person should see it: decoded, without control bytes."""
+    if text.isascii() and text.isprintable():
+        return text  # as nearly all is
+    return _CONTROL.sub(" ", decoded(text))
+
+
+def tag(name: str, value: str) -> str:
+    """One tag pair with its line feed. PGN standard 8.1: backslash and quote are escaped by a backslash."""
+    if not (value.isascii() and value.isalnum()):
+        value = readable(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{value}"]\n'
+
+
+def tag_lines(text: str) -> list[str]:
+    """Tag pairs line by line, each with its line feed; no other character of a value ends a line (U+2028 …)."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]]

@@ -14,13 +14,13 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from exporters.measures import clock_lead
 from exporters.measures.result import summary
+from exporters.plots.figures import new_axes
 from exporters.plots.style import (
     Theme,
     add_footer,
     add_legend,
     add_titles,
     clock_axis,
-    new_axes,
     numbers,
     percent_axis,
     plain,

@@ -11,7 +11,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from exporters.plots.style import Theme, add_legend, add_titles, clock_axis, new_axes, numbers, theme_of
+from exporters.plots.figures import new_axes
+from exporters.plots.style import Theme, add_legend, add_titles, clock_axis, numbers, theme_of
 from exporters.plots.words import about_game, footer_text, handles_of, one, title_of, usable, whole_seconds
 from recorder.errors import ExportError
 

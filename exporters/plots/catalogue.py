@@ -19,9 +19,10 @@ from exporters.plots.averages import (
 )
 from exporters.plots.bughouse import bughouse_clocks
 from exporters.plots.evaluations import blunder_sheet, blunder_table, evaluated_moves, evaluation_sheet
+from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import lag_histogram, lag_sheet
 from exporters.plots.race import clock_race, move_times
-from exporters.plots.style import Theme, add_sheet_titles, new_axes, new_figure, numbers, plain, theme_of
+from exporters.plots.style import Theme, numbers, plain, theme_of
 from exporters.plots.thinking import heatmap_cells, phase_shares, think_heatmap, think_times
 from exporters.plots.words import about_games, moves_of, only_game, usable
 from exporters.tables.columns import EVALUATIONS

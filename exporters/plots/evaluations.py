@@ -18,18 +18,9 @@ from matplotlib.ticker import MaxNLocator
 from exporters import measures
 from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.base import TIME_TROUBLE
+from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.race import clock_race
-from exporters.plots.style import (
-    Theme,
-    add_legend,
-    add_sheet_titles,
-    add_titles,
-    new_axes,
-    new_figure,
-    numbers,
-    percent_axis,
-    theme_of,
-)
+from exporters.plots.style import Theme, add_legend, add_titles, numbers, percent_axis, theme_of
 from exporters.plots.thinking import headline
 from exporters.plots.words import (
     about_game,

@@ -13,16 +13,8 @@ from matplotlib.ticker import MaxNLocator
 
 from exporters.measures import lag
 from exporters.measures.result import quantiles
-from exporters.plots.style import (
-    Theme,
-    add_legend,
-    add_sheet_titles,
-    add_titles,
-    new_axes,
-    new_figure,
-    numbers,
-    theme_of,
-)
+from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
+from exporters.plots.style import Theme, add_legend, add_titles, numbers, theme_of
 from exporters.plots.thinking import headline
 from exporters.plots.words import footer_text, games_of, handles_of, moves_of, name_of, usable
 

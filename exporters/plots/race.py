@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from exporters.measures.result import summary
+from exporters.plots.figures import new_axes
 from exporters.plots.style import (
     Theme,
     add_legend,
@@ -23,7 +24,6 @@ from exporters.plots.style import (
     clock_text,
     dress,
     duration_text,
-    new_axes,
     numbers,
     theme_of,
 )

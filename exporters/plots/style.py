@@ -1,4 +1,4 @@
-"""How plots look: two themes, axes, legends, footers, and the titles of sheets.
+"""How plots look: two themes, axes, titles, legends and footers.
 
 Colours are those of Okabe and Ito ("Color Universal Design", 2008), lightened or darkened until each has a contrast of
 at least 3:1 with its background (text: 4.5:1). No meaning hangs on colour alone: sides have their own markers and
@@ -7,7 +7,6 @@ phases their own hatching.
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -17,12 +16,9 @@ import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MultipleLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from exporters.plots.save import write_picture
 from recorder.errors import ExportError
 from recorder.times import short_hms
 
@@ -31,15 +27,12 @@ __all__ = [
     "Theme",
     "add_footer",
     "add_legend",
-    "add_sheet_titles",
     "add_titles",
     "clock_axis",
     "clock_text",
     "dress",
     "duration_text",
     "fill_lines",
-    "new_axes",
-    "new_figure",
     "numbers",
     "percent_axis",
     "plain",
@@ -103,11 +96,10 @@ THEMES: Final = {
     ),
 }
 """The themes by name."""
-
 _TITLE_POINTS = 12.0
 _TEXT_POINTS = 9.0
 _TICK_POINTS = 8.0
-_FOOTER_POINTS = 7.0
+FOOTER_POINTS = 7.0
 _LEGEND_TOP = 34.0  # points below the axes: under the tick labels and the axis label
 _LEGEND_ROW = 13.0
 _BLANK = "\N{NO-BREAK SPACE}"
@@ -129,34 +121,6 @@ def theme_of(theme: str | Theme) -> Theme:
     if theme not in THEMES:
         raise ExportError(f"Unknown theme {theme!r}: choose {' or '.join(THEMES)}.")
     return THEMES[theme]
-
-
-class _Shown(Figure):
-    """A figure that a notebook shows when a cell ends with it, whatever backend is chosen there."""
-
-    def _repr_png_(self) -> bytes:
-        out = io.BytesIO()
-        write_picture(self, out, "png", dpi=100)
-        return out.getvalue()
-
-
-def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5.0)) -> Figure:
-    """An empty figure that belongs to nobody: pyplot does not know it, and no window shows it.
-
-    Args:
-        size: width and height in inches.
-    """
-    figure = _Shown(figsize=size, facecolor=theme_of(theme).background, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def new_axes(ax: Axes | None, theme: Theme, size: tuple[float, float] = (9.0, 5.0)) -> Axes:
-    """The axes to draw in: those given, else the only ones of a new figure; dressed in the theme's colours."""
-    if ax is None:
-        ax = new_figure(theme, size).add_subplot()
-    dress(ax, theme)
-    return ax
 
 
 def dress(ax: Axes, theme: Theme, *, grid: Literal["both", "x", "y"] | None = "y") -> None:
@@ -300,13 +264,13 @@ def add_footer(ax: Axes, theme: Theme, footer: str, *, drop: float = 0.0) -> Non
     """
     if footer:
         ax.annotate(
-            "\n".join(_wrapped(footer, ax, _FOOTER_POINTS)),
+            "\n".join(_wrapped(footer, ax, FOOTER_POINTS)),
             (0, 0),
             (0, -_LEGEND_TOP - drop),
             xycoords="axes fraction",
             textcoords="offset points",
             va="top",
-            fontsize=_FOOTER_POINTS,
+            fontsize=FOOTER_POINTS,
             color=theme.muted,
             parse_math=False,
             gid="footer",
@@ -353,53 +317,3 @@ def numbers(values: Any) -> npt.NDArray[np.float64]:
     """A nullable column as floats, unknown as NaN."""
     found: npt.NDArray[np.float64] = values.to_numpy(dtype="float64", na_value=np.nan)
     return found
-
-
-_SHEET_TITLE_POINTS = 13.0
-_SUBTITLE_POINTS = 9.0
-_LEFT = 0.008
-
-
-def add_sheet_titles(ax: Axes, theme: Theme, title: str, subtitle: str, footer: str) -> None:
-    """A bold line and a small one over a whole figure, and its footer.
-
-    Args:
-        ax: any axes of the figure.
-    """
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    width = figure.get_figwidth() * 72 * 0.95
-    below = fill_lines(subtitle, width, _SUBTITLE_POINTS)
-    above = fill_lines(title, width, _SHEET_TITLE_POINTS)
-    # Empty lines keep the place of the subtitle, which has another size.
-    head = figure.suptitle(
-        "\n".join([*above, *("" for _ in below)]),
-        x=_LEFT,
-        ha="left",
-        color=theme.text,
-        fontsize=_SHEET_TITLE_POINTS,
-        fontweight="bold",
-        parse_math=False,
-    )
-    ax.annotate(
-        "\n".join(below),
-        (0, 0),
-        (0, 2),
-        xycoords=head,
-        textcoords="offset points",
-        va="bottom",
-        fontsize=_SUBTITLE_POINTS,
-        color=theme.muted,
-        parse_math=False,
-        gid="subtitle",
-        annotation_clip=False,
-    ).set_in_layout(False)
-    figure.supxlabel(
-        "\n".join(fill_lines(footer, width, _FOOTER_POINTS)),
-        x=_LEFT,
-        ha="left",
-        color=theme.muted,
-        fontsize=_FOOTER_POINTS,
-        parse_math=False,
-        gid="footer",
-    )

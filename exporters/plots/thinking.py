@@ -17,13 +17,13 @@ from matplotlib.ticker import MaxNLocator
 
 from exporters.measures import time_usage
 from exporters.measures.result import quantiles
+from exporters.plots.figures import new_axes
 from exporters.plots.style import (
     Theme,
     add_legend,
     add_titles,
     dress,
     duration_text,
-    new_axes,
     numbers,
     percent_axis,
     theme_of,

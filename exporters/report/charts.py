@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from markupsafe import Markup
 
-    from exporters.pgn.parts import Board
+    from exporters.boards import Board
 
 __all__ = [
     "Chart",

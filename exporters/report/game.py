@@ -6,12 +6,11 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exporters.boards import Hands, hands_in_match, write_placement
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
 from exporters.evaluations import score_text, thoughts_by_ply
-from exporters.holdings import Hands, hands_in_match
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.pgn.parts import write_placement
 from exporters.report.charts import Chart, draw_board, draw_charts, drawings
 from exporters.report.events import (
     about,

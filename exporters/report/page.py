@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exporters.pgn.text import decoded
+from exporters.pgn.tags import decoded
 from recorder.errors import ExportError
 from recorder.model import EXACT, Ply
 from recorder.times import THOUSANDTHS, short_hms

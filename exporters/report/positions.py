@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from exporters.holdings import Hands, hands_after, hands_of
+from exporters.boards import Board, Hands, boards_by_ply, carry_out, hands_after, hands_of, read_placement
 from exporters.pgn.annotations import told_once
-from exporters.pgn.parts import Board, boards_by_ply, carry_out, is_chess_fen, read_placement
+from exporters.pgn.parts import is_chess_fen
 from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
 
 __all__ = ["Branch", "Course", "ReportPosition"]

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exporters.tables.block import MOST_PLIES, PlyBlock, numbers_at
 from recorder.model import Origin, Proof
-from storage.read.columns import NULL, ColumnReader, PlyArrays, SegmentColumns
+from storage.read.columns import NULL, PlyArrays
 
 __all__ = [
     "LETTERS",
@@ -28,18 +27,23 @@ __all__ = [
     "has_phases",
     "is_played_here",
     "material",
-    "moves_of",
     "replay",
 ]
-
 _EMPTY = re.compile("[1-8]")
-
 NORMAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 LETTERS = ".PNBRQK..pnbrqk"
+
+
 _KING, _ROOK, _BLACK = 6, 4, 8
+
+
 _OFFICER = np.array([2 <= code & 7 <= 5 for code in range(16)])  # queens, rooks, bishops, knights
 _POINTS = np.array([0, 1, 3, 3, 5, 9, 0, 0, 0, -1, -3, -3, -5, -9, 0, 0])
+
+
 _OPENING_OFFICERS, _ENDGAME_OFFICERS, _FULL_RANK = 10, 6, 4
+
+
 _FIELD = re.compile(r"[PNBRQKpnbrqk1-8~]+(?:/[PNBRQKpnbrqk1-8~]+){7}")
 _PROVED = (Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value)
 _DROPS = frozenset(("crazyhouse", "bughouse"))
@@ -260,54 +264,6 @@ def _castle(
 
 
 _NEAR = _neighbours()
-
-
-def moves_of(block: PlyBlock, reader: ColumnReader) -> Moves:
-    """The block's moves; positions that were seen are those of ``Game.anchors`` and the start of the game."""
-    anchors = reader.anchors(
-        {view.observation_id for view, game in _views(block) if is_played_here(block.games[game].variant)}
-    )
-    boards: dict[bytes, int] = {}
-    seen: dict[int, int] = {}  # game and ply → number in ``boards``
-
-    def add(game: int, ply: int, fen: str) -> None:
-        board = board_of_fen(fen)
-        if board is not None:
-            seen[game * MOST_PLIES + ply] = boards.setdefault(board, len(boards))
-
-    for number, game in enumerate(block.games):
-        start = game.start_fen or (NORMAL_START if game.start_ply == 0 else None)
-        if start is not None and is_played_here(game.variant):
-            add(number, game.start_ply, start)
-    for view, number in _views(block):
-        for ply, fen in anchors.get(view.observation_id, ()):
-            if view.from_ply - 1 <= ply <= view.to_ply:
-                add(number, ply, fen)
-    rows = block.game * MOST_PLIES + block.plies.ply
-    places = np.fromiter(seen.keys(), dtype=np.int64, count=len(seen))
-    numbers = np.fromiter(seen.values(), dtype=np.int64, count=len(seen))
-    after = numbers_at(rows, places, numbers)
-    before = numbers_at(rows, places + 1, numbers)
-    before[1:][rows[1:] == rows[:-1] + 1] = -1
-    return Moves(
-        block.starts,
-        block.plies.ply,
-        np.where(block.plies.move == NULL, -1, block.plies.move),
-        block.proof,
-        block.origin,
-        np.array([game.variant == "atomic" for game in block.games], dtype=bool),
-        np.array([has_phases(game.variant) for game in block.games], dtype=bool),
-        before,
-        after,
-        list(boards),
-    )
-
-
-def _views(block: PlyBlock) -> list[tuple[SegmentColumns, int]]:
-    numbers = {game.id: number for number, game in enumerate(block.games)}
-    return [(view, numbers[view.game_id]) for view in block.views]
-
-
 _EMPTY_SQUARES = re.compile(r"\.+")
 _CASTLING = tuple("".join(letter for bit, letter in enumerate("KQkq") if code >> bit & 1) or "-" for code in range(16))
 

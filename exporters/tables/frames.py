@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from exporters.tables.block import PlyBlock, hands_of, read_block
-from exporters.tables.boards import fens, material, moves_of, replay
+from exporters.tables.block import PlyBlock, hands_of, moves_of, read_block
+from exporters.tables.boards import fens, material, replay
 from exporters.tables.clocks import clocks_of
 from exporters.tables.columns import (
     EVALUATIONS,

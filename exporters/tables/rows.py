@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from exporters.boards import with_hands
 from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
-from exporters.holdings import with_hands
 from exporters.tables.boards import (
     NORMAL_START,
     Moves,

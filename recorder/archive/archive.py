@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from exporters.tables.filters import Filters, make_filter
+from exporters.selection import Filters, make_filter
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, SourceError, StorageError
 from recorder.model import SourceKind
@@ -410,7 +410,7 @@ def _read_options(
 
 def _add_measures() -> None:
     """Register ``DataFrame.ics``. Not when this module loads: reading games needs no pandas."""
-    import_module("exporters.accessor")
+    import_module("exporters.measures")
 
 
 def _check(extra: Collection[str]) -> None:

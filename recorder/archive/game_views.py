@@ -18,9 +18,9 @@ import chess.pgn
 import chess.svg
 import chess.variant
 
-from exporters.holdings import with_hands
+from exporters.boards import boards_by_ply, with_hands, write_placement
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.pgn.parts import PgnPart, boards_by_ply, cut_into_parts, is_chess_fen, write_placement
+from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
 from recorder.errors import ExportError, ReplayError
 from recorder.model import ELAPSED_DERIVED, EXACT
 from recorder.times import format_clock

@@ -166,8 +166,7 @@ def _refuse_contradictions(asked: _Asked) -> None:
 def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
     """Two rows a game."""
     from exporters.base import open_output
-    from exporters.clocks import ClockSummary
-    from exporters.registry import make_exporter
+    from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter, ClockSummary
 
     with open_archive(where) as archive:
         named = named_games(archive, chosen)
@@ -176,7 +175,8 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
         with chosen_games(archive, named, events=False, holdings=False, lines=False, thinking=False) as games:
             if format_name in ("csv", "jsonl"):
                 with open_output(output, force, keep) as out:
-                    report = make_exporter("clocks", format_name, raw=csv_raw).write(games, out)
+                    exporter = ClocksCsvExporter(raw=csv_raw) if format_name == "csv" else ClocksJsonExporter()
+                    report = exporter.write(games, out)
                 say_written(report, output, reasons)
                 return
             summary = ClockSummary()

@@ -224,9 +224,10 @@ def _plies(
         )  # fmt: skip
         return
     from exporters.base import open_output
-    from exporters.registry import make_exporter
+    from exporters.table_files import PLY_EXPORTERS, PliesCsvExporter
 
-    exporter = make_exporter("plies", format_of(format_name, output, _PLY_FORMATS), raw=csv_raw)
+    chosen_format = format_of(format_name, output, _PLY_FORMATS)
+    exporter = PliesCsvExporter(raw=csv_raw) if chosen_format == "csv" else PLY_EXPORTERS[chosen_format]()
 
     def write(archive: ArchiveStore, chosen: GameFilter) -> ExportReport:
         with chosen_games(archive, chosen) as games, open_output(output, force, protected(archive)) as out:
@@ -350,7 +351,8 @@ def convert(
 
     LOG is a log of any kind that `import` reads, or - for standard input.
     """
-    from exporters.base import Selection, open_output, refuse_protected
+    from exporters.base import open_output, refuse_protected
+    from exporters.selection import Selection
     from recorder.archive.inputs import GameReader, open_inputs, read_options
     from recorder.containment import failures_sentence
     from recorder.sources import path_kind

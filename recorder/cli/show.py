@@ -276,7 +276,7 @@ def _print_tree(game: Game) -> None:
 
 
 def _print_board(game: Game) -> None:
-    from exporters.pgn.parts import board_text, final_board
+    from exporters.boards import board_text, final_board
 
     board = final_board(game)
     if board is not None:

@@ -8,7 +8,7 @@ import chess
 import chess.variant
 import pytest
 
-from exporters.pgn.parts import board_text, final_board, play
+from exporters.boards import board_text, final_board, play
 from tests.exporters.games import make_game
 
 

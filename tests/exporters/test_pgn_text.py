@@ -6,19 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from exporters.pgn.text import (
-    GLUE,
-    Item,
-    brace_comment,
-    brace_text,
-    colours_for_handles,
-    comment_of,
-    readable,
-    tag,
-    tag_lines,
-    wrap,
-)
-from recorder.movetext import split_remark
+from exporters.pgn.annotations import Item, brace_comment, brace_text, comment_of
+from exporters.pgn.exporter import colours_for_handles, wrap
+from exporters.pgn.tags import readable, tag, tag_lines
+from recorder.movetext import GLUE, split_remark
 from tests.exporters.pgn_reader import TAG
 
 WORDS = st.lists(st.text("abc{}[%", min_size=1, max_size=100), min_size=1, max_size=60)

@@ -15,9 +15,8 @@ from pathlib import Path
 import chess
 import pytest
 
+from exporters.boards import hands_in_match, read_placement, write_placement
 from exporters.evaluations import thoughts_by_ply
-from exporters.holdings import hands_in_match
-from exporters.pgn.parts import read_placement, write_placement
 from exporters.report.charts import harmless, serialise
 from exporters.report.events import anomaly_words, provenance
 from exporters.report.game import game_report

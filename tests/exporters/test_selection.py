@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exporters.base import Selection
+from exporters.selection import Selection
 from recorder.errors import ExportError
 from recorder.model import GameKind, Player
 from tests.exporters.games import make_game

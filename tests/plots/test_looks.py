@@ -25,7 +25,8 @@ from exporters.plots import (
     write_picture,
     write_table,
 )
-from exporters.plots.style import clock_text, duration_text, new_figure, percent_axis, plain
+from exporters.plots.figures import new_figure
+from exporters.plots.style import clock_text, duration_text, percent_axis, plain
 from tests.support.pictures import labels, title
 from tests.support.plyframes import posed
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from exporters.selection import Filters, make_filter
 from exporters.tables.columns import PLY_COLUMNS
-from exporters.tables.filters import Filters, make_filter
 from exporters.tables.rows import ply_rows
 from recorder.model import TimeBasis
 from storage import ArchiveStore

@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from exporters.selection import make_filter
 from exporters.table_files import write_dataset
 from exporters.tables.columns import PLY_COLUMNS
-from exporters.tables.filters import make_filter
 from recorder import Archive
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage

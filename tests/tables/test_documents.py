@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from exporters.selection import Filters
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
-from exporters.tables.filters import Filters
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text(encoding="utf-8")
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from exporters.holdings import hands_after, hands_of, with_hands
+from exporters.boards import hands_after, hands_of, with_hands
 from recorder.model import HoldingsChange, Origin
 from tests.exporters.games import make_game
 from tests.support.corpus import stream_bytes, streams

@@ -1,4 +1,7 @@
-"""Figures as files: the same bytes for the same figure, and SVG that other programs can work with."""
+"""Figures: new ones in the colours of a theme, their titles, and their files.
+
+The same figure gives the same bytes; text in SVG stays text.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,30 @@ from typing import Any, BinaryIO, Final
 
 import matplotlib as mpl
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme_of
 from exporters.table_files import shielded
 from recorder.errors import ExportError
 
-__all__ = ["FORMATS", "TABLE_FORMATS", "svg_text", "write_picture", "write_table"]
-
+__all__ = [
+    "FORMATS",
+    "TABLE_FORMATS",
+    "add_sheet_titles",
+    "new_axes",
+    "new_figure",
+    "svg_text",
+    "write_picture",
+    "write_table",
+]
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
-
 FORMATS: Final = ("svg", "png", "pdf")
 """What a picture can be written as: the suffixes of their files."""
-
 TABLE_FORMATS: Final = ("csv", "jsonl", "parquet")
 """What the rows behind a picture can be written as."""
-
 _DATES: Final[dict[str, dict[str, Any]]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)')
 
@@ -100,3 +111,81 @@ def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str, *, raw: bo
             for name in table.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
                 table[name] = table[name].astype(object).map(shielded)
         table.to_csv(out, index=False, lineterminator="\n")
+
+
+class _Shown(Figure):
+    """A figure that a notebook shows when a cell ends with it, whatever backend is chosen there."""
+
+    def _repr_png_(self) -> bytes:
+        out = io.BytesIO()
+        write_picture(self, out, "png", dpi=100)
+        return out.getvalue()
+
+
+def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5.0)) -> Figure:
+    """An empty figure that belongs to nobody: pyplot does not know it, and no window shows it.
+
+    Args:
+        size: width and height in inches.
+    """
+    figure = _Shown(figsize=size, facecolor=theme_of(theme).background, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def new_axes(ax: Axes | None, theme: Theme, size: tuple[float, float] = (9.0, 5.0)) -> Axes:
+    """The axes to draw in: those given, else the only ones of a new figure; dressed in the theme's colours."""
+    if ax is None:
+        ax = new_figure(theme, size).add_subplot()
+    dress(ax, theme)
+    return ax
+
+
+_SHEET_TITLE_POINTS = 13.0
+_SUBTITLE_POINTS = 9.0
+_LEFT = 0.008
+
+
+def add_sheet_titles(ax: Axes, theme: Theme, title: str, subtitle: str, footer: str) -> None:
+    """A bold line and a small one over a whole figure, and its footer.
+
+    Args:
+        ax: any axes of the figure.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    width = figure.get_figwidth() * 72 * 0.95
+    below = fill_lines(subtitle, width, _SUBTITLE_POINTS)
+    above = fill_lines(title, width, _SHEET_TITLE_POINTS)
+    # Empty lines keep the place of the subtitle, which has another size.
+    head = figure.suptitle(
+        "\n".join([*above, *("" for _ in below)]),
+        x=_LEFT,
+        ha="left",
+        color=theme.text,
+        fontsize=_SHEET_TITLE_POINTS,
+        fontweight="bold",
+        parse_math=False,
+    )
+    ax.annotate(
+        "\n".join(below),
+        (0, 0),
+        (0, 2),
+        xycoords=head,
+        textcoords="offset points",
+        va="bottom",
+        fontsize=_SUBTITLE_POINTS,
+        color=theme.muted,
+        parse_math=False,
+        gid="subtitle",
+        annotation_clip=False,
+    ).set_in_layout(False)
+    figure.supxlabel(
+        "\n".join(fill_lines(footer, width, FOOTER_POINTS)),
+        x=_LEFT,
+        ha="left",
+        color=theme.muted,
+        fontsize=FOOTER_POINTS,
+        parse_math=False,
+        gid="footer",
+    )

@@ -1,17 +1,87 @@
-"""Which games, as keyword arguments: the words of ``ics-recorder games``."""
+"""Which games an export takes: filters as keyword arguments, and what a conversion excludes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TypedDict
 
 from recorder.errors import ExportError
-from recorder.model import GameKind
+from recorder.model import Game, GameKind
 from recorder.rules.variants import read_pgn_variant
 from storage import GameFilter
 
-__all__ = ["Filters", "make_filter"]
+__all__ = [
+    "Filters",
+    "INCLUDE_WORDS",
+    "Selection",
+    "make_filter",
+]
+INCLUDE_WORDS = ("examined", "setup", "empty")
+
+
+@dataclass(slots=True)
+class Selection:
+    """By default all played games with at least one ply, complete or not.
+
+    Attributes:
+        complete: only games whose every ply from the first to the end line is there.
+        guests, computers: False leaves out games in which either player is one.
+        include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a ply).
+        taken: games that went through ``select``. left_out: reason → games; a game counts under its first reason.
+        marked: of the games taken, how many are ``incomplete``, ``adjourned``, ``aborted``.
+
+    Raises:
+        ExportError: an ``include`` word that is not known.
+    """
+
+    complete: bool = False
+    guests: bool = True
+    computers: bool = True
+    include: frozenset[str] = frozenset()
+    taken: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    marked: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(self.include - set(INCLUDE_WORDS)):
+            raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDE_WORDS)}.")
+
+    def select(self, games: Iterable[Game]) -> Iterator[Game]:
+        """The games to take, in their order; counts all of them on the way."""
+        for game in games:
+            if (reason := self._reason_against(game)) is not None:
+                self.left_out[reason] += 1
+                continue
+            self.taken += 1
+            if not game.complete:
+                self.marked["incomplete"] += 1
+            if game.end in ("adjourned", "aborted"):
+                self.marked[game.end] += 1
+            yield game
+
+    def summary(self) -> str:
+        """One line for the user: ``12 games; excluded: 3 examined, 1 without a ply``."""
+        text = f"{self.taken} game{'' if self.taken == 1 else 's'}"
+        if self.marked:
+            text += f" ({_counted(self.marked)})"
+        return f"{text}; excluded: {_counted(self.left_out) or 'none'}"
+
+    def _reason_against(self, game: Game) -> str | None:
+        if game.kind is not GameKind.PLAYED and game.kind.value not in self.include:
+            return str(game.kind.value)
+        if "empty" not in self.include and not any(segment.to_ply >= segment.from_ply for segment in game.segments):
+            return "without a ply"
+        if self.complete and not game.complete:
+            return "incomplete"
+        if not self.guests and (game.white.is_guest or game.black.is_guest):
+            return "with a guest"
+        if not self.computers and (game.white.is_computer or game.black.is_computer):
+            return "with a computer"
+        return None
+
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _Words = str | Iterable[str] | None
@@ -123,3 +193,7 @@ def _instant_ms(given: _Day, *, end: bool) -> int | None:
         return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
     days = (given - date(1970, 1, 1)).days + end
     return days * 86_400_000 - end
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
