@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -189,6 +190,19 @@ def test_document_has_every_sentence_of_the_table() -> None:
     text = " ".join((ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8").split())
     missing = {sentence for sentence, _ in TABLE.values() if sentence not in text}
     assert not missing
+
+
+def test_every_renamed_module_and_class_has_its_name() -> None:
+    text = (ROOT / "docs/explanation/renamed-modules.md").read_text(encoding="utf-8")
+    names = [name for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for name in re.findall("`([^`]+)`", row)]
+    assert len(names) > 200
+    known = {module_name(path).removesuffix(".__init__"): path for path in FILES}
+    for name in names:
+        module, _, last = name.rpartition(".")
+        if last[0].isupper():
+            assert re.search(rf"^(class )?{last}\b", known[module].read_text(encoding="utf-8"), re.MULTILINE), name
+        else:
+            assert name in known
 
 
 def test_a_forbidden_import_is_seen(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def _at_once(block: PlyBlock) -> tuple[Clocks, NDArray[np.bool_]]:
 
 
 def _thinking(block: PlyBlock, starts: _Starts, place: Ints, interval: Ints) -> Ints:
-    """Elapsed times without the network, where that is known; see docs/fidelity.md, "Thinking and network"."""
+    """Elapsed times without the network, where that is known; see docs/explanation/clocks-and-lag.md."""
     elapsed, lag = block.plies.elapsed_ms, block.plies.lag_ms
     ply, own = block.plies.ply, block.game * 2 + (block.plies.ply & 1)
     lagged = np.bincount(own, weights=(lag != NULL) & (lag != 0), minlength=2 * len(block.games)) > 0

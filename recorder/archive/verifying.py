@@ -43,7 +43,7 @@ _Found = dict[_Place, list[_Digest]]  # both boards of a match without names beg
 
 
 class UnexplainedClock(NamedTuple):
-    """A move whose clock no line or board explains (docs/fidelity.md).
+    """A move whose clock no line or board explains (docs/explanation/clocks-and-lag.md).
 
     ``residual_ms`` is ``after_ms - (before_ms - elapsed_ms + increment_ms)``. ``before_ms`` is None where the clock was
     seen only while it ran.
@@ -92,7 +92,7 @@ class Audit:
         games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
         findings: differences, one sentence each.
         living: it is being written, or was left so: games that can still go on were not compared.
-        clocks: moves of its played games by what explains the mover's clock (docs/fidelity.md).
+        clocks: moves of its played games by what explains the mover's clock (docs/explanation/clocks-and-lag.md).
         clocks_not_known: the others, of which nothing can be added up.
         unexplained: the moves whose clock nothing explains.
         unread: what an error of this program kept from being read, one sentence, or None.

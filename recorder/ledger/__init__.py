@@ -9,7 +9,7 @@ control only where none was seen), the unit is that of each ply, whether first m
 clock of a board that was joined in mid-game is one that was running. Nobody's clock is judged in an untimed game, in
 an examination, or where the clock itself was computed from elapsed times.
 
-How much of the time was thinking: docs/fidelity.md, "Thinking and network".
+How much of the time was thinking: docs/explanation/clocks-and-lag.md.
 """
 
 from recorder.ledger.entries import EntryRow, LedgerEntry, ledger, ledger_rows
