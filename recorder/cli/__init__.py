@@ -255,7 +255,12 @@ Examples:
 @click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print a completion script for bash, zsh or fish."""
+    """Print a completion script for bash, zsh or fish.
+
+    The shell then completes commands, options and their values; and from the archive that the command line names, or
+    the default one, players' handles, keys of games, sources, variants, categories and servers. zsh and fish show the
+    players of a game beside its key. Values that need quotes are not completed.
+    """
     from click.shell_completion import get_completion_class
 
     script = get_completion_class(shell)

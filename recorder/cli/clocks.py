@@ -9,6 +9,7 @@ import click
 from recorder.archive.exporting import chosen_games, named_games, protected, require_games
 from recorder.archive.locate import open_archive
 from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS, clock_table
+from recorder.cli.completing import complete_names
 from recorder.cli.export_options import csv_option, format_of, output_options, say_left_out, say_written, write_json
 from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option, wide_option
 from recorder.cli.output import print_table, say
@@ -80,6 +81,7 @@ Examples:
     "--table",
     "name",
     type=click.Choice(tuple(CLOCK_TABLES)),
+    shell_complete=complete_names({name: table.about for name, table in CLOCK_TABLES.items()}),
     show_default="usage with --by, else two rows a game",
     help="Measure to print (see --list).",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.archive.locate import archive_file, open_archive
+from recorder.cli.completing import complete_sources
 from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import ExitCode
@@ -182,7 +183,7 @@ Examples:
   ics-recorder verify 3f09
 """,
 )
-@click.argument("source_ids", nargs=-1, metavar="[ID…]")
+@click.argument("source_ids", nargs=-1, metavar="[ID…]", shell_complete=complete_sources)
 @archive_option
 @json_option
 @click.pass_context

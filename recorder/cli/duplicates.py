@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import open_archive
+from recorder.cli.completing import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
@@ -141,8 +142,8 @@ _dry_run = click.option(
 
 
 @command.command("merge", cls=Command)
-@click.argument("key")
-@click.argument("other", metavar="KEY")
+@click.argument("key", shell_complete=complete_keys)
+@click.argument("other", metavar="KEY", shell_complete=complete_keys)
 @_dry_run
 @archive_option
 @json_option
@@ -158,7 +159,7 @@ def _merge(key: str, other: str, dry_run: bool, where: str, as_json: bool) -> No
 
 
 @command.command("split", cls=Command)
-@click.argument("key")
+@click.argument("key", shell_complete=complete_keys)
 @_dry_run
 @archive_option
 @json_option

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import archive_file, open_archive
+from recorder.cli.completing import complete_handles
 from recorder.cli.options import Command, archive_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import StorageError
@@ -33,7 +34,7 @@ Examples:
   ics-recorder forget --undo Ann
 """,
 )
-@click.argument("handles", nargs=-1, required=True, metavar="HANDLE…")
+@click.argument("handles", nargs=-1, required=True, metavar="HANDLE…", shell_complete=complete_handles)
 @click.option("-n", "--dry-run", is_flag=True, help="Report what would be erased; change nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation; required where there is no terminal.")
 @click.option(

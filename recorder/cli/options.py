@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from recorder.archive.locate import default_archive
+from recorder.cli.completing import (
+    complete_categories,
+    complete_handles,
+    complete_keys,
+    complete_own_handles,
+    complete_servers,
+    complete_sources,
+    complete_variants,
+)
 from recorder.cli.output import ARCHIVE_FACT, WIDE
 from recorder.errors import UnknownVariantError
 from recorder.times import parse_zone
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from storage import GameFilter
 
     _ParamType = click.ParamType[Any]
@@ -129,6 +140,13 @@ class WordSet(_ParamType):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         return f"[{','.join(self.choices)}]"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        before, comma, word = incomplete.rpartition(",")
+        left = [choice for choice in self.choices if choice.startswith(word) and choice not in before.split(",")]
+        return [CompletionItem(f"{before}{comma}{choice}") for choice in left]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
         if isinstance(value, frozenset):
@@ -252,9 +270,19 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players."),
         click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result."),
         click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N matching games."),
-        click.option("--source", type=_Name(), metavar="ID", help="Only games of this source (see `sources`)."),
         click.option(
-            "--me", type=_Name(), metavar="HANDLE", help="Only games recorded by a connection of this handle."
+            "--source",
+            type=_Name(),
+            metavar="ID",
+            shell_complete=complete_sources,
+            help="Only games of this source (see `sources`).",
+        ),
+        click.option(
+            "--me",
+            type=_Name(),
+            metavar="HANDLE",
+            shell_complete=complete_own_handles,
+            help="Only games recorded by a connection of this handle.",
         ),
         click.option(
             "--server",
@@ -262,6 +290,7 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="NAME",
+            shell_complete=complete_servers,
             help="Only games of this site; unknown: games without a site.",
         ),
         click.option(
@@ -276,6 +305,7 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="WORD",
+            shell_complete=complete_categories,
             help="Only games of this category, as the server spells it (blitz, standard).",
         ),
         click.option(
@@ -284,13 +314,24 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="WORD",
+            shell_complete=complete_variants,
             help="Only games of this variant, in any spelling (chess, wild/5).",
         ),
         click.option(
-            "--black", multiple=True, type=_Name(), metavar="HANDLE", help="Only games with this player as Black."
+            "--black",
+            multiple=True,
+            type=_Name(),
+            metavar="HANDLE",
+            shell_complete=complete_handles,
+            help="Only games with this player as Black.",
         ),
         click.option(
-            "--white", multiple=True, type=_Name(), metavar="HANDLE", help="Only games with this player as White."
+            "--white",
+            multiple=True,
+            type=_Name(),
+            metavar="HANDLE",
+            shell_complete=complete_handles,
+            help="Only games with this player as White.",
         ),
         click.option(
             "--opponent",
@@ -298,6 +339,7 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="HANDLE",
+            shell_complete=complete_handles,
             help="Only games against this player.",
         ),
         click.option(
@@ -306,10 +348,11 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
             multiple=True,
             type=_Name(),
             metavar="HANDLE",
+            shell_complete=complete_handles,
             help="Only games of this player, as White or Black.",
         ),
     )
-    return click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]")(found)
+    return click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 
 def unique_option(command: _AnyCommand) -> _AnyCommand:

@@ -13,6 +13,7 @@ import click
 
 from recorder.archive.exporting import named_games, protected, require_games
 from recorder.archive.locate import open_archive
+from recorder.cli.completing import complete_names
 from recorder.cli.export_options import csv_option, output_options, say_left_out
 from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, unique_option
 from recorder.cli.output import say
@@ -76,7 +77,7 @@ Examples:
   ics-recorder plot --list
 """,
 )
-@click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)))
+@click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)), shell_complete=complete_names(NAMES))
 @filter_options
 @archive_option
 @click.option("-o", "--output", metavar="FILE", help="Output file: FILE.svg, .png or .pdf; - needs --format.")

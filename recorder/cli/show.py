@@ -9,6 +9,7 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.archive.related import anomalies_of_game, as_told
+from recorder.cli.completing import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table
 from recorder.errors import StorageError
@@ -34,7 +35,7 @@ Examples:
   ics-recorder show 6af8 --analysis stockfish
 """,
 )
-@click.argument("spec", metavar="GAME")
+@click.argument("spec", metavar="GAME", shell_complete=complete_keys)
 @archive_option
 @click.option("--raw", is_flag=True, help="Print the lines of the log that belong to the game, with file and offset.")
 @click.option("--match", "as_match", is_flag=True, help="Show both boards of a bughouse match by time.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from recorder.archive.locate import open_archive
+from recorder.cli.completing import complete_sources
 from recorder.cli.options import ANOMALIES, Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import clean, plural
@@ -84,7 +85,7 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
 
 
 @command.command("forget", cls=Command)
-@click.argument("source_id", metavar="ID")
+@click.argument("source_id", metavar="ID", shell_complete=complete_sources)
 @archive_option
 def _forget(source_id: str, where: str) -> None:
     """Remove a source with its bytes, games and anomalies.
@@ -109,7 +110,7 @@ Examples:
   ics-recorder anomalies --kind conflict 3f09
 """,
 )
-@click.argument("source_id", metavar="[ID]", required=False)
+@click.argument("source_id", metavar="[ID]", required=False, shell_complete=complete_sources)
 @click.option(
     "--kind",
     "kinds",
