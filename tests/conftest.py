@@ -15,7 +15,7 @@ from tests.support import programs
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 from tests.support.compiled import ROOT, stale_binaries
 
-# Commands that tests start inherit what is ignored: whoever runs us in the background or under nohup ignores these.
+# Commands that tests start inherit ignored signals, and a background shell or nohup ignores these.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # As a user's: modules are compiled once. Compiling them in every process is most of a small command's time.
@@ -38,7 +38,7 @@ MISSING = pytest.StashKey[dict[str, list[str]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--update-golden`` writes the golden files anew instead of comparing with them."""
+    """``--update-golden`` writes the golden files instead of comparing with them."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/corpus/golden from this run")
     parser.addoption("--all-programs", action="store_true", help="refuse to run where a program of a test is missing")
 

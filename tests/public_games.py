@@ -1,7 +1,7 @@
 """What games the public excerpts of ``tests/corpus/public`` hold: written by hand from their texts.
 
 A row is game number, White, Black, the moves and the result as the text shows them. A move is listed when its board and
-the board before stand in the excerpt, when a movelist prints it, or when only one move can join two boards. The first
+the board before are in the excerpt, when a movelist prints it, or when only one move can join two boards. The first
 board of a joined game shows a move that is counted only if it is the game's first. ``examined`` marks games that are
 shown, not played.
 """

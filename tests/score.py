@@ -2,14 +2,14 @@
 
 ``python -m tests.score [--json] [-v] [scenario…|public]``. For every connection the product's games are compared with
 what the clients really played (``truth.json``) and with the raw frames as ``tests/support/frames.py`` reads them.
-Public excerpts have no truth but their text: ``tests/public_games.py`` says what games stand there.
+Public excerpts have no truth but their text: ``tests/public_games.py`` lists the games in them.
 
 A game is expected when the truth says that the connection played or observed it (for xboard's own connections: when
 its frames are in the log). Its expected plies are those whose board and the board before were shown, and those of
 movelists that the log has. It is *exact* when all of them are there, every ply is the truth's, and result, start
 position and taken-back plies agree; *cut short* when only plies lack; *wrong* otherwise. A found game without a
 counterpart is *false*. A ply that the truth does not have at that place is *invented*. Every board of an examined game
-must stand in the tree where the product says that it was shown.
+must be in the tree at the place where the product puts it.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ Finder = Callable[[Stream, bytes], list[Game]]
 
 @dataclass
 class Finding:
-    """How one expected or found game fared. ``status``: exact, cut short, wrong, missing, false, listed (a
-    movelist only), unlisted (shown, but no move was made), joined (an adjourned part inside the continued game), shown
-    (the boards of the stream's examined games)."""
+    """How one expected or found game compares with the truth.
+
+    ``status``: exact, cut short, wrong, missing, false, listed (a move list only), unlisted (shown, but no move was
+    made), joined (an adjourned part inside the continued game), shown (the boards of the stream's examined games).
+    """
 
     status: str
     what: str
@@ -295,8 +297,10 @@ def _judge(want: Wanted, game: Game, reading: Reading, runs: list[Run]) -> Findi
 
 
 def _compare_facts(want: Wanted, game: Game, problems: list[str]) -> int:
-    """Count differences in variant, time control and completeness. Rated is not compared: the truth has what the
-    client asked for, and servers B and C do not tell observers."""
+    """Count differences in variant, time control and completeness.
+
+    Rated is not compared: the truth has what the client asked for, and servers B and C do not report it to observers.
+    """
     asked = want.truth.get("match_options", "")
     variants: set[str | None] = {{"standard": "chess"}.get(want.truth["variant"], want.truth["variant"])}
     if asked.startswith("wild"):
@@ -304,7 +308,7 @@ def _compare_facts(want: Wanted, game: Game, problems: list[str]) -> int:
     base_s = want.truth["initial_minutes"] * 60
     bases = {base_s, 10} if base_s == 0 and want.truth["increment_seconds"] else {base_s}
     every = set(range(1, len(want.truth["moves_uci"]) + 1))
-    # A game that lacks plies must not call itself complete, even where the stream told of them.
+    # A game that lacks plies must not call itself complete, even where the stream contained them.
     there = {ply.ply for ply in game.plies} >= every
     whole = there and want.plies == every and any(run.result is not None for run in want.runs)
     found = [
@@ -472,7 +476,7 @@ def totals(scores: Iterable[StreamScore]) -> dict[str, int]:
 
 
 def score_public(find: Callable[[str], list[Game]]) -> list[StreamScore]:
-    """Compare the games found in each public excerpt with those that stand in its text (``tests/public_games.py``)."""
+    """Compare the games found in each public excerpt with those in its text (``tests/public_games.py``)."""
     scores = []
     for name, expected in PUBLIC_GAMES.items():
         left = list(expected)

@@ -28,12 +28,12 @@ def test_binaries_as_old_as_their_sources_are_good(tree: Path) -> None:
     assert stale_binaries(tree) == []
 
 
-def test_a_source_that_changed_is_told(tree: Path) -> None:
+def test_a_source_that_changed_is_reported(tree: Path) -> None:
     os.utime(tree / "recorder" / "a.py", (1001, 1001))
     assert stale_binaries(tree) == [tree / "recorder" / f"a{EXTENSION_SUFFIXES[0]}"]
 
 
-def test_a_binary_that_nothing_wants_is_told(tree: Path) -> None:
+def test_an_unused_binary_is_reported(tree: Path) -> None:
     left = tree / "recorder" / f"b{EXTENSION_SUFFIXES[0]}"
     left.touch()
     assert stale_binaries(tree) == [left]
@@ -41,11 +41,11 @@ def test_a_binary_that_nothing_wants_is_told(tree: Path) -> None:
 
 def test_what_is_compiled_exists_and_make_knows_it() -> None:
     assert all(source.is_file() for source in sources())
-    command = ["make", "--silent", "--eval", "told: ; @echo $(COMPILED)", "told"]
+    command = ["make", "--silent", "--eval", "modules: ; @echo $(COMPILED)", "modules"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert [ROOT / path for path in told.split()] == sources()
 
 
-def test_version_tells_which_runs() -> None:
+def test_version_prints_which_runs() -> None:
     told = subprocess.run([sys.executable, "-m", "recorder", "--version"], capture_output=True, text=True, check=True)
     assert told.stdout.endswith("(compiled)\n" if is_compiled() else "(pure Python)\n")

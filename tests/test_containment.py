@@ -128,7 +128,7 @@ def test_what_is_no_defect_goes_its_way(error: Exception) -> None:
 
 
 @pytest.mark.usefixtures("contained")
-def test_of_the_error_its_kind_its_words_and_its_place_are_told() -> None:
+def test_an_error_is_reported_with_its_kind_words_and_place() -> None:
     try:
         int("x")
     except ValueError as error:
@@ -173,7 +173,7 @@ def test_an_end_that_fails_leaves_the_moves(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("contained")
-def test_a_line_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_fails_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     break_lines(monkeypatch, "marked")
     games, report = read(STREAM[:PLACE] + CHAT + b"\n\r" + STREAM[PLACE:])
     assert players(games) == GAMES
@@ -412,7 +412,7 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("contained")
-def test_what_could_not_be_stored_of_a_log_that_is_followed_is_told_and_tried_again(
+def test_what_could_not_be_stored_of_a_followed_log_is_reported_and_retried(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_once(monkeypatch)
@@ -434,7 +434,7 @@ def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("contained")
-def test_a_living_game_that_cannot_be_shown_is_shown_when_it_is_over(
+def test_a_game_in_progress_that_cannot_be_stored_is_stored_when_it_is_over(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = failing(InProgressTracker.as_it_stands, lambda _, shown: shown.run.white == THIRD)

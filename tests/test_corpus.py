@@ -98,7 +98,7 @@ def test_the_sockets_own_chunks_change_nothing() -> None:
 
 @pytest.mark.parametrize("scenario", corpus.scenarios())
 def test_golden(scenario: str, pytestconfig: pytest.Config) -> None:
-    """Everything that games and reports say, condensed; ``pytest --update-golden`` writes the files anew."""
+    """Everything that games and reports say, condensed; ``pytest --update-golden`` writes the files."""
     rows = [row for stream in corpus.streams(scenario) for row in _summary(stream)]
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     path = GOLDEN / f"{scenario}.jsonl"

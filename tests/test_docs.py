@@ -1,4 +1,4 @@
-"""The documents tell the truth: generated parts are fresh, commands and links exist."""
+"""The documents are true: generated parts are fresh, commands and links exist."""
 
 from __future__ import annotations
 

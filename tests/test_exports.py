@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("recorder", "storage", "exporters")
-# Alembic runs the files of migrations; nobody imports them.
+# Alembic runs the files of migrations; no module imports them.
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.name != "__main__.py")
 
 
@@ -59,7 +59,7 @@ def faults_of(path: Path, name: str) -> dict[str, set[str]]:
         "in __all__, but not defined": {entry for entry in listed if not hasattr(module, entry)},
         "imported elsewhere, but private": {entry for entry in used if entry.startswith("_")},
         "imported elsewhere, but not in __all__": used - set(listed),
-        # What nobody else uses is either public on purpose or should have an underscore.
+        # What no other module uses is either public on purpose or should have an underscore.
         "public, but not in __all__": defined_names(path) - set(listed),
     }
     return {fault: names for fault, names in found.items() if names}

@@ -109,11 +109,11 @@ def module_name(path: Path) -> str:
 
 
 def layer_of(module: str) -> str:
-    """The longest layer name that the module stands in; the package ``recorder`` itself is its ``__init__``."""
+    """The longest name of a layer that contains the module; the package ``recorder`` itself is its ``__init__``."""
     if module == "recorder":
         return "recorder.__init__"
     found = [layer for layer in TABLE if module == layer or module.startswith(f"{layer}.")]
-    assert found, f"{module} stands in no layer of the table"
+    assert found, f"{module} is in no layer of the table"
     return max(found, key=len)
 
 

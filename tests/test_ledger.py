@@ -49,7 +49,7 @@ def _game(
     seen.events.clear()
     seen.offset, seen.start = 0, None
     made = [_ply(*ply, 100 * place, precision) for place, ply in enumerate(plies, start=1)]
-    main = {ply.ply: ply for ply in made}  # what came later stands
+    main = {ply.ply: ply for ply in made}  # the later ply is valid
     seen.lines[:] = [PlyLine(0, LineKind.MAIN, None, None, list(main.values()))]
     taken_back = [ply for ply in made if main[ply.ply] is not ply]
     if taken_back:
@@ -119,7 +119,7 @@ def test_a_unit_that_changes_in_mid_game_rounds_by_the_coarser() -> None:
     assert _found(game) == (-700, Cause.ROUNDING, None)
 
 
-def test_a_free_first_move_is_told_from_one_that_is_charged() -> None:
+def test_a_free_first_move_differs_from_one_that_is_charged() -> None:
     free = ledger(_game((1, 300_000, 300_000, 4200), (2, 300_000, 300_000, 900), increment_s=12))
     assert [(entry.cause, entry.evidence) for entry in free] == [(Cause.FIRST_MOVE, 100), (Cause.FIRST_MOVE, 200)]
     charged = ledger(_game((1, 307_800, 300_000, 4200), (2, 307_800, 311_100, 900), increment_s=12))
@@ -142,7 +142,7 @@ def test_bughouse_clocks_run_before_the_first_board() -> None:
     assert [(entry.before_ms, entry.cause) for entry in ledger(game)] == [(180_000, Cause.EXACT)] * 2
 
 
-def test_time_that_was_added_is_told_by_its_line() -> None:
+def test_added_time_is_known_from_its_line() -> None:
     game = _game((1, 300_000, 300_000, 0), (3, 355_000, 300_000, 5000))
     _event(game, EventKind.NOTICE, "time-added", 150, 60)
     assert _found(game) == (60_000, Cause.TIME_ADDED, 150)
@@ -154,7 +154,7 @@ def test_time_that_was_added_is_told_by_its_line() -> None:
     assert _last(other).cause is Cause.UNEXPLAINED, "the line tells another sum"
     own = _game((1, 300_000, 300_000, 0), (3, 300_000, 300_000, 60_000))
     _event(own, EventKind.NOTICE, "time-added", 150, 60, own.white.handle)
-    assert _last(own).cause is Cause.UNEXPLAINED, "nobody adds to the own clock"
+    assert _last(own).cause is Cause.UNEXPLAINED, "no player adds to the own clock"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_line_of_our_own_game_tells_whose_clock_it_is(text: str, mine: bool | 
 
 
 @pytest.mark.parametrize("scenario", ["b04_chatter_takeback_pause", "c04_chatter_takeback_pause"])
-def test_what_an_observer_saw_changed_is_what_the_players_were_told(scenario: str) -> None:
+def test_changes_that_an_observer_saw_are_those_the_players_received(scenario: str) -> None:
     def added(connection: str) -> list[tuple[int, int, int | None, Cause | None]]:
         (stream,) = [one for one in corpus.streams(scenario) if one.connection == connection]
         games, _ = product.run([corpus.stream_bytes(scenario, connection)], stream.kind)
@@ -204,7 +204,7 @@ def test_a_clock_that_another_board_shows_changed() -> None:
     assert _found(told) == (-35_000, Cause.CLOCK_SET, 250)
 
 
-def test_a_clock_higher_than_if_no_time_had_passed_was_changed_by_somebody() -> None:
+def test_a_clock_higher_than_if_no_time_had_passed_was_adjusted() -> None:
     moves = (1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 330_000, 300_000, 5000)
     assert ledger(_game(*moves, (4, 330_000, 300_000, 0)))[2][10:] == (35_000, Cause.ADJUSTED, 400), "shown twice"
     wrong = [entry.cause for entry in ledger(_game(*moves, (4, 295_000, 300_000, 0)))]
@@ -235,7 +235,7 @@ def test_a_line_names_the_change_that_a_board_shows(kind: EventKind, detail: str
     assert _found(game) == (-15_000, cause, 200 if cause is Cause.ADJUSTED else 150)
     game.observations[0].events.clear()
     _event(game, kind, detail, 350)
-    assert _last(game).cause is Cause.ADJUSTED, "what came later explains nothing"
+    assert _last(game).cause is Cause.ADJUSTED, "later lines explain nothing"
     unseen = _game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 280_000, 300_000, 5000))
     _event(unseen, kind, detail, 250)
     assert _last(unseen).cause is Cause.UNEXPLAINED, "no board shows it"
@@ -399,7 +399,7 @@ def _thought(
 
 
 def test_what_was_thinking_and_what_the_network() -> None:
-    assert _thought({}) == [None] * 5, "no lag was ever given back: nobody knows"
+    assert _thought({}) == [None] * 5, "no lag was ever given back: unknown"
     assert _thought({}, sealed=True) == [None, *[1000] * 4], "a first move was not timed"
     assert _thought({3: 40}) == [None, *[1000] * 4], "a lag that the server gave back is not in the elapsed time"
     assert _thought({3: 40, 5: 2000}, sealed=False) == [None, 960, 0, None, None], "without a seal it is"
@@ -421,7 +421,7 @@ class _Told:
     causes: dict[int, set[Cause]] = field(default_factory=dict)  # of each row
 
 
-# Of whole seconds, two that are added cannot be told from rounding.
+# Of whole seconds, two that are added look like rounding.
 _ACTIONS = st.sampled_from(["", "", "", "", "", "", "moretime", "hand", "takeback"])
 _MOVES = st.lists(
     st.tuples(st.integers(0, 60_000), _ACTIONS, st.integers(3, 900), st.integers(1, 4)), min_size=4, max_size=40

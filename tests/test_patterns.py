@@ -24,7 +24,7 @@ from tests.support.patterns import (
     sources,
 )
 
-# The longest line that the wire gives away has 64 KiB: what passes at this length takes a few milliseconds there.
+# The longest line that the wire emits has 64 KiB: what passes at this length takes a few milliseconds there.
 LENGTH = 3072
 LONGEST = 12288  # of texts of which one turn is long, so that there are fewer
 LONG_TURN = 4

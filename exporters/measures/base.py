@@ -206,7 +206,7 @@ class Plies:
             always: the column that the measure's table is told by whatever ``by`` says.
         Raises:
             AttributeError: columns are missing; the message names them.
-            DimensionError: a dimension stands twice, or is what the table is always told by.
+            DimensionError: a dimension is named twice, or the table is always grouped by it.
         """
         frame = lazy(plies)
         have = frame.collect_schema().names()
@@ -215,7 +215,7 @@ class Plies:
         if len({*names}) < len(names):
             raise DimensionError(f"a table is told by each of {', '.join(one.name for one in dimensions)} only once")
         if always in names:
-            raise DimensionError(f"this table is always told by {always}: leave it out of `by`")
+            raise DimensionError(f"this table is always grouped by {always}: remove it from `by`")
         wanted = {"key", "ply", "complete", "precision", *columns}
         wanted.update(name for reason in reasons for name in reason.columns)
         wanted.update(name for one in dimensions for name in one.columns)

@@ -206,7 +206,7 @@ def test_48_a_row_without_white() -> None:
     assert [(row.ply, row.san, row.elapsed_ms) for row in got.rows] == [(2, "e5", None)]
 
 
-def test_49_two_lists_are_told_apart_by_their_numbers() -> None:
+def test_49_two_lists_differ_by_their_numbers() -> None:
     rows = ("  1.  e4      (0:00)", "      {Still in progress} *")
     found = recognise("Movelist for game 7:", *LIST, *rows, "Movelist for game 8:", *LIST, *rows)
     assert [event.game_no for event in found if isinstance(event, MovelistRead)] == [7, 8]

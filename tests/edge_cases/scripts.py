@@ -50,7 +50,7 @@ _FIELDS = (
 
 
 class Found(NamedTuple):
-    """What came out of the pipeline."""
+    """What the pipeline returned."""
 
     games: list[Game]
     report: SourceReport
@@ -173,12 +173,12 @@ class Table:
         return f"Game {self.number} ({self.white} vs. {self.black})"
 
     def header(self, category: str = "blitz") -> str:
-        """What FICS tells an observer."""
+        """What FICS prints for an observer."""
         times = f"{self.base} {self.increment}"
         return f"Game {self.number}: {self.white} (1500) {self.black} (1600) rated {category} {times}"
 
     def created(self, category: str = "blitz") -> str:
-        """What is told when a game begins."""
+        """What a server prints when a game begins."""
         return f"{{{self.pair} Creating rated {category} match.}}"
 
     def observing(self) -> str:

@@ -168,7 +168,7 @@ BRANCHES = [
     Branch("35 takeback", edges_24.test_edge_35_takeback_without_text, _Boards, "_earlier", _conflict),
     Branch("37 added time", edges_24.test_edge_37_six_hundred_seconds_more, _Boards, "_clocks_moved", _nothing),
     Branch(
-        "41 a new game is told",
+        "41 a new game is announced",
         edges_24.test_edge_41_number_used_again,
         recorder.tracking.game_lines.GameEnds,
         "created",
@@ -176,7 +176,7 @@ BRANCHES = [
     ),
     Branch(
         "43 reasons without a name",
-        edges_24.test_edge_43_aborted_and_nobody_named,
+        edges_24.test_edge_43_aborted_without_a_name,
         recorder.dialects.results,
         "_WHOLE",
         {},
@@ -196,7 +196,7 @@ BRANCHES = [
         lambda: _NEVER,
     ),
     Branch(
-        "52 hands tell the variant",
+        "52 holdings show the variant",
         edges_47.test_edge_52_movelist_that_names_no_variant,
         recorder.tracking.holdings,
         "_tell_variant",

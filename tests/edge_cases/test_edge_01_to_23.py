@@ -95,7 +95,7 @@ def test_edge_07_missing_and_further_fields() -> None:
         game = only(read(log(first, e4, e5)))
         assert sans(game) == ["e4", "e5"]
         assert game.plies[1].lag_ms == lag
-        # The server that prints no ticking flag tells nothing about the clock being started.
+        # A server that prints no ticking flag does not report whether the clock runs.
         assert [event for event in events(game, "ticking") if tokens == 31] == []
     table = Table()
     later = log(*(f"{frame} 4" for frame in [table.frame(), table.play("e4"), table.play("e5", lag_ms=17)]))
@@ -219,7 +219,7 @@ def test_edge_15_ten_seconds_where_the_clock_shows_them() -> None:
     assert (game.base_s, game.increment_s, game.base_inferred) == (0, 1, False)
 
 
-def test_edge_16_double_push_that_nobody_can_take() -> None:
+def test_edge_16_double_push_that_no_pawn_can_take() -> None:
     for moves, square in ((["e4", "e5"], "-"), (["e4", "a6", "e5", "d5"], "d6")):
         table = Table()
         for san in moves:

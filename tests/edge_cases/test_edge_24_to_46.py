@@ -383,7 +383,7 @@ def _ended(reason: str, result: str, tail: str = "") -> Game:
     return only(read(log(*lines)))
 
 
-def test_edge_43_aborted_and_nobody_named() -> None:
+def test_edge_43_aborted_without_a_name() -> None:
     game = _ended("aborted", "*")
     assert (game.result, game.reason, game.reason_key, game.end) == ("*", "aborted", "aborted-lost", "aborted")
     assert game.termination == "abandoned"

@@ -268,7 +268,7 @@ def test_edge_60_examined_game_goes_back() -> None:
     assert sans(games[GameKind.PLAYED]) == ["d4", "d5"]
     assert found.frames(START, PLY, EXAMINED) == [1, 2, 13]
     assert games[GameKind.EXAMINED].result == "*"
-    # The words ask for 9999 moves; the board alone tells how many there were.
+    # The words ask for 9999 moves; only the board shows how many there were.
     examined = games[GameKind.EXAMINED]
     assert sans(examined) == ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7"]
     shown = [event.ply for event in events(examined, "examine") if event.detail == "shown"]
@@ -389,11 +389,11 @@ def test_edge_66_mark_of_lost_data() -> None:
 
 
 def test_edge_66_and_games_that_are_over_or_examined() -> None:
-    """Only who is still told of a game can have missed something of it."""
+    """Only an observer that still receives a game can have missed a part of it."""
     over, shown = Table(1, "Cid", "Dan"), Table(2, "Eve", "Fay", relation=-2)
     lines = [over.frame(), over.play("e4"), over.over("Dan resigns", "1-0")]
     lines += [shown.frame(), shown.play("d4"), "Game 2: Eve goes forward 1 move."]
-    # The next board may not be the one that this line told of.
+    # The next board may not be the one that this line announced.
     games = read(log(*lines) + b"\x1a" + log("", shown.play("d5"))).games
     lost = {game.game_no: details(game, "feed") for game in games}
     assert lost == {1: [], 2: ["server lost data", "log ends here"]}

@@ -278,7 +278,7 @@ def test_running_flag_of_bughouse_before_the_first_move() -> None:
     found = public("bughouse-play-58")
     game = only(found)
     assert (game.variant, game.white.handle, game.black.handle) == ("bughouse", "fixerator", "GuestGTWN")
-    # The first name of "Creating:" is not White here; the line in braces tells the colours.
+    # The first name of "Creating:" is not White here; the line in braces has the colours.
     assert (game.white.rating_text, game.black.rating_text) == ("----", "++++")
     assert found.frames(START) == [1]
     assert found.holdings(HOLDINGS) == [1]

@@ -128,7 +128,7 @@ def test_oddity_08_lag_only_of_sealed_movers() -> None:
     assert max(lag or 0 for game in lags for lag in game) > 500
     assert [game[:2] for game in lags] == [[0, 0]] * 3
     assert all(ply.elapsed_ms == 0 for game in found.games for ply in game.plies[:2])
-    # The game facts that this observer asked for tell who is sealed: nobody else has any lag.
+    # The game facts that this observer asked for mark the sealed players: no other player has any lag.
     for game in found.games:
         for player, parity in ((game.white, 1), (game.black, 0)):
             lag = max(ply.lag_ms or 0 for ply in game.plies if ply.ply % 2 == parity)
@@ -141,7 +141,7 @@ def test_oddity_09_double_push_file() -> None:
     found = recorded("b02_features", "observer_GuestXc")
     assert bare(found) == played("b02_features")
     assert all(proved(game) for game in found.games)
-    # The move alone tells the file, whatever the server prints: after 1.e4 it is e on all servers.
+    # The move alone gives the file, whatever the server prints: after 1.e4 it is e on all servers.
     for scenario, connection in (("a02_features", "player_Chigorin"), ("b02_features", "observer_GuestXc")):
         pushes = {
             ply.flags >> 4
@@ -190,7 +190,7 @@ def test_oddity_12_the_same_position_again() -> None:
     assert bare(found) == played("b04_chatter_takeback_pause")
 
 
-def test_oddity_13_material_tells_nothing() -> None:
+def test_oddity_13_material_is_not_used() -> None:
     for scenario, connection in (("a03_crazyhouse", "observer_GuestObsD"), ("b09_crazyhouse", "observer_GuestXy")):
         found = recorded(scenario, connection)
         assert bare(found) == played(scenario)
@@ -253,14 +253,14 @@ def test_oddity_17_letter_behind_the_arrow() -> None:
 # Starts and ends
 
 
-def test_oddity_18_what_an_observer_is_told() -> None:
+def test_oddity_18_lines_for_an_observer() -> None:
     table = Table(2, "Short", "Anand", increment=1)
     header = "Game 2: Short (----) Anand (----) unrated blitz 5 1"
     game = only(read(log(table.observing(), header, "", table.frame())))
     assert (game.rated, game.category, game.white.rating_text, game.white.rating) == (False, "blitz", "----", None)
     game = only(read(log(table.observing(), table.frame())))
     assert (game.rated, game.category, game.white.rating_text) == (None, None, None)
-    # The players of the same games are told.
+    # The players of the same games receive the line.
     watched, own = (recorded("b01_standard", name).games for name in ("observer_Watcher", "player_Morphy"))
     assert {game.rated for game in watched} == {None}
     assert None not in {game.rated for game in own}
@@ -307,7 +307,7 @@ def test_oddity_20_number_used_again_by_the_same_players() -> None:
 def test_oddity_21_adjourned_game_goes_on() -> None:
     games = recorded("a11_adjourn_disconnect", "observer_GuestAda").games[:3]
     assert [(game.end, len(game.plies)) for game in games] == [("adjourned", 11), ("adjourned", 18), ("result", 45)]
-    # Only the players are told that an adjourned game goes on; here nobody of them asked for the list.
+    # Only the players receive the line that an adjourned game continues; here neither asked for the list.
     own = recorded("a11_adjourn_disconnect", "player_Carlsen").games[:3]
     assert [(game.continued, game.start_ply, len(game.plies)) for game in own] == [
         (False, 0, 11),
@@ -502,7 +502,7 @@ def test_oddity_34_playing_engines() -> None:
         assert all(proved(game) for game in found.games)
 
 
-def test_oddity_35_pauses_that_observers_are_not_told() -> None:
+def test_oddity_35_pauses_without_a_line_for_observers() -> None:
     own = recorded("b04_chatter_takeback_pause", "player_Capablanca")
     watched = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
     told = [detail for game in own.games for detail in details(game, "notice")]

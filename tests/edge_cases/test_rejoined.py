@@ -51,7 +51,7 @@ def test_a_game_that_is_joined_after_its_first_move_is_whole() -> None:
     assert (ply.elapsed_ms, ply.lag_ms, ply.white_clock_ms, ply.black_clock_ms) == (7000, 120, 299_000, None)
     assert [(event.detail, event.value) for event in events(game, "gap-filled")] == [("start", 0)]
     assert found.frames(START, JOINED, PLY) == [0, 1, 2]
-    # Taken back and played anew: the start is known.
+    # Taken back and played again: the start is known.
     table = Table()
     game = only(read(log(table.play("e4"), table.play("e5"), table.undo(2), table.play("d4"))))
     assert (sans(game), game.start_ply, found.anomalies()) == (["d4"], 0, [])
@@ -85,7 +85,7 @@ def test_a_resumed_game_does_not_begin_with_the_move_before() -> None:
     told = "{Game 7 (Ann vs. Bob) Continuing rated blitz match.}"
     game = only(read(log(told, table.observing(), table.frame(), table.play("e5"))))
     assert (sans(game), game.start_ply) == (["e5"], 1)
-    # Not told: the number had a game of theirs that was adjourned after this move.
+    # Not reported: the number had a game of theirs that was adjourned after this move.
     table = Table()
     lines = [table.observing(), table.frame(), table.play("e4"), table.over("Game adjourned by mutual agreement", "*")]
     games = read(log(*lines, table.observing(), table.frame(), table.play("e5"))).games
@@ -158,7 +158,7 @@ def test_the_same_board_and_the_next_ply_need_no_list() -> None:
         assert details(game, "feed") == ["unobserved", "observed again", "log ends here"]
 
 
-def test_taken_back_while_nobody_looked() -> None:
+def test_taken_back_while_unobserved() -> None:
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays(*OPENING[:4]), table.removed()]
     back = table.undo(2)
@@ -170,7 +170,7 @@ def test_taken_back_while_nobody_looked() -> None:
 
 @pytest.mark.parametrize("other", [Table(7, "Cid", "Dan"), Table(base=3), Table()], ids=["names", "times", "boards"])
 def test_another_game_under_the_number(other: Table) -> None:
-    """Names and times may tell it; if they are the same, pawns that stand on their first squares again do."""
+    """Names and times may show it; if they are equal, pawns on their first squares again do."""
     lines = left_and_seen_again()[1][:-3]
     other = Table(7, other.white, other.black, base=other.base)
     shown = other.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6")[-1]
@@ -181,7 +181,7 @@ def test_another_game_under_the_number(other: Table) -> None:
 
 
 def joined_board(fen: str, verbose: str, pretty: str) -> tuple[Table, str]:
-    """A table and the frame by which somebody joins it."""
+    """A table and the frame by which an observer joins it."""
     table = Table(fen=fen)
     return table, table.frame(verbose=verbose, pretty=pretty)
 

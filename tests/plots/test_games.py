@@ -74,7 +74,7 @@ def test_figures_of_whole_seconds_are_no_finer() -> None:
 def test_shares_of_think_times_by_phase() -> None:
     shares = PICTURES["thinking"].table(posed(TEN), PlotOptions())
     opening = shares[shares["phase"] == "opening"].set_index("think")["plies"].to_dict()
-    # 1000 and 2000 are the first of their classes; first moves are left out.
+    # 1000 and 2000 are the first of their classes; first moves are excluded.
     assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
     assert shares["share"].sum() == 1
     assert shares.attrs == {"games": 1, "plies": 8, "left_out": {"of first moves": 2}}
@@ -277,7 +277,7 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
         score_by_lead(many(), move=40)
 
 
-def test_leads_tell_what_is_left_out() -> None:
+def test_leads_name_what_is_excluded() -> None:
     table = lead_scores(joined(many(), posed([1000] * 50, key="c" * 20, result="*")), move=20)
     assert table.attrs["left_out"] == {"without a result": 2}
     assert (table.attrs["games"], table.attrs["plies"]) == (6, 12)
@@ -363,7 +363,7 @@ def test_four_clocks_on_the_time_of_arrival() -> None:
     assert ax.get_xlabel() == "time since the start, by the boards' arrival (min:s)"
 
 
-def test_without_arrival_the_clocks_tell_the_time() -> None:
+def test_without_arrival_the_clocks_give_the_time() -> None:
     ax = bughouse_clocks(match(arrival_ms=None, at=None, time_basis="none"))
     assert list(line(ax, "clock-A-white").get_xdata()[:5]) == pytest.approx([0, 0, 0, 2.662, 6.899])
     assert ax.get_xlabel() == "time used on the board, by both its clocks (min:s)"
@@ -395,7 +395,7 @@ def test_a_date_without_zone_is_a_date() -> None:
     assert "20" not in title(ax).partition("\n")[2].replace("2 ", "")
 
 
-def test_an_examined_game_tells_nothing_about_time() -> None:
+def test_an_examined_game_has_no_times() -> None:
     with pytest.raises(ExportError, match=r"No data \(10 plies of examined games\)"):
         move_times(posed(TEN, kind="examined"))
 

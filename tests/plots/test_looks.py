@@ -48,7 +48,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
-def test_colours_can_be_told_from_the_background(theme: Theme) -> None:
+def test_colours_differ_from_the_background(theme: Theme) -> None:
     for words in (theme.text, theme.muted):
         assert contrast(words, theme.background) >= 4.5
     for drawn in (theme.white, theme.black, theme.mark, *theme.phases):

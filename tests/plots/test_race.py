@@ -77,7 +77,7 @@ def test_a_missing_clock_breaks_the_line_and_is_counted() -> None:
     assert footer(ax) == "1 game, 9 plies · excluded: 1 ply without a known clock"
 
 
-def test_moves_that_nobody_saw_are_shaded() -> None:
+def test_unobserved_moves_are_shaded() -> None:
     ax = clock_race(posed(TEN, missing=frozenset({4, 5}), complete=False))
     assert "gap-3" in gids(ax)
     assert "moves not recorded" in labels(ax)
@@ -144,6 +144,6 @@ def test_axes_that_were_given_are_used_and_given_back() -> None:
     assert figure.axes == [ax]
 
 
-def test_an_unknown_theme_is_told() -> None:
+def test_an_unknown_theme_is_refused() -> None:
     with pytest.raises(ExportError, match="Unknown theme 'blue': choose light or dark"):
         clock_race(posed(TEN), theme="blue")

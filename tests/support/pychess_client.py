@@ -1,4 +1,4 @@
-"""PyChess as somebody who follows games and saves them: ``pychess_client.py PORT PLACE FILE GAMES``.
+"""PyChess as a client that follows games and saves them: ``pychess_client.py PORT PLACE FILE GAMES``.
 
 Run by the Python that PyChess is installed for: its own connection, game and PGN modules without their windows. It
 logs in on this machine with a time seal, goes to PLACE of the replay, follows everybody, appends every game that has

@@ -43,7 +43,7 @@ def test_of_a_saved_game_as_the_mover_sees_them(plies: pd.DataFrame) -> None:
         (None, 4, -100, None),
         (100, None, None, None),
     ]
-    assert plies["eval_engine"].isna().all()  # lichess does not tell it
+    assert plies["eval_engine"].isna().all()  # lichess does not name it
 
 
 def test_losses_by_hand(plies: pd.DataFrame) -> None:
@@ -57,7 +57,7 @@ def test_chances_are_those_of_the_formula() -> None:
 
 
 def test_an_engine_that_plays_has_evaluations_and_no_loss(corpus_archive: Archive) -> None:
-    """What it thought led to its own moves; what the other's moves are worth nobody says."""
+    """An engine's evaluations are for its own moves; those of its opponent have none."""
     plies = corpus_archive.plies()
     found = plies[plies["eval_engine"].notna()]
     assert found["eval_depth"].notna().any()

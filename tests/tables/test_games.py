@@ -49,7 +49,7 @@ def test_games_are_those_of_the_sides(corpus_archive: Archive) -> None:
     assert list(games["black_id"]) == list(sides["player_id"][1::2])
 
 
-def test_events_tell_what_happened(corpus_archive: Archive) -> None:
+def test_events_have_kind_and_ply(corpus_archive: Archive) -> None:
     events = corpus_archive.events()
     takebacks = events[events["kind"] == "takeback"]
     assert takebacks["value"].min() >= 1

@@ -83,7 +83,7 @@ def test_a_game_is_in_no_two_pieces(corpus_archive: Archive) -> None:
 
 
 def test_a_table_is_of_one_moment(tmp_path: Path) -> None:
-    """Somebody who commits while two connections begin is noticed: then they begin again."""
+    """A commit while two connections begin is noticed: they begin again."""
     corpus = Path(__file__).parents[1] / "corpus" / "public"
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", corpus / "pychess-play-gbtami.txt")

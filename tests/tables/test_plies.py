@@ -128,7 +128,7 @@ def test_days_are_whole(corpus_archive: Archive, until: object) -> None:
     assert len(corpus_archive.plies(until="2020-01-30", since=date(2020, 1, 30))) == 0
 
 
-def test_wrong_filters_are_told(corpus_archive: Archive) -> None:
+def test_invalid_filters_are_refused(corpus_archive: Archive) -> None:
     with pytest.raises(TypeError, match="no filter 'players'"):
         corpus_archive.plies(players="Ann")  # type: ignore[call-arg]  # that it is refused is tested
     with pytest.raises(ExportError, match="is not a date"):
@@ -145,7 +145,7 @@ def test_an_archive_that_is_not_there(tmp_path: Path) -> None:
     assert not (tmp_path / "none.sqlite").exists()
 
 
-def test_while_somebody_writes(tmp_path: Path, corpus_archive: Archive) -> None:
+def test_while_another_process_writes(tmp_path: Path, corpus_archive: Archive) -> None:
     """A table is of one moment; the next one sees what was added, and nothing is held open between them."""
     cli = Cli(tmp_path / "archive.sqlite")
     corpus = Path(__file__).parents[1] / "corpus" / "public"

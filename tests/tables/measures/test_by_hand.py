@@ -76,7 +76,7 @@ def test_whole_seconds_make_figures_whole_seconds() -> None:
     assert plies.ics.time_usage(by=()).attrs["marked"] == {"seconds only": 2}
 
 
-def test_what_is_left_out_is_told_by_its_first_reason() -> None:
+def test_excluded_plies_are_counted_by_their_first_reason() -> None:
     plies = frame_of(
         [
             think(1, 1000, key="examined", kind="examined", time_control="-"),
@@ -116,7 +116,7 @@ def test_one_player_in_two_spellings_is_one_row() -> None:
     assert rows(plies.ics.time_usage(by="player"), "player", "games") == [("Ann", 2)]
 
 
-def test_phases_and_time_controls_stand_in_their_natural_order() -> None:
+def test_phases_and_time_controls_have_their_natural_order() -> None:
     groups = [("60+0", "endgame"), ("60+0", "opening"), ("300+0", "middlegame"), ("180+12", None), ("180+2", None)]
     plies = frame_of(
         think(3, 1000, key=f"{number}", time_control=control, phase=phase)
@@ -131,7 +131,7 @@ def test_phases_and_time_controls_stand_in_their_natural_order() -> None:
     ]
 
 
-def test_instants_are_those_at_the_floor_and_only_where_it_can_be_told() -> None:
+def test_instants_are_those_at_the_floor_and_only_where_times_are_precise() -> None:
     took = {1: 0, 3: 100, 5: 101, 7: 0, 9: 57}
     plies = frame_of([*(think(ply, ms) for ply, ms in took.items()), think(4, 0, precision="seconds")])
     table = plies.ics.instant(by=())
@@ -169,7 +169,7 @@ def test_correlation_of_thinks_that_follow_each_other() -> None:
     assert rows(same, "pairs", "correlation") == [(2, None)]
     coarse = frame_of(think(ply, 0) | {"key": "s" * 20, "precision": "seconds"} for ply in (3, 5, 7))
     mixed = pd.concat([frame_of(think(ply, 100) for ply in (3, 5, 7)), coarse]).ics.autocorrelation()
-    assert rows(mixed, "pairs", "correlation") == [(2, None)]  # not 1.0, which would tell the precision
+    assert rows(mixed, "pairs", "correlation") == [(2, None)]  # not 1.0, which would show the precision
     assert mixed.attrs["left_out"] == {"seconds only": 3, "no think before": 1}
 
 
@@ -325,7 +325,7 @@ def test_time_odds() -> None:
     ]
 
 
-def test_activity_is_told_in_utc_or_at_an_offset() -> None:
+def test_activity_is_in_utc_or_at_an_offset() -> None:
     sunday = 1_580_083_199_000  # 2020-01-26T23:59:59Z
     plies = frame_of(
         [

@@ -41,7 +41,7 @@ def at_each_second(match: Match) -> Match:
     return Match(timed(match.a, "A"), timed(match.b, "B"))
 
 
-def test_the_moves_stand_in_the_order_of_the_match(archive: Archive) -> None:
+def test_the_moves_are_in_the_order_of_the_match(archive: Archive) -> None:
     moves = archive.matches()
     names = ["board", "moment", "mover", "partner", "san", "clock_after_ms"]
     assert list(moves[names].head(4).itertuples(index=False, name=None)) == [
@@ -83,7 +83,7 @@ def test_waits_are_those_with_one_colour_on_the_move_on_both_boards(archive: Arc
     assert found["sit_ms"][1:9].tolist() == [0, 1000, 0, 1000, 0, 1000, 0, 1000]
 
 
-def test_where_a_move_is_missing_no_wait_is_told(archive: Archive) -> None:
+def test_where_a_move_is_missing_the_wait_is_unknown(archive: Archive) -> None:
     (match,), _ = find_matches(list(read_games(SAVED)))
     match = at_each_second(match)
     seen = match.a.observations[0]

@@ -72,7 +72,7 @@ def test_clock_curve_and_even_budget(games: dict[str, pd.DataFrame]) -> None:
     assert budgets == {"a": [(75_000, 314_597)], "b": [(75_000, 314_000)], "c": [(80_000, 320_000)]}
 
 
-def test_instant_moves_can_be_told_only_in_milliseconds(games: dict[str, pd.DataFrame]) -> None:
+def test_instant_moves_need_times_in_milliseconds(games: dict[str, pd.DataFrame]) -> None:
     names = ["side", "plies", "instant", "at_limit"]
     assert rows(games["a"].ics.instant(by="side"), *names) == [("white", 3, 1, 1), ("black", 3, 1, 1)]
     for server in "bc":
