@@ -34,7 +34,6 @@ __all__ = [
     "protected",
     "require_games",
     "require_keys",
-    "settled",
     "share_archive",
     "without_games",
 ]
@@ -108,16 +107,6 @@ def _refuse_unknown_variants(archive: ArchiveStore, where: GameFilter) -> None:
         raise UnknownVariantError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
 
 
-def settled(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
-    """The filter as an archive needs it: its keys are there, and with ``--unique`` probable duplicates are folded.
-
-    Raises:
-        StorageError: there is no such game.
-    """
-    require_keys(archive, chosen)
-    return replace(chosen, folded=archive.duplicates.folded(chosen)) if chosen.unique else chosen
-
-
 def _require_analyst(archive: ArchiveStore, name: str) -> None:
     """Refuse the beginning of an engine's name that no analysis of the archive is by.
 
@@ -131,14 +120,18 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
 
 
 def named_games(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
-    """The filter, with ``last`` and ``last~2`` as the keys that they stand for.
+    """The filter as an archive needs it.
+
+    Its keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable duplicates are
+    excluded.
 
     Raises:
         StorageError: there is no such game.
     """
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
-    return settled(archive, found)
+    require_keys(archive, found)
+    return replace(found, folded=archive.duplicates.folded(found)) if found.unique else found
 
 
 def left_out(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:

@@ -58,9 +58,10 @@ _SECTIONS = {
         "db",
         "config",
         "completion",
+        "help",
     ),
 }
-_UNCONFIGURED = ("config", "completion")
+_UNCONFIGURED = ("config", "completion", "help")
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -204,6 +205,7 @@ Examples:
   ics-recorder show last
   ics-recorder export pgn -o games.pgn
   ics-recorder convert session.log -o session.pgn
+  ics-recorder help filters
 """,
 )
 @click.version_option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import chosen_games, left_out, protected, settled, without_games
+from recorder.archive.exporting import chosen_games, left_out, named_games, protected, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     csv_option,
@@ -61,7 +61,8 @@ def command() -> None:
     """Export games as PGN, BPGN, tables or JSON.
 
     By default all played games with at least one known move are exported, incomplete, adjourned and aborted ones too,
-    and marked as such. The number of excluded games is printed to stderr. KEY is the first characters of a game's key.
+    and marked as such. The number of excluded games is printed to stderr. KEY is the first characters of a game's key,
+    or last, or last~2 for the third newest (see `help keys`).
     """
 
 
@@ -290,7 +291,7 @@ def _write(
     """Write the games that the options choose, and say what was written and what was left out."""
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
+        chosen = named_games(archive, chosen)
         report = write(archive, chosen)
         say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import left_out, settled, without_games
+from recorder.archive.exporting import left_out, named_games, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import say_left_out
 from recorder.cli.options import (
@@ -52,14 +52,14 @@ Examples:
 def command(where: str, as_json: bool, **filters: Any) -> None:
     """List games: by default all played games with a known move.
 
-    KEY is the first characters of a game's key. The number of games that the default and the filters exclude is printed
-    to stderr.
+    KEY is the first characters of a game's key, or last, or last~2 for the third newest (see `help keys`). The number
+    of games that the default and the filters exclude is printed to stderr (see `help filters`).
     """
     from recorder.archive.related import games_in_progress
 
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        chosen = settled(archive, chosen)
+        chosen = named_games(archive, chosen)
         going_on = games_in_progress(archive)
         games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False)
         if as_json:

@@ -12,32 +12,11 @@ import click
 
 from recorder.cli import main
 from recorder.cli.options import WordSet
-from recorder.errors import ExitCode
+from recorder.cli.topics import EXIT_CODES, TOPICS
 
 __all__ = ["reference"]
 
 _BLANKS = re.compile(r"\s+")
-_CODES = {
-    ExitCode.OK: "all is well",
-    ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found something, or `--strict` was given and a log has"
-    " anomalies",
-    ExitCode.USAGE: "usage error: an unknown command or option, or an invalid value",
-    ExitCode.INPUT: "a named file is no log, a folder holds none, a log could not be read whole (the others were), or"
-    " files have no game to replay, or a recording not the place of `--from`",
-    ExitCode.ARCHIVE: "the archive cannot be used as asked, or does not have all that was recorded",
-    ExitCode.OUTPUT: "an output cannot or must not be written",
-    ExitCode.UNPROVED: "`verify` could read none of the logs again",
-    ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
-    ExitCode.LOGIN: "a server cannot be reached, or does not let us in",
-    ExitCode.LISTEN: "clients cannot be waited for at the address of `--listen`",
-    ExitCode.ENGINE: "a chess engine cannot be started, lacks an option of `--option`, or failed with some game;"
-    " the others were analysed",
-    ExitCode.RECONNECTING: "`status --check`: a recorder runs, but is not connected or not logged in",
-    ExitCode.NOT_RECORDING: "`status --check`: nothing is being recorded",
-    ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept (`record`, `proxy` and `follow`"
-    " are ended by Ctrl-C: 0)",
-    ExitCode.PIPE: "the reader of standard output has gone away, or is too slow for `--events`",
-}
 
 
 def reference() -> str:
@@ -48,10 +27,14 @@ def reference() -> str:
         f"{_paragraphs(main.help or '')}\n",
         "## Exit codes\n",
         "| code | meaning |\n| --- | --- |\n"
-        + "".join(f"| {code.value} | {meaning} |\n" for code, meaning in _CODES.items()),
+        + "".join(f"| {code.value} | {meaning} |\n" for code, meaning in EXIT_CODES.items()),
     ]
     for name, command in _commands(main, "ics-recorder"):
         parts += _section(name, command)
+    parts.append("## Topics\n\n`ics-recorder help TOPIC` prints these texts.\n")
+    for name, (about, text) in TOPICS.items():
+        if name != "exit-codes":
+            parts.append(f"### {name}: {about}\n\n```\n{text.strip()}\n```\n")
     return "\n".join(parts)
 
 

@@ -1,0 +1,205 @@
+"""What ``ics-recorder help TOPIC`` prints: subjects that the options of many commands have in common."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import Final
+
+from recorder.errors import ExitCode
+
+__all__ = ["EXIT_CODES", "TOPICS"]
+
+EXIT_CODES: Final = {
+    ExitCode.OK: "success",
+    ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found differences, or a log has anomalies and"
+    " `--strict` was given",
+    ExitCode.USAGE: "usage error: an unknown command or option, or an invalid value",
+    ExitCode.INPUT: "a file is not a log, a folder contains no log, a log could not be read whole (the others were),"
+    " the files contain no game to replay, or the recording does not reach the time of `--from`",
+    ExitCode.ARCHIVE: "the archive cannot be used, has no data for the command, or lacks part of what was recorded",
+    ExitCode.OUTPUT: "an output cannot be written, or exists and `--force` was not given",
+    ExitCode.UNPROVED: "`verify` could read none of the logs again",
+    ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
+    ExitCode.LOGIN: "a server cannot be reached, or refuses the login",
+    ExitCode.LISTEN: "the address of `--listen` cannot be used",
+    ExitCode.ENGINE: "a chess engine cannot be started, lacks an option of `--option`, or failed with a game (the"
+    " others were analysed)",
+    ExitCode.RECONNECTING: "`status --check`: a recorder runs, but is not connected or not logged in",
+    ExitCode.NOT_RECORDING: "`status --check`: nothing is being recorded",
+    ExitCode.INTERRUPTED: "interrupted by the user; finished work is kept (`record`, `proxy` and `follow` end with 0"
+    " after Ctrl-C)",
+    ExitCode.PIPE: "the reader of standard output has closed it, or is too slow for `--events`",
+}
+"""Each exit code and its meaning."""
+
+_FILTERS = """
+games, clocks, export, plot, report and replay choose games by the same options.
+Without any of them they choose all played games with at least one known move.
+
+  $ ics-recorder games --player Morphy --last 20
+  $ ics-recorder export pgn --white Morphy --result 1-0 -o won.pgn
+  $ ics-recorder clocks --variant crazyhouse --variant chess --no-guests
+
+Different options must all match. Of an option that is repeated one value must
+match: the last example selects crazyhouse and chess. Handles, variants,
+categories and servers are case-insensitive.
+
+  --player HANDLE     as White or Black; --white and --black: in this colour
+  --opponent HANDLE   against this player; with --player, games of these two
+  --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
+  --category WORD     as the server spells it: blitz, standard, lightning
+  --since, --until    first and last day of the game's start, in UTC; games
+                      whose date is unknown do not match and are counted
+  --source ID         games of one log (see `sources`)
+  --me HANDLE         games that a connection of this handle recorded
+  --server NAME       games of one site; unknown: games without a site
+  --complete          games from the first move to the result, without gaps
+  --last N            the newest N games that match everything else
+
+--include adds games that are excluded by default: examined (lectures and
+analysis), setup (positions that were set up) and empty (no known move):
+
+  $ ics-recorder games --include examined,empty --since 2020-01-01
+
+--unique counts games that are probably duplicates once. The numbers of excluded
+games, and why they are excluded, are printed to stderr.
+"""
+
+_KEYS = """
+Every game has a key: hexadecimal digits that stay the same when its log is
+imported again. `games` prints the first eight. A command takes as
+many digits as tell the game from the others:
+
+  $ ics-recorder show 6af8
+  $ ics-recorder export pgn 6af8 -o game.pgn
+
+`last` is the newest played game, `last~1` the one before it:
+
+  $ ics-recorder show last
+  $ ics-recorder report last~2 -o game.html
+
+If several games begin with the digits, the message lists them. A game that was
+merged from several sources has one key; the keys of the merged games lead to it
+as well. The shell completes keys: see `help completion`.
+
+Sources have an ID, which is used in the same way:
+
+  $ ics-recorder sources
+  $ ics-recorder games --source 1bf8
+"""
+
+_LOGS = """
+import, convert and follow read logs of clients and saved games. The kind of a
+file is recognised by its content, whatever its name is; --kind overrides this.
+
+  raw          what a server sends, byte by byte (telnet, nc, a capture)
+  typescript   what the program script records, with its timing file
+  xboard       debug file of xboard (-debug)
+  pychess      log of PyChess
+  stamped      log of a client that begins each line with the time
+  journal      journal of `record` or `proxy`
+  pgn, bpgn    saved games; BPGN has both boards of a bughouse match
+
+  $ ics-recorder import -n logs
+  $ ics-recorder import logs --server freechess.org --tz Europe/Vienna
+  $ ics-recorder convert session.log -o session.pgn
+
+The first command identifies the files without importing them. Files that are
+compressed with gzip, bzip2, xz or zstd are decompressed. Standard input is -.
+
+Importing a log again changes nothing; only the new part of a log that has grown
+is read. A game in several logs is stored once, and every move comes from the
+log that has it most exactly. What cannot be read is an anomaly:
+
+  $ ics-recorder sources
+  $ ics-recorder anomalies
+  $ ics-recorder verify
+"""
+
+_TIMES = """
+Time of day
+  The archive has dates in UTC. A log without a date and a time zone needs both:
+
+  $ ics-recorder import session.log --date 2020-01-31 --tz Europe/Vienna
+
+  The date of the file itself is never used. Without a date the start of a game
+  stays unknown, and --since and --until do not match it. Days are written as
+  YYYY-MM-DD; --since and --until are days in UTC.
+
+  $ ics-recorder games --since 2005-01-01 --until 2012-12-31
+
+Time of a move
+  elapsed   what the server charged for the move
+  clock     what is left of a player's time after the move
+  lag       network time that the server prints with the move
+  arrival   when the line reached the recorder
+
+  Clock before - elapsed + increment = clock after: `verify` checks this sum for
+  each move and names a cause where it does not hold. Whole seconds are printed
+  as 0:05, milliseconds as 0:05.123; a dash means unknown. Times that are
+  computed from clocks, and clocks that are computed from times, are marked.
+
+  $ ics-recorder clocks last
+  $ ics-recorder clocks --player Morphy --by phase
+  $ ics-recorder export pgn last --clock clk,emt,lag
+
+  CSV, JSON and Parquet have times in milliseconds, tables on a terminal in
+  hours, minutes and seconds, and lag in milliseconds (ms).
+
+Time controls are written as minutes and increment by servers (5 12) and as
+seconds and increment here (300+12).
+
+Limits of time have a unit: `replay engine --time 500ms`, or 2s.
+"""
+
+_PRIVACY = """
+What is stored
+  Archive and journals are readable by their owner only. Passwords and session
+  keys are masked before anything is stored. --chat chooses the chat that is
+  stored: none; public (kibitzes, whispers, shouts, channels), the default; own,
+  also tells about one's own games; all.
+
+  $ ics-recorder import session.log --chat none
+
+  The archive also has the bytes of the logs, unless --no-keep-source is given.
+
+To share an archive
+  `db share` copies it without bytes of logs, paths, tells and typed input.
+  --pseudonyms replaces every handle by an invented word, in texts as well.
+
+  $ ics-recorder db share --pseudonyms -o shared.sqlite
+
+To erase a player
+  `forget` erases the games and the chat of a player, also from later imports.
+  --dry-run prints what would be erased.
+
+  $ ics-recorder forget --dry-run Morphy
+  $ ics-recorder forget --yes Morphy
+  $ ics-recorder forget --undo Morphy
+
+  Logs on the disk, backups and exported files are not changed; they are named.
+
+To erase a log
+  $ ics-recorder sources forget 1bf8
+
+Passwords in old logs
+  `journal scrub` copies a log with passwords masked:
+
+  $ ics-recorder journal scrub session.log -o clean.log
+"""
+
+TOPICS: Final = {
+    "filters": ("how options choose games: players, dates, variants", _FILTERS),
+    "keys": ("how to name a game or a source", _KEYS),
+    "logs": ("which files can be read, and what reading them again does", _LOGS),
+    "times": ("dates and time zones, think times, clocks and lag", _TIMES),
+    "privacy": ("what is stored, and how to mask, share and erase it", _PRIVACY),
+    "exit-codes": (
+        "what the exit status means",
+        "\n".join(
+            fill(meaning.replace("`", ""), 80, initial_indent=f"{code.value:>5}  ", subsequent_indent=" " * 7)
+            for code, meaning in EXIT_CODES.items()
+        ),
+    ),
+}
+"""Name of a topic: its summary, and the text in lines of at most 80 columns."""
