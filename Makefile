@@ -67,6 +67,7 @@ lint: $(VENV)/.installed-for-development
 	$(BIN)/codespell .
 
 docs: $(VENV)/.installed-for-development
+	$(BIN)/python -m tests.conformance.pages
 	$(BIN)/python -m recorder.cli.reference docs/reference/cli.md
 	$(BIN)/python -m storage.schema.reference docs/reference/schema.md
 	$(BIN)/python -m recorder.cli.python_reference docs/reference/python.md

@@ -27,8 +27,8 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def _add_navigation(_app: Sphinx, name: str, source: list[str]) -> None:
-    """Append one table of contents for each section of the index, so that its Markdown stays plain."""
-    if name != "index":
+    """Append one table of contents for each section of an index, so that its Markdown stays plain."""
+    if name not in ("index", "protocol/index"):
         return
     for title, links in _SECTION.findall(source[0]):
         pages = "".join(f"{label} <{page}>\n" for label, page in _PAGE.findall(links))

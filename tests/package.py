@@ -104,6 +104,11 @@ def programs(environment: Path) -> Path:
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 
+def python_of(folder: Path) -> Path:
+    """The interpreter beside the programs."""
+    return folder / ("python.exe" if os.name == "nt" else "python")
+
+
 def install(what: str | Path, folder: Path, environment: dict[str, str]) -> None:
     """Install a distribution into a new environment."""
     venv.create(folder, with_pip=True)
@@ -123,6 +128,7 @@ def try_installed(folder: Path, kind: str) -> None:
         games = json.loads(run(command, "games", "--db", "archive.sqlite", "--json", cwd=here))
         if len(games) != GAMES_IN_LOG:
             raise SystemExit(f"{command}: {len(games)} games instead of {GAMES_IN_LOG}")
+        run(command, "conformance", python_of(folder), "-m", "recorder.conformance", cwd=here)  # the cases are there
 
 
 def check_chosen(folder: Path, environment: dict[str, str]) -> None:

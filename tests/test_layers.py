@@ -47,11 +47,11 @@ BELOW_ARCHIVE = CORE | {
     )
 }
 STORED = BELOW_ARCHIVE | {"storage", "exporters", "migrations"}
-EVERYTHING = STORED | {"recorder.analysis", "recorder.archive", "recorder.cli"}
+EVERYTHING = STORED | {"recorder.analysis", "recorder.archive", "recorder.cli", "recorder.conformance"}
 
 # layer → (its sentence in the document, what it may import besides itself)
 _CORE_SENTENCE = "`containment errors events files model movetext progress text times` ← `rules` and each other"
-_UPPER_SENTENCE = "`live pipeline replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
+_UPPER_SENTENCE = "`conformance live pipeline replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, (_CORE_SENTENCE, CORE)),
     "recorder.rules": ("`rules` ← nothing of ours", set()),
@@ -67,6 +67,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
         "`saved` ← the core, `dialects`, `sources`, `tracking`",
         CORE | {"recorder.dialects", "recorder.sources", "recorder.tracking"},
     ),
+    "recorder.conformance": (_UPPER_SENTENCE, BELOW_ARCHIVE),
     "recorder.live": (_UPPER_SENTENCE, BELOW_ARCHIVE),
     "recorder.replay": (_UPPER_SENTENCE, BELOW_ARCHIVE),
     "recorder.pipeline": (_UPPER_SENTENCE, BELOW_ARCHIVE),

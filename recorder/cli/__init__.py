@@ -55,6 +55,7 @@ _SECTIONS = {
         "forget",
         "verify",
         "journal",
+        "conformance",
         "db",
         "config",
         "completion",

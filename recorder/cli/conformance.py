@@ -1,0 +1,100 @@
+"""``ics-recorder conformance``: run any program against the cases of the protocol specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from recorder.cli.options import Command, force_option, json_option
+from recorder.cli.output import print_json, print_table, say
+from recorder.errors import ExitCode, ExportError
+from recorder.text import clean, plural
+
+if TYPE_CHECKING:
+    from recorder.conformance.runner import ConformanceRun
+
+__all__ = ["command"]
+
+_SETS = ("valid", "invalid", "should", "implementation")
+
+
+@click.command(
+    "conformance",
+    cls=Command,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  ics-recorder conformance python -m recorder.conformance
+  ics-recorder conformance --rule S12 --rule B1-3 ./my-reader
+  ics-recorder conformance --set valid --junit results.xml ./my-reader --stdio
+
+\b
+With --rule S12-4 the first example prints:
+  Rule   Passed  Failed  Not supported
+  S12-4       2       0              0
+  own reader 0.1.0: 2 cases: 2 passed, 0 failed, 0 not supported.
+""",
+)
+@click.argument("program", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="Run only the cases of this rule (S12-7) or family of rules (S12); repeatable.",
+)
+@click.option(
+    "--set", "groups", multiple=True, type=click.Choice(_SETS), help="Run only the cases of this set; repeatable."
+)
+@click.option("--junit", metavar="FILE", help="Also write the results to this file as JUnit XML.")
+@force_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    program: tuple[str, ...],
+    rules: tuple[str, ...],
+    groups: tuple[str, ...],
+    junit: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Test a protocol reader with the specification's cases.
+
+    Starts COMMAND once, writes one case a line to its standard input and reads one JSON line a case from its standard
+    output, at most 10 s each. docs/protocol/conformance.md describes these lines. The exit status is 1 if a case fails
+    or none passes.
+    """
+    from recorder.conformance.cases import load_cases, select_cases
+    from recorder.conformance.report import json_of, junit_of
+    from recorder.conformance.runner import run_cases
+
+    cases = select_cases(load_cases(), rules, groups)
+    if not cases:
+        raise click.UsageError("No case has this rule and set; docs/protocol lists the rules.")
+    if junit is not None and not force and Path(junit).exists():
+        raise ExportError(f"{junit} exists; use --force to replace it.")
+    run = run_cases(program, cases)
+    if junit is not None:
+        Path(junit).write_bytes(junit_of(run))
+    if as_json:
+        print_json(json_of(run))
+    else:
+        _print(run)
+    if not run.passed:
+        ctx.exit(ExitCode.FINDINGS)
+
+
+def _print(run: ConformanceRun) -> None:
+    from recorder.conformance.report import count_by_rule
+    from recorder.conformance.runner import CaseOutcome
+
+    columns = ("Rule", "Passed", "Failed", "Not supported")
+    print_table(columns, count_by_rule(run), right=columns[1:])
+    for result in run.results:
+        if result.outcome is CaseOutcome.FAILED:
+            say(clean(f"{result.case.name} failed: {result.reason}"))
+    counts = ", ".join(f"{run.count(outcome)} {outcome.value}" for outcome in CaseOutcome)
+    say(clean(f"{run.program}: {plural(len(run.results), 'case')}: {counts}."))

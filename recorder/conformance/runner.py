@@ -1,0 +1,225 @@
+"""Run a program against the cases.
+
+The program is started once and answers line by line (docs/protocol/conformance.md has the contract). A crash, a hang or
+an invalid answer fails the case that was asked, and the program is started again for the next one. A case that did not
+run never counts as passed.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from enum import Enum
+from typing import IO, Any, Final, NamedTuple
+
+from recorder.conformance.cases import Case, find_difference
+
+__all__ = ["LIMIT_S", "CaseOutcome", "CaseResult", "ConformanceRun", "run_cases"]
+
+LIMIT_S: Final = 10.0
+"""Time limit for an answer, and for the first line after a start, in seconds."""
+
+_LONGEST_LINE: Final = 64 << 20
+
+
+class CaseOutcome(Enum):
+    """How a case ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_SUPPORTED = "not supported"
+
+
+class CaseResult(NamedTuple):
+    """A case, how it ended, and why it failed or was not run."""
+
+    case: Case
+    outcome: CaseOutcome
+    reason: str | None = None
+
+
+class ConformanceRun(NamedTuple):
+    """What one run found.
+
+    Attributes:
+        program: name and version, as the program reports them; its command where it never did.
+        reads: kinds of facts that the program claims to read.
+        results: one for each case, in their order. starts: how often the program was started.
+    """
+
+    program: str
+    reads: frozenset[str]
+    results: list[CaseResult]
+    starts: int
+
+    def count(self, outcome: CaseOutcome) -> int:
+        """How many cases ended like this."""
+        return sum(result.outcome is outcome for result in self.results)
+
+    @property
+    def passed(self) -> bool:
+        """Whether something passed and nothing failed."""
+        return self.count(CaseOutcome.PASSED) > 0 and not self.count(CaseOutcome.FAILED)
+
+
+class _ProgramError(Exception):
+    """The program crashed, did not answer in time, or broke the contract; the text says which."""
+
+
+class _Program:
+    """One process of the program."""
+
+    def __init__(self, command: Sequence[str], limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        assert self._process.stdout is not None
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+
+    def _read(self, stdout: IO[bytes]) -> None:
+        with stdout:
+            while line := stdout.readline(_LONGEST_LINE):
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def take(self) -> dict[str, Any]:
+        """Read the next line of the program: a JSON object.
+
+        Raises:
+            _ProgramError: there is none in time, or it is something else.
+        """
+        try:
+            line = self._lines.get(timeout=self._limit_s)
+        except queue.Empty:
+            raise _ProgramError(f"no answer in {self._limit_s:g} s") from None
+        if not line:
+            status = self._wait()
+            raise _ProgramError("the program ended" + ("" if status is None else f" with status {status}"))
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            raise _ProgramError(f"the answer is not JSON: {line[:80]!r}") from None
+        if not isinstance(answer, dict):
+            raise _ProgramError("the answer is not a JSON object")
+        return answer
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Write a request and read its answer.
+
+        Raises:
+            _ProgramError: as ``take``.
+        """
+        # A program that does not read its input must not block us: the process is killed when the time is up.
+        timer = threading.Timer(self._limit_s, self._process.kill)
+        timer.start()
+        try:
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            pass  # it has ended: reading says how
+        finally:
+            timer.cancel()
+        return self.take()
+
+    def greeting(self) -> tuple[str, frozenset[str]]:
+        """Read the first line of the program: its name, and the kinds of facts that it reads.
+
+        Raises:
+            _ProgramError: it is something else.
+        """
+        first = self.take()
+        name, reads = first.get("program"), first.get("reads")
+        if not isinstance(name, str) or not isinstance(reads, list) or not all(isinstance(kind, str) for kind in reads):
+            raise _ProgramError('the first line is not {"program": NAME, "reads": [KIND, …]}')
+        return name, frozenset(reads)
+
+    def _wait(self) -> int | None:
+        try:
+            return self._process.wait(self._limit_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def end(self) -> None:
+        """Close its input, and kill it where it does not end by itself."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+        self._wait()
+        self.kill()
+
+    def kill(self) -> None:
+        """End it now."""
+        assert self._process.stdin is not None
+        self._process.kill()
+        self._process.wait()
+        with suppress(OSError):  # what was not written
+            self._process.stdin.close()
+        self._reader.join(self._limit_s)  # a child of the program may keep its output open
+
+
+def run_cases(command: Sequence[str], cases: Iterable[Case], limit_s: float = LIMIT_S) -> ConformanceRun:
+    """Start a program and give it the cases one by one.
+
+    Where the program cannot be started or started again, the cases that are left fail.
+
+    Args:
+        command: the program and its arguments.
+        cases: in order.
+        limit_s: time limit for each answer, in seconds.
+
+    Returns:
+        One result for each case.
+    """
+    name, reads = " ".join(command), None
+
+    program: _Program | None = None
+    results: list[CaseResult] = []
+    starts, lost = 0, None
+    for case in cases:
+        unread: set[str] = set() if reads is None else case.expect.keys() - reads
+        if program is None and lost is None and not unread:
+            starts += 1
+            try:
+                program = _Program(command, limit_s)
+                greeting = program.greeting()
+            except (OSError, _ProgramError) as error:
+                lost = f"the program cannot be started: {error}"
+                if program is not None:
+                    program.kill()
+                    program = None
+            else:
+                name, reads = greeting if reads is None else (name, reads)
+                unread = case.expect.keys() - reads
+        if unread:
+            why = f"the program does not read {', '.join(sorted(unread))}"
+            results.append(CaseResult(case, CaseOutcome.NOT_SUPPORTED, why))
+            continue
+        reason = lost
+        if program is not None:
+            try:
+                reason = _judge(case, program.ask(case.request()))
+            except _ProgramError as error:
+                reason = str(error)
+                program.kill()
+                program = None
+        results.append(CaseResult(case, CaseOutcome.PASSED if reason is None else CaseOutcome.FAILED, reason))
+    if program is not None:
+        program.end()
+    return ConformanceRun(name, reads or frozenset(), results, starts)
+
+
+def _judge(case: Case, answer: dict[str, Any]) -> str | None:
+    """Why an answer is not what the case expects; None: it is.
+
+    Raises:
+        _ProgramError: it answers another case.
+    """
+    if answer.get("id") != case.name:
+        raise _ProgramError(f"the answer is for {answer.get('id')!r}")
+    return find_difference(case.expect, answer)

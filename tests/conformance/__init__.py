@@ -1,0 +1,1 @@
+"""Tests of the protocol specification, its cases and the runner."""

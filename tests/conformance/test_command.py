@@ -1,0 +1,67 @@
+"""``ics-recorder conformance``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from recorder.cli import main
+
+OURS = (sys.executable, "-m", "recorder.conformance")
+SMALL = (sys.executable, str(Path(__file__).parent.parent.parent / "examples" / "conformance" / "small_reader.py"))
+
+
+@pytest.fixture(autouse=True)
+def _ours_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent.parent))
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["conformance", *words])
+
+
+def test_our_reader_passes_all_cases() -> None:
+    result = run("--json", *OURS)
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (report["failed"], report["not_supported"], report["starts"]) == (0, 0, 1)
+    assert report["passed"] == len(report["cases"]) > 200
+
+
+def test_options_after_the_command_belong_to_it() -> None:
+    result = run("--rule", "S12-4", *OURS, "--rule", "B1")
+    assert result.exit_code == 0
+    assert "S12-4\t2\t0\t0" in result.stdout
+    assert result.stderr.endswith(": 2 cases: 2 passed, 0 failed, 0 not supported.\n")
+
+
+def test_a_failed_case_is_exit_status_1(tmp_path: Path) -> None:
+    path = tmp_path / "results.xml"
+    result = run("--rule", "B1-4", "--rule", "B1-8", "--junit", str(path), *SMALL)
+    assert result.exit_code == 1
+    assert "B1-4-a failed: holdings: expected 1, found 0: []" in result.stderr
+    suite = ElementTree.parse(path).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("5", "1")
+    assert run("--rule", "B1-8", "--junit", str(path), *SMALL).exit_code == 5
+    assert run("--rule", "B1-8", "--junit", str(path), "--force", *SMALL).exit_code == 0
+
+
+def test_nothing_supported_is_exit_status_1() -> None:
+    assert run("--rule", "S12-4", *SMALL).exit_code == 1
+
+
+def test_a_program_that_is_not_there_is_exit_status_1() -> None:
+    result = run("--rule", "S12-4", "./no-such-reader")
+    assert result.exit_code == 1
+    assert "S12-4\t0\t2\t0" in result.stdout
+
+
+def test_unknown_rules_are_usage_errors() -> None:
+    result = run("--rule", "S13", *OURS)
+    assert result.exit_code == 2
+    assert "No case has this rule and set" in result.stderr
