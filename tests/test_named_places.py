@@ -1,4 +1,4 @@
-"""Files and functions that the pages name exist: "`_GLUED` in `notices.py`" is where the page says."""
+"""Files and functions that the pages name exist where the page says, and pages of figures stay short."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def test_named_files_and_functions_exist(page: Path) -> None:
     for name, file in _NAME_IN_FILE.findall(text):
         places = [path for path in MODULES if path.as_posix().endswith(f"/{file}")]
         assert any(re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")) for path in places), (name, file)
+
+
+@pytest.mark.parametrize("page", ["fidelity", "performance", "reliability"])
+def test_pages_of_figures_are_short(page: str) -> None:
+    assert len((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def test_names_in_files_are_found() -> None:
