@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recorder import measures, plots
     from recorder.archive.archive import Archive
     from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.importing import Outcome
+    from recorder.archive.storing import Outcome
     from recorder.archive.verifying import Audit, VerifyReport
     from recorder.errors import (
         EngineError,

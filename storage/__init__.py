@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from storage.archive import ArchiveStore
 from storage.files import backup, file_of
-from storage.maintenance.check import check
 from storage.maintenance.malformed import corrupt, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
 from storage.read.query import GameFilter
@@ -25,6 +24,7 @@ from storage.schema.upgrade import current, head, upgrade
 from storage.settings import ForgottenSource
 
 if TYPE_CHECKING:
+    from storage.maintenance.check import check
     from storage.maintenance.removal import ForgetReport
     from storage.maintenance.share import share
     from storage.write.source import SourceWriter
@@ -62,6 +62,10 @@ def __getattr__(name: str) -> Any:
         from storage.maintenance.removal import ForgetReport
 
         return ForgetReport
+    if name == "check":
+        from storage.maintenance.check import check
+
+        return check
     if name == "share":
         from storage.maintenance.share import share
 

@@ -1,183 +1,140 @@
-"""What engines thought of games: rows that hang on a game's key, since the game's own rows come and go.
+"""The analyses of an archive: which there are, storing them, and taking over those of another archive.
 
-The database is otherwise a view of logs; analyses are in none. So nothing that reads a log again deletes them, and what
-moves a game's key moves them. Which of their positions the game still has is kept in ``stands``
-(``storage.current_analyses``).
+The rows of an analysis belong to a game's key, because a game's own rows are deleted and written again. Reading a log
+again deletes no analyses, and an operation that changes a game's key changes theirs.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import groupby
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Collection
 
-from recorder.model import AnalysedPosition, Analysis, Game, Thinking
-from storage.mapping import ANALYSIS_LINES
-from storage.write.rows import insert_into, insert_rows
+from recorder.model import AnalysedPosition, Analysis, Game
+from storage.database import Database
+from storage.files import driver_of
+from storage.read.analyses import analysts, has_analyses, standing_plies, stored_analyses
+from storage.write.analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games, store_positions
+from storage.write.games import find_successors
 
-__all__ = [
-    "StoredAnalysis",
-    "analysts",
-    "has_analyses",
-    "load_analyses",
-    "move_analyses",
-    "standing_plies",
-    "store_positions",
-    "stored_analyses",
-]
-
-_LINES: Final = insert_into("analysis_lines")
-_COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
-_FIND: Final = (
-    "SELECT id FROM analyses WHERE game_key = ? AND engine = ? AND protocol = ? AND settings = ? ORDER BY id LIMIT 1"
-)
-_MOVING: Final = "~"  # no key begins with it
+__all__ = ["ArchiveAnalyses", "keys_here"]
 
 
-class StoredAnalysis(NamedTuple):
-    """An analysis as it is stored, with positions that its game has no more.
-
-    ``key``: of the game, here. ``sha256``, ``first_offset``: where a source tells that game; None: it is not here.
-    ``analysis`` has no lines: ``positions`` have them.
-    """
-
-    key: str
-    sha256: str | None
-    first_offset: int | None
-    analysis: Analysis
-    positions: list[AnalysedPosition]
-
-
-def has_analyses(driver: sqlite3.Connection) -> bool:
-    """Whether there is any analysis at all."""
-    return driver.execute("SELECT 1 FROM analyses LIMIT 1").fetchone() is not None
-
-
-def analysts(driver: sqlite3.Connection) -> list[str]:
-    """The names of all engines that have analysed a game, by alphabet."""
-    return [name for (name,) in driver.execute("SELECT DISTINCT engine FROM analyses ORDER BY engine")]
-
-
-def load_analyses(driver: sqlite3.Connection, games: Collection[Game]) -> None:
-    """Give games what engines thought of positions that they still have, the analysis begun first in front.
-
-    What was stored of one engine with the same settings under several keys of a game is one analysis.
-    """
-    of_key = {key: game for game in games for key in (game.key, *game.witnesses)}
-    marks = ", ".join("?" * len(of_key))
-    rows = driver.execute(
-        f"SELECT a.game_key, a.begun_ms, a.engine, a.protocol, a.settings, p.ply, {_COLUMNS} FROM analyses a"
-        " JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands JOIN analysis_lines l ON l.position_id = p.id"
-        f" WHERE a.game_key IN ({marks}) ORDER BY a.begun_ms, a.id, p.ply, l.seq",
-        list(of_key),
-    )
-    found: dict[tuple[str, str, str, str], tuple[Analysis, dict[int, list[Thinking]]]] = {}
-    for (key, begun_ms, engine, protocol, settings), told in groupby(rows, lambda row: row[:5]):
-        named = (of_key[key].key, engine, protocol, settings)
-        head, by_ply = found.setdefault(named, (Analysis(engine, protocol, settings, begun_ms, ()), {}))
-        by_ply |= {ply: [_thinking(head, row[5:]) for row in lines] for ply, lines in groupby(told, lambda row: row[5])}
-    for (key, *_), (head, by_ply) in found.items():
-        of_key[key].analyses.append(replace(head, lines=_numbered(by_ply)))
-
-
-def _thinking(head: Analysis, row: Sequence[Any]) -> Thinking:
-    """A line by its ply and the columns of ``analysis_lines`` from ``depth`` on."""
-    return Thinking._make((0, row[0], head.engine, row[0] % 2 == 0, *row[1:], None, 0))
-
-
-def _numbered(by_ply: dict[int, list[Thinking]]) -> tuple[Thinking, ...]:
-    lines = (line for ply in sorted(by_ply) for line in by_ply[ply])
-    return tuple(line._replace(seq=seq) for seq, line in enumerate(lines))
-
-
-def standing_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
-    """Which positions of a game this engine has looked at with these settings, of those that the game still has.
+class ArchiveAnalyses:
+    """What engines found in the games of an archive.
 
     Args:
-        keys: all that the game has.
+        database: of the archive.
     """
-    marks = ", ".join("?" * len(keys))
-    rows = driver.execute(
-        "SELECT p.ply FROM analyses a JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands"
-        f" WHERE a.engine = ? AND a.protocol = ? AND a.settings = ? AND a.game_key IN ({marks})",
-        (analysis.engine, analysis.protocol, analysis.settings, *keys),
-    )
-    return {ply for (ply,) in rows}
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
+        """After which plies an engine has looked at the game's positions with the same settings.
+
+        Args:
+            analysis: its engine, protocol and settings count.
+        """
+        with self._database.reading() as driver:
+            return standing_plies(driver, (game.key, *game.witnesses), analysis)
+
+    def engines(self) -> list[str]:
+        """The names of all engines that have analysed a game, by alphabet."""
+        with self._database.reading() as driver:
+            return analysts(driver)
+
+    def add(
+        self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
+    ) -> None:
+        """Store what an engine told of positions of a game.
+
+        Args:
+            key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
+            again: it was begun anew: what the engine told of the same positions before is replaced.
+        """
+        with self._database.writing() as connection:
+            store_positions(driver_of(connection), key, analysis, positions, anew=again)
+            settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
+
+    def take_over(self, other: ArchiveAnalyses, *, homeless: bool = False) -> tuple[int, int]:
+        """Take over the analyses of another archive for the games that are here.
+
+        Args:
+            homeless: take those of other games, too.
+        Returns:
+            How many were taken, and how many are of games that are not here.
+        """
+        with other._database.reading() as theirs, self._database.writing() as connection:
+            return take_over(theirs, driver_of(connection), homeless=homeless)
+
+    def count(self) -> AnalysisCounts:
+        """How many analyses there are, and whether what is known of their positions is right."""
+        with self._database.reading() as driver:
+            return count_analyses(driver)
 
 
-def store_positions(
-    driver: sqlite3.Connection,
-    key: str,
-    analysis: Analysis,
-    positions: Collection[AnalysedPosition],
-    *,
-    anew: bool = False,
-) -> None:
-    """Store what an engine told of positions; they are not known to stand yet.
+def take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
+    """Take over analyses. Of a position that is analysed in both archives, what is here stays.
+
+    A game is looked for by its source and key, by its source and place in it (a newer parser may tell otherwise how it
+    began), and by its key alone, unless others there have it, too (a longer log may have the place of its source).
 
     Args:
-        driver: in a transaction. key: of the game. analysis: by which engine; its own lines are not looked at.
-        anew: the analysis is begun again: what the engine told before of the same position is replaced. Else that
-            stays, and nothing is stored of it.
+        theirs: the other archive. driver: of this one, in a transaction.
+        homeless: take those of games that are not here, too.
+    Returns:
+        How many were taken, and how many are of games that are not here.
     """
-    named = (key, analysis.engine, analysis.protocol, analysis.settings)
-    row = driver.execute(_FIND, named).fetchone()
-    if row is None:
-        into = (
-            "INSERT INTO analyses (game_key, engine, protocol, settings, begun_ms) VALUES (?, ?, ?, ?, ?) RETURNING id"
-        )
-        row = driver.execute(into, (*named, analysis.begun_ms)).fetchone()
-    elif anew:
-        driver.execute("UPDATE analyses SET begun_ms = ? WHERE id = ?", (analysis.begun_ms, row[0]))
-    for position in positions:
-        place = (row[0], position.ply, position.fen)
-        there = driver.execute(
-            "SELECT id FROM analysed_positions WHERE analysis_id = ? AND ply = ? AND fen = ?", place
-        ).fetchone()
-        if there is not None and not anew:
+    if not has_analyses(theirs):
+        return 0, 0
+    home = keys_here(theirs, driver)
+    taken = lost = 0
+    shown: set[int] = set()
+    for one in stored_analyses(theirs):
+        key = home(one.key)
+        lost += key is None
+        if key is None and not homeless:
             continue
-        if there is None:
-            into = "INSERT INTO analysed_positions (analysis_id, ply, fen, stands) VALUES (?, ?, ?, 0) RETURNING id"
-            there = driver.execute(into, place).fetchone()
-        driver.execute("DELETE FROM analysis_lines WHERE position_id = ?", there)
-        lines = [ANALYSIS_LINES.row(line, there[0], seq) for seq, line in enumerate(position.lines)]
-        insert_rows(driver, _LINES, lines)
+        taken += 1
+        store_positions(driver, key or one.key, one.analysis, one.positions)
+        shown.update(shown_games(driver, key or one.key))
+    settle_analyses(driver, shown)
+    return taken, lost
 
 
-def stored_analyses(driver: sqlite3.Connection) -> Iterator[StoredAnalysis]:
-    """All analyses of an archive."""
-    rows = driver.execute(
-        "SELECT a.id, a.game_key, s.sha256, g.first_offset, a.engine, a.protocol, a.settings, a.begun_ms"
-        " FROM analyses a LEFT JOIN games g ON g.key = a.game_key AND g.source_id IS NOT NULL"
-        " LEFT JOIN sources s ON s.id = g.source_id ORDER BY a.id"
+def keys_here(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> Callable[[str], str | None]:
+    """Gives the key that a game of the other archive has here; None: it is not here."""
+    shared = {key: wanted for wanted, chain in find_successors(theirs).items() for key in chain}
+    here = find_successors(driver)
+    place = (
+        "SELECT s.sha256, g.first_offset FROM games g JOIN sources s ON s.id = g.source_id"
+        " WHERE g.key = ? AND g.source_id IS NOT NULL"
     )
-    for number, key, sha256, offset, engine, protocol, settings, begun_ms in rows.fetchall():
-        head = Analysis(engine, protocol, settings, begun_ms, ())
-        lines: dict[int, list[Thinking]] = {}
-        for row in driver.execute(
-            f"SELECT p.id, p.ply, {_COLUMNS} FROM analysed_positions p JOIN analysis_lines l ON l.position_id = p.id"
-            " WHERE p.analysis_id = ? ORDER BY l.seq",
-            (number,),
-        ):
-            lines.setdefault(row[0], []).append(_thinking(head, row[1:]))
-        places = driver.execute(
-            "SELECT id, ply, fen FROM analysed_positions WHERE analysis_id = ? ORDER BY id", (number,)
-        )
-        positions = [AnalysedPosition(ply, fen, tuple(lines.get(one, ()))) for one, ply, fen in places]
-        yield StoredAnalysis(key, sha256, offset, head, positions)
+
+    def home(key: str) -> str | None:
+        wanted = shared.get(key, key)
+        sha256, offset = theirs.execute(place, (key,)).fetchone() or (None, None)
+        return _home(driver, sha256, offset, here.get(wanted, [wanted]), alone=key not in shared)
+
+    return home
 
 
-def move_analyses(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
-    """Games got other keys, which may be keys that others of them had.
+def _home(
+    driver: sqlite3.Connection, sha256: str | None, offset: int | None, keys: list[str], *, alone: bool
+) -> str | None:
+    """The key that a game has here, of those that games with equal facts have; None: it is not here.
 
     Args:
-        driver: in a transaction. keys: what each was, and is now.
+        sha256, offset: of the source that gives it in the other archive, and where; None: none does.
+        alone: it is the only one of those in its own archive.
     """
-    if has_analyses(driver):
-        moving = [(f"{_MOVING}{now}", was) for was, now in keys.items()]
-        driver.executemany("UPDATE analyses SET game_key = ? WHERE game_key = ?", moving)
-        driver.executemany(
-            "UPDATE analyses SET game_key = substr(game_key, 2) WHERE game_key = ?", [(to,) for to, _ in moving]
+    query = "SELECT g.key, s.sha256 FROM games g JOIN sources s ON s.id = g.source_id WHERE g.key = ?"
+    found = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}
+    same = [key for key, its in found.items() if its == sha256]
+    if not same:
+        query = (
+            "SELECT g.key FROM games g JOIN sources s ON s.id = g.source_id WHERE s.sha256 = ? AND g.first_offset = ?"
         )
+        placed = [key for (key,) in driver.execute(query, (sha256, offset))]
+        same = placed if len(placed) == 1 else list(found) if alone else []
+    return same[0] if same else None

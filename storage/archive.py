@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Game, SourceReport
-from storage.analyses import analysts, standing_plies, store_positions
-from storage.current_analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games
+from recorder.model import Anomaly, AnomalyKind, Game, SourceReport
+from storage.analyses import ArchiveAnalyses
 from storage.database import Database
 from storage.duplicates import DuplicateGames
+from storage.erasures import Erasures
 from storage.files import driver_of
-from storage.maintenance.carry import carry_analyses
 from storage.maintenance.malformed import storage_errors
 from storage.read.games import load_games
 from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated, witness_paths
 from storage.read.sources import (
-    READ_AGAIN,
     SourceRow,
     anomalies_of,
     beginnings_of,
@@ -34,19 +32,12 @@ from storage.read.sources import (
     timing_of,
 )
 from storage.settings import (
-    ForgottenSource,
-    forgotten_handles,
-    forgotten_sources,
-    note_handle,
-    note_source,
-    recall_handle,
     recall_source,
 )
-from storage.write.games import closing_up, find_successors, order_of_sources, restore_order
+from storage.write.games import find_successors, order_of_sources, restore_order
 from storage.write.merged import stale
 
 if TYPE_CHECKING:
-    from storage.maintenance.removal import ForgetReport, HandleReport, HandleText
     from storage.read.columns import ColumnReader
     from storage.write.source import SourceWriter
 
@@ -58,13 +49,17 @@ class ArchiveStore:
 
     Attributes:
         path: of the file.
+        analyses: what engines found in games.
         duplicates: probable duplicates, and decisions about them.
+        erasures: sources and players to be forgotten.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.path = database.path
+        self.analyses = ArchiveAnalyses(database)
         self.duplicates = DuplicateGames(database)
+        self.erasures = Erasures(database)
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
@@ -219,86 +214,10 @@ class ArchiveStore:
             row = one_source(driver, source_id)
             return timing_of(driver, row)
 
-    def forget_source(self, source_id: str) -> ForgetReport:
-        """Remove a source, its bytes, games and findings, and players without another game; remember that.
-
-        Games of other sources that had successors of its games' keys get the keys that are free then.
-
-        Raises:
-            StorageError: there is no such source, or several ids begin so.
-        """
-        from storage.maintenance.removal import delete_source
-
-        with self._database.writing() as connection, closing_up(driver_of(connection)):
-            driver = driver_of(connection)
-            row = one_source(driver, source_id)
-            note_source(driver, ForgottenSource(row.sha256, row.size_bytes, row.name))
-            return delete_source(connection, row_number(driver, row.sha256))
-
-    def forgotten_sources(self) -> list[ForgottenSource]:
-        """The sources that were forgotten and not written again since."""
-        with self._database.reading() as driver:
-            return forgotten_sources(driver)
-
-    def recall_source(self, sha256: str) -> None:
-        """A forgotten source is wanted again, as it was or grown."""
-        with self._database.writing() as connection:
-            recall_source(driver_of(connection), sha256)
-
     def move_source(self, sha256: str, path: str) -> None:
         """A source's file stands elsewhere now, an absolute path."""
         with self._database.writing() as connection:
             driver_of(connection).execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
-
-    def forgotten_handles(self) -> list[tuple[str, int, str]]:
-        """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
-        with self._database.reading() as driver:
-            return forgotten_handles(driver)
-
-    def forget_handles(self, handles: Collection[tuple[str, int, str]], words: HandleText) -> HandleReport:
-        """Take players out of all tables but the kept logs, and remember the hashes of their handles.
-
-        Args:
-            handles: as ``forgotten_handles`` gives them. words: knows them.
-        """
-        from storage.maintenance.removal import redact_rows
-
-        with self._database.writing() as connection:
-            for handle in handles:
-                note_handle(driver_of(connection), handle)
-            return redact_rows(connection, words)
-
-    def recall_handle(self, handle: tuple[str, int, str]) -> None:
-        """A player need not be forgotten any more; what is gone stays gone."""
-        with self._database.writing() as connection:
-            recall_handle(driver_of(connection), handle)
-
-    def read_again(self, sha256: str) -> None:
-        """A source is to be read anew when it is imported next, as after a newer parser."""
-        with self._database.writing() as connection:
-            driver_of(connection).execute(
-                "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)
-            )
-
-    def redact_source(self, source_id: str, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
-        """Rewrite the kept bytes of a source.
-
-        Args:
-            source_id: as for ``source``. redact: gives as many bytes as it gets.
-        Returns:
-            Whether anything was replaced.
-        """
-        from storage.maintenance.removal import redact_kept
-
-        with self._database.writing() as connection:
-            driver = driver_of(connection)
-            return redact_kept(driver, row_number(driver, one_source(driver, source_id).sha256), redact)
-
-    def drop_kept(self, source_id: str) -> None:
-        """Keep nothing of a source's bytes any more; its games stay."""
-        with self._database.writing() as connection:
-            driver = driver_of(connection)
-            drop_kept(driver, row_number(driver, one_source(driver, source_id).sha256))
 
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
@@ -479,48 +398,3 @@ class ArchiveStore:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
         with self._database.reading() as driver:
             return stale(driver)
-
-    # --- analyses
-
-    def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
-        """After which plies an engine has looked at the game's positions with the same settings.
-
-        Args:
-            analysis: its engine, protocol and settings count.
-        """
-        with self._database.reading() as driver:
-            return standing_plies(driver, (game.key, *game.witnesses), analysis)
-
-    def analysts(self) -> list[str]:
-        """The names of all engines that have analysed a game, by alphabet."""
-        with self._database.reading() as driver:
-            return analysts(driver)
-
-    def add_analysis(
-        self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
-    ) -> None:
-        """Store what an engine told of positions of a game.
-
-        Args:
-            key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
-            again: it was begun anew: what the engine told of the same positions before is replaced.
-        """
-        with self._database.writing() as connection:
-            store_positions(driver_of(connection), key, analysis, positions, anew=again)
-            settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
-
-    def carry_analyses(self, other: ArchiveStore, *, homeless: bool = False) -> tuple[int, int]:
-        """Take over the analyses of another archive for the games that are here.
-
-        Args:
-            homeless: take those of other games, too.
-        Returns:
-            How many were taken, and how many are of games that are not here.
-        """
-        with other._database.reading() as theirs, self._database.writing() as connection:
-            return carry_analyses(theirs, driver_of(connection), homeless=homeless)
-
-    def count_analyses(self) -> AnalysisCounts:
-        """How many analyses there are, and whether what is known of their positions is right."""
-        with self._database.reading() as driver:
-            return count_analyses(driver)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from recorder.errors import StorageError
 from recorder.model import Game
+from storage.analyses import keys_here
 from storage.database import Database
 from storage.files import driver_of
-from storage.maintenance.carry import carry_verdicts
 from storage.read.games import load_games
 from storage.read.query import GameFilter, game_keys, resolve
-from storage.settings import Decision, decide, decisions, load_decided
+from storage.settings import Decision, decide, decisions, load_decided, take_over_decisions
 from storage.write.merged import candidate_groups, relate, touch_keys
 
 if TYPE_CHECKING:
@@ -110,14 +110,17 @@ class DuplicateGames:
             pass
         return sorted(found, key=lambda game: game.key)
 
-    def carry_decisions(self, other: DuplicateGames) -> int:
+    def take_over_decisions(self, other: DuplicateGames) -> int:
         """Take over the decisions of another archive; of two about the same games the later one counts.
 
         Returns:
             How many were taken.
         """
         with other._database.reading() as theirs, self._database.writing() as connection:
-            return carry_verdicts(theirs, driver_of(connection))
+            driver = driver_of(connection)
+            taken = take_over_decisions(theirs, driver, keys_here(theirs, driver))
+            touch_keys(driver, {key for one in taken for key in (one.key, one.other)})
+            return len(taken)
 
 
 def _load(driver: sqlite3.Connection, ids: list[int]) -> list[Game]:

@@ -19,7 +19,7 @@ __all__ = [
     "Decision",
     "FORGOTTEN",
     "ForgottenSource",
-    "carry_decisions",
+    "take_over_decisions",
     "decide",
     "decisions",
     "forgotten_handles",
@@ -168,7 +168,7 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
     _store(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
 
 
-def carry_decisions(
+def take_over_decisions(
     theirs: sqlite3.Connection, driver: sqlite3.Connection, home: Callable[[str], str | None]
 ) -> list[Decision]:
     """Take over the decisions of another archive; of two about the same games the later one counts.

@@ -334,11 +334,11 @@ def test_the_report_as_json_names_it_and_a_repaired_program_reads_the_log_again(
 def test_a_log_on_which_storing_fails_does_not_stop_the_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import recorder.archive.importing
+    import recorder.archive.storing
 
-    broken = failing(recorder.archive.importing.Redactor, lambda *_: next(calls) == 0)
+    broken = failing(recorder.archive.storing.Redactor, lambda *_: next(calls) == 0)
     calls = iter(range(10))
-    monkeypatch.setattr(recorder.archive.importing, "Redactor", broken)
+    monkeypatch.setattr(recorder.archive.storing, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
     told = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
     assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in told.output

@@ -163,7 +163,7 @@ class Forgetting:
 
 def forgotten_in(archive: ArchiveStore) -> Forgotten:
     """The players that an archive was told to forget."""
-    return Forgotten(archive.forgotten_handles())
+    return Forgotten(archive.erasures.forgotten_handles())
 
 
 def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress) -> Forgetting:
@@ -178,7 +178,7 @@ def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], pr
     """
     wanted = list(handles)
     forgotten = Forgotten(wanted)
-    report = archive.forget_handles(wanted, forgotten)
+    report = archive.erasures.forget_handles(wanted, forgotten)
     found = Forgetting(report.games, report.chats, report.texts)
     for row in archive.sources():
         if row.kept_bytes:
@@ -205,14 +205,14 @@ def erase_handles(
         StorageError: the archive cannot be written.
     """
     wanted = [hash_handle(handle) for handle in handles]
-    before = Forgotten(archive.forgotten_handles())
+    before = Forgotten(archive.erasures.forgotten_handles())
     new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
     # The archive may not know afterwards where they are.
     left = [] if dry_run else files_with(archive, Forgotten(wanted))
     found = Forgetting()
     try:
         with archive.transaction():
-            known = [entry for entry in archive.forgotten_handles() if _names(entry, handles)]
+            known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
             found = forget_handles(archive, [*known, *new], progress)
             if dry_run:
                 raise _DryRun
@@ -249,9 +249,9 @@ def clear_free_places(where: str, tell: Callable[[str], object]) -> list[Path]:
 
 def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: Forgetting) -> None:
     kind = SourceKind(row.kind)
-    changed = archive.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
+    changed = archive.erasures.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
     if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:
-        archive.drop_kept(row.sha256)
+        archive.erasures.drop_kept(row.sha256)
         found.dropped.append(row.name)
     elif changed:
         found.redacted.append(row.name)
@@ -308,12 +308,12 @@ def recall(archive: ArchiveStore, handle: str) -> bool:
     Returns:
         Whether he was on it.
     """
-    entries = [entry for entry in archive.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
+    entries = [entry for entry in archive.erasures.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
     for entry in entries:
-        archive.recall_handle(entry)
+        archive.erasures.recall_handle(entry)
     if entries:
         forgotten = Forgotten(entries)
         for row in archive.sources():
             if _file_holds(row, forgotten) is not False:
-                archive.read_again(row.sha256)
+                archive.erasures.read_again(row.sha256)
     return bool(entries)

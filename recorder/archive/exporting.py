@@ -113,7 +113,7 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
     Raises:
         StorageError: there is no such analysis; the message names the engines that there are.
     """
-    there = archive.analysts()
+    there = archive.analyses.engines()
     if not any(engine.casefold().startswith(name.casefold()) for engine in there):
         others = f"there are those of {', '.join(there)}" if there else "there is no analysis at all"
         raise StorageError(f"No analysis is by an engine whose name begins with {name}: {others}.")

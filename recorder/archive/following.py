@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recorder.archive.copies import Copies
-from recorder.archive.importing import Begun, import_source, marked
+from recorder.archive.importing import import_source
 from recorder.archive.inputs import Input, ReadOptions, timing_of
 from recorder.archive.locate import open_archive
+from recorder.archive.storing import Begun, marked
 from recorder.archive.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.archive.watchdog import Unwatched
 from recorder.containment import contain
@@ -265,7 +266,7 @@ class Resident:
                 self._options,
                 copies=Copies(archive),
                 keep=self._keep,
-                living=True,
+                followed=True,
                 on_games=given.extend,
             )
             path = archive.path

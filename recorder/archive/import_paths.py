@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.copies import Copies
 from recorder.archive.erasing import forget_handles
-from recorder.archive.importing import Outcome, import_source, tell_kind
+from recorder.archive.importing import import_source, tell_kind
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
 from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
+from recorder.archive.storing import Outcome
 from recorder.errors import StorageError
 from recorder.live.status import is_state_file
 from recorder.pipeline import PARSER_VERSION
@@ -91,7 +92,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
     Raises:
         StorageError: an archive cannot be read, or this one not written; it is as it was.
     """
-    theirs = set(other.forgotten_handles())
+    theirs = set(other.erasures.forgotten_handles())
     if archive is None:
         return Merged(name, [_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
     if dry_run:
@@ -99,7 +100,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
     with archive.transaction():
         players, games = _going(archive, theirs)
         wanted = other.successors()
-        handles = {*archive.forgotten_handles(), *theirs}
+        handles = {*archive.erasures.forgotten_handles(), *theirs}
         outcomes: list[Outcome] = []
         for step in _plan(archive, other):
             outcomes.append(_outcome(name, step))
@@ -107,8 +108,8 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
                 outcomes[-1].games = 0
                 copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
-        archive.duplicates.carry_decisions(other.duplicates)
-        analyses, homeless = archive.carry_analyses(other)
+        archive.duplicates.take_over_decisions(other.duplicates)
+        analyses, homeless = archive.analyses.take_over(other.analyses)
         if handles:
             forget_handles(archive, sorted(handles), progress)
             left = {row.sha256: row.games for row in archive.sources()}
@@ -120,7 +121,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
 
 def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, int]:
     """How many players are forgotten here, too, from now on, and how many games go with them."""
-    handles = theirs.difference(archive.forgotten_handles())
+    handles = theirs.difference(archive.erasures.forgotten_handles())
     if not handles:
         return 0, 0
     new = Forgotten(handles)
@@ -142,9 +143,9 @@ def _outcome(name: str, step: _Step) -> Outcome:
 
 
 def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
-    ours, forgotten = archive.sources(), archive.forgotten_sources()
+    ours, forgotten = archive.sources(), archive.erasures.forgotten_sources()
     by_hash = {row.sha256: row for row in ours}
-    forgotten_players = Forgotten({*archive.forgotten_handles(), *other.forgotten_handles()})
+    forgotten_players = Forgotten({*archive.erasures.forgotten_handles(), *other.erasures.forgotten_handles()})
     here, there = Copies(archive, forgotten_players), Copies(other, forgotten_players)
     ours.sort(key=lambda row: -row.size_bytes)
     steps: list[_Step] = []

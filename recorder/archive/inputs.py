@@ -105,7 +105,7 @@ class ReadOptions:
         """The pipeline that reads a source of this kind with these options; ``resume`` starts it at ``offset``."""
         return make_pipeline(kind, **self._how(), resume=resume, offset=offset)
 
-    def living_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:
+    def followed_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:
         """As ``pipeline``, for a log that is followed."""
         return Pipeline(kind, **self._how(), resume=resume, offset=offset, living=True)
 

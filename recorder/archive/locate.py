@@ -1,27 +1,35 @@
-"""Where an archive is, opening it, and the journals that it lacks because a crash left them."""
+"""Where an archive is, opening it, whether it can be written, and the journals that it lacks because of a crash.
+
+``python -m recorder.archive.locate ARCHIVE`` prints one sentence if an archive cannot be written. The recorder runs it
+as a process of its own, because the modules that read archives take as much memory as all that records.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import shlex
+import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from recorder.errors import JournalError, StorageError
+from recorder.errors import ExitCode, JournalError, RecorderError, StorageError
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from storage import ArchiveStore
+
 
 __all__ = [
     "archive_file",
     "archived_sessions",
     "default_archive",
     "import_command",
+    "main",
     "open_archive",
+    "refuse_unusable",
     "take_left_over",
     "why_unusable",
 ]
@@ -158,9 +166,99 @@ def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | N
             for row in archive.sources():
                 if (session := session_name(row.name)) is not None:
                     sizes[session] = max(sizes.get(session) or 0, row.size_bytes)
-            for gone in archive.forgotten_sources():
+            for gone in archive.erasures.forgotten_sources():
                 if (session := session_name(gone.name)) is not None:
                     sizes.setdefault(session, None)
     except StorageError as error:
         return None, f"How much the archive lacks is unknown: {error}"
     return sizes, None
+
+
+_PATIENCE_S: Final = 60.0
+
+
+def refuse_unusable(where: str) -> None:
+    """Make sure, before anything is recorded, that an archive can take it. One that is only locked now can.
+
+    Args:
+        where: as ``--db`` names it.
+    Raises:
+        StorageError: it cannot.
+    """
+    if "://" not in where and where and not os.path.lexists(Path(where).expanduser()):
+        _refuse_folder(where)
+        return
+    import subprocess
+
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-P", "-m", "recorder.archive.locate", where],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_PATIENCE_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return  # the archive process will report what is wrong
+    if asked.returncode == ExitCode.ARCHIVE:
+        raise StorageError(asked.stdout.decode(errors="replace").strip())
+
+
+def _refuse_folder(where: str) -> None:
+    path = Path(where).expanduser()
+    folder = path.parent
+    if where == default_archive():  # its folder is made
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise StorageError(f"Cannot create {path}: there is no folder {folder}.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StorageError(f"Cannot create {path}: nothing can be written in the folder {folder}.")
+
+
+def _refuse_read_only(path: Path) -> None:
+    """Try to write, and undo it."""
+    import sqlite3
+
+    from storage.files import open_sqlite
+
+    if not os.access(path, os.W_OK):
+        raise StorageError(f"The archive {path} cannot be written: it is read-only.")
+    try:
+        with closing(open_sqlite(path)) as connection:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("BEGIN IMMEDIATE")  # alone it succeeds where nothing can be written
+            connection.execute("CREATE TABLE written (value)")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise StorageError(
+            f"The archive {path} cannot be written: {error}. Make it and its folder writable, or name another."
+        ) from error
+
+
+def _is_locked(reason: BaseException | None) -> bool:
+    """Whether another program has locked the archive; the lower byte of the code is its kind."""
+    import sqlite3
+
+    code = reason.sqlite_errorcode & 0xFF if isinstance(reason, sqlite3.Error) else None
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def main() -> int:
+    """Look at the archive that the only argument names; returns the exit status."""
+    from storage.schema.upgrade import current, require_current
+
+    try:
+        path = archive_file(sys.argv[1])
+        if not path.exists():
+            _refuse_folder(str(path))
+        elif current(path) is not None:  # an empty one becomes one
+            require_current(path)
+        if path.exists():
+            _refuse_read_only(path)
+    except RecorderError as error:
+        if _is_locked(error.__cause__):
+            return ExitCode.OK  # the lock will be released
+        print(error)
+        return ExitCode.ARCHIVE
+    return ExitCode.OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

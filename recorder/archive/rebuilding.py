@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.import_paths import copy_source
-from recorder.archive.importing import marked
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
+from recorder.archive.storing import marked
 from recorder.archive.verifying import game_parts
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
@@ -27,7 +27,7 @@ from storage import ArchiveStore, GameFilter, SourceRow
 if TYPE_CHECKING:
     from recorder.model import Game
     from recorder.progress import Progress
-    from storage.current_analyses import AnalysisCounts
+    from storage.write.analyses import AnalysisCounts
 
 __all__ = ["RebuildChanges", "Unread", "compare", "read_again"]
 
@@ -107,8 +107,8 @@ def read_again(
             copy_source(new, old, row, wanted)
     if carry_over or not missing:
         new.order_equal_keys(old)
-        new.duplicates.carry_decisions(old.duplicates)
-        new.carry_analyses(old, homeless=True)
+        new.duplicates.take_over_decisions(old.duplicates)
+        new.analyses.take_over(old.analyses, homeless=True)
     return missing, unread
 
 
@@ -179,7 +179,7 @@ def compare(old: ArchiveStore, new: ArchiveStore) -> RebuildChanges:
             theirs, ours = game_parts(old.game(game.key)), game_parts(game)
             found.differing.append((game, [name for name in ours if ours[name] != theirs[name]]))
     found.gone = [old.game(key) for key in before]
-    found.analyses = new.count_analyses()
+    found.analyses = new.analyses.count()
     return found
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recorder.archive.exporting import named_games, require_keys
+from recorder.archive.kept_bytes import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.archive.locate import open_archive
-from recorder.archive.recorded_lines import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.errors import ReplayError, SourceError, StorageError
 from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
 from recorder.replay.moments import GameMoment, moments_of_game
@@ -267,8 +267,8 @@ def _analyse_archive(
     for number, key in enumerate(keys, 1):
         game = archive.game(key)
         head = run.head(game)
-        known = set() if again else archive.analysed_plies(game, head)
-        store = partial(archive.add_analysis, key, head, again=again)
+        known = set() if again else archive.analyses.analysed_plies(game, head)
+        store = partial(archive.analyses.add, key, head, again=again)
         run.analyse(game, known, store, partial(progress, f"game {number} of {len(keys)}"))
         if run.is_over:
             break

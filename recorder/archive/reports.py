@@ -1,25 +1,39 @@
-"""Pages for the browser about a game, a player or a whole archive."""
+"""Tables and pages made from an archive's games: what ``plot``, ``clocks`` and ``report`` load."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from inspect import signature
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from exporters.report.game import game_report
-from exporters.report.index import index_report
-from exporters.report.player import games_by_server, player_report, who_is_meant
-from exporters.tables.facts import with_progress
-from exporters.tables.frames import events_of, game_frame, plies_of, ply_frame, side_frame
-from recorder.archive.exporting import require_games
+from recorder.archive.exporting import named_games, require_games
 from recorder.archive.related import anomalies_of_game, games_in_progress, match_of
+from recorder.errors import StorageError
 from recorder.text import plural
 from storage import GameFilter
 
 if TYPE_CHECKING:
-    from storage import ArchiveStore
+    import pandas as pd
 
-__all__ = ["ReportPage", "page_of_archive", "page_of_game", "page_of_player"]
+    from recorder.model import Game
+    from storage import ArchiveStore, GameFilter
+
+
+__all__ = [
+    "CLOCK_TABLES",
+    "ClockTable",
+    "DIMENSIONS",
+    "ReportPage",
+    "clock_table",
+    "page_of_archive",
+    "page_of_game",
+    "page_of_player",
+    "picture_frames",
+    "picture_games",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,10 @@ def page_of_game(archive: ArchiveStore, spec: str) -> ReportPage:
     Raises:
         StorageError: there is no such game, or there are several.
     """
+    from exporters.report.game import game_report
+    from exporters.tables.facts import with_progress
+    from exporters.tables.frames import events_of, ply_frame
+
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
     games = [game] if match is None else [match.a, match.b]
@@ -68,6 +86,10 @@ def page_of_player(archive: ArchiveStore, player: str, chosen: GameFilter) -> Re
     Raises:
         StorageError: no game matches.
     """
+    from exporters.report.player import games_by_server, player_report, who_is_meant
+    from exporters.tables.facts import with_progress
+    from exporters.tables.frames import plies_of, side_frame
+
     excluded = require_games(archive, chosen)
     if chosen.servers:
         counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
@@ -90,6 +112,10 @@ def page_of_archive(archive: ArchiveStore, chosen: GameFilter) -> ReportPage:
     Raises:
         StorageError: no game matches.
     """
+    from exporters.report.index import index_report
+    from exporters.tables.facts import with_progress
+    from exporters.tables.frames import game_frame, side_frame
+
     excluded = require_games(archive, chosen)
     with archive.columns(arrow=False) as reader:
         rows = reader.games_of(chosen)
@@ -97,3 +123,169 @@ def page_of_archive(archive: ArchiveStore, chosen: GameFilter) -> ReportPage:
     games = with_progress(games, games_in_progress(archive))
     html = index_report(games, sides, archive.sources(), left_out=excluded, most=chosen.last)
     return ReportPage(html, f"the index of {plural(len(games), 'game')}", excluded)
+
+
+class ClockTable(NamedTuple):
+    """A table's measure (``exporters.measures``), and what it is about.
+
+    ``grouped``: whether it is told by dimensions. ``both_sides``: it needs all moves of a game, also with ``--player``.
+    ``matches``: it is about both boards of bughouse matches. ``evaluated``: it counts what engines thought of moves.
+    """
+
+    measure: str
+    about: str
+    grouped: bool = True
+    both_sides: bool = False
+    matches: bool = False
+    evaluated: bool = False
+
+
+CLOCK_TABLES = {
+    "usage": ClockTable("time_usage", "how long moves took: total, mean, median, 95th percentile, longest"),
+    "profile": ClockTable("profile", "results, think times, lowest clock and lag; of each player unless --by"),
+    "time-left": ClockTable("time_left", "the clock after moves 10, 20, 30 and 40"),
+    "phases": ClockTable("time_left_by_phase", "the clock with which each phase of the game was entered"),
+    "curve": ClockTable("clock_curve", "the clock after every move: median and quartiles over all games"),
+    "budget": ClockTable("even_budget", "how far clocks were from an even spender's"),
+    "longest": ClockTable("longest_thinks", "the longest thinks, --top of them", grouped=False),
+    "instant": ClockTable("instant", "moves made at once, as premoves are, and the server's least charge"),
+    "rhythm": ClockTable("autocorrelation", "whether a long think follows a long one"),
+    "scramble": ClockTable("scrambles", "what was played with less than 30 seconds on both clocks", both_sides=True),
+    "windows": ClockTable("scramble_windows", "each such scramble by itself", grouped=False, both_sides=True),
+    "flags": ClockTable("flags", "how near to the flag sides came, and who lost on time"),
+    "lead": ClockTable("clock_lead", "the score by the lead on the clock after moves 20 and 30"),
+    "odds": ClockTable("time_odds", "games in which the sides had different time controls"),
+    "hours": ClockTable("activity", "moves and results by weekday and hour"),
+    "lag": ClockTable("lag", "the network's part: lag of a move, and what was given back; of each player unless --by"),
+    "blunders": ClockTable(
+        "blunders", "blunders and what moves lost, in time trouble and else; of each player unless --by", evaluated=True
+    ),
+    "loss-by-think": ClockTable("loss_by_think", "what moves lost, by the time that they took", evaluated=True),
+    "loss-by-clock": ClockTable("loss_by_clock", "what moves lost, by the time that was left", evaluated=True),
+    "residuals": ClockTable("residuals", "do the clocks add up, and why not"),
+    "diagonal": ClockTable("diagonal_lead", "bughouse: who has more time than the player across", matches=True),
+    "sitting": ClockTable("sitting", "bughouse: how long players waited for the other board", matches=True),
+}
+"""The words of ``--table``."""
+
+DIMENSIONS = (
+    "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
+    "sealed", "time-trouble", "rating-band", "game", "server", "precision", "move-no", "hour", "weekday",
+    "eval-engine",
+)  # fmt: skip
+"""The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
+
+
+def clock_table(
+    archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...] = (), top: int | None = None
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """A measure of the chosen games' moves, with a filter for players of those players' moves.
+
+    Args:
+        archive: where the games are. chosen: which; keys may be ``last`` and ``last~2``.
+        name: of ``CLOCK_TABLES``. by: of ``DIMENSIONS``. top: how many of the longest thinks.
+    Returns:
+        The table, whose ``attrs["engines"]`` has the engines where evaluations count; and which games are excluded.
+    Raises:
+        StorageError: no game matches, or the archive cannot be read.
+        DimensionError: ``by`` does not go with the table.
+    """
+    from exporters import measures
+
+    table = CLOCK_TABLES[name]
+    chosen = named_games(archive, chosen)
+    excluded = require_games(archive, chosen)
+    plies = _match_plies(archive, chosen) if table.matches else _plies(archive, chosen)
+    measure = getattr(measures, table.measure)
+    if chosen.players and not table.both_sides:
+        movers = {handle.lower() for handle in chosen.players}
+        own = plies[plies["mover"].astype("string").str.lower().isin(movers)]
+        if _pools(table, by, measure):
+            from exporters.tables.facts import choose_player
+
+            players = [choose_player(own, handle) for handle in sorted(chosen.players)]
+            excluded |= {reason: number for one in players for reason, number in one.excluded.items()}
+            own = own[own["mover_id"].isin({identity for one in players for identity in one.identities})]
+        plies = own
+    if not table.grouped:
+        return (measure(plies) if top is None else measure(plies, top)), excluded
+    names = [word.replace("-", "_") for word in by]
+    found = measure(plies, names) if names else measure(plies)
+    if table.evaluated:
+        found.attrs["engines"] = _engines(measure(plies, "eval_engine"))
+    return found, excluded
+
+
+def _pools(table: ClockTable, by: tuple[str, ...], measure: Callable[..., Any]) -> bool:
+    """Whether a row of the table may be about several people of one handle: not if it has players or games apart."""
+    words = by or (signature(measure).parameters["by"].default if table.grouped else ("game",))
+    return {"player", "game"}.isdisjoint([words] if isinstance(words, str) else words)
+
+
+def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
+    """Whose evaluations count, and of how many plies: most first. The name of an unknown engine is None."""
+    counts: dict[str | None, int] = {}
+    names = by_engine["eval_engine"].astype(object).where(by_engine["eval_engine"].notna(), None)
+    for name, count in zip(names, by_engine["plies"], strict=True):
+        counts[name] = counts.get(name, 0) + int(count)
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0] or ""))
+    return [{"engine": name, "plies": count} for name, count in ordered]
+
+
+def _plies(archive: ArchiveStore, chosen: GameFilter) -> pd.DataFrame:
+    from exporters.tables.frames import ply_frame
+
+    return ply_frame(archive, chosen)
+
+
+def _match_plies(archive: ArchiveStore, chosen: GameFilter) -> pd.DataFrame:
+    """The plies of both boards of each match; the filter excludes it if it excludes one of them."""
+    from exporters.tables.matches import boards_of, match_frame, read_matches
+
+    matches = read_matches(archive, chosen)
+    return match_frame(_plies(archive, boards_of(matches, chosen)), matches)
+
+
+def picture_games(archive: ArchiveStore, scope: str, chosen: GameFilter) -> GameFilter | None:
+    """The games that a picture shows: those that were chosen, and of a match both boards.
+
+    Args:
+        archive: where they are. scope: of the picture: ``game``, ``match``, ``player`` or ``games``. chosen: the games.
+    Returns:
+        None if the picture shows one game and more were chosen.
+    Raises:
+        StorageError: the other board of a match is unknown.
+    """
+    if scope in ("player", "games"):
+        return chosen
+    if archive.count(chosen) > (2 if scope == "match" else 1):
+        return None
+    if scope == "game":
+        return chosen
+    games = list(archive.games(chosen))
+    found = match_of(archive, games[0])
+    if found is None:
+        raise StorageError(f"The other board of game {games[0].key[:8]} is unknown, or it is not a bughouse game.")
+    keys = frozenset((found[0].a.key, found[0].b.key))
+    return GameFilter(keys=keys, kinds=frozenset(), min_plies=0) if keys.issuperset(g.key for g in games) else None
+
+
+def picture_frames(archive: ArchiveStore, scope: str, shown: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """The ply frame of the games that a picture shows, and of one game its events.
+
+    Its ``attrs["dates"]`` is the day of its games, or the first and the last, which PGN has without times of moves.
+    """
+    from exporters.tables.facts import with_progress
+
+    days = []
+    for one in (shown, replace(shown, last=1)):  # games come by their start
+        with closing(cast("Generator[Game, None, None]", archive.games(one))) as games:
+            days += [str(game.day) for game in islice(games, 1) if game.day is not None]
+    plies = _plies(archive, shown)
+    plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
+    events = None
+    if scope == "game":
+        from exporters.tables.frames import event_frame
+
+        events = event_frame(list(archive.games(shown)))
+    return with_progress(plies, games_in_progress(archive)), events

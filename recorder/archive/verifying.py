@@ -25,7 +25,7 @@ from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
 from recorder.text import plural
-from recorder.wire.controls import TelnetFilter
+from recorder.wire.telnet import TelnetFilter
 from storage import GameFilter, storage_errors
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from recorder.model import Ply
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow
-    from storage.current_analyses import AnalysisCounts
+    from storage.write.analyses import AnalysisCounts
 
 __all__ = ["Audit", "UnexplainedClock", "VerifyReport", "audit_source", "game_parts", "verify_archive"]
 
@@ -195,7 +195,7 @@ def verify_archive(archive: ArchiveStore, source_ids: Sequence[str], progress: P
             audit_source(archive, row, of_several(progress, number, len(rows))) for number, row in enumerate(rows, 1)
         ]
         stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
-        return VerifyReport(audits, stale, None if source_ids else archive.count_analyses())
+        return VerifyReport(audits, stale, None if source_ids else archive.analyses.count())
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:

@@ -8,7 +8,7 @@ import click
 
 from recorder.archive.exporting import chosen_games, named_games, protected, require_games
 from recorder.archive.locate import open_archive
-from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS, clock_table
+from recorder.archive.reports import CLOCK_TABLES, DIMENSIONS, clock_table
 from recorder.cli.completing import complete_names
 from recorder.cli.export_options import csv_option, format_of, output_options, say_left_out, say_written, write_json
 from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option, wide_option

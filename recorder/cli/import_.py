@@ -15,7 +15,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.archive.import_paths import Merged
-    from recorder.archive.importing import Outcome
+    from recorder.archive.storing import Outcome
     from storage import ArchiveStore
 
 __all__ = ["command"]

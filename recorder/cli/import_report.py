@@ -14,10 +14,10 @@ from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.archive.import_paths import Merged
-    from recorder.archive.importing import Outcome
+    from recorder.archive.storing import Outcome
     from recorder.model import Disposition, SourceReport
     from storage import ArchiveStore
-    from storage.current_analyses import AnalysisCounts
+    from storage.write.analyses import AnalysisCounts
 
 __all__ = [
     "analyses_json",

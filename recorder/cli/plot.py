@@ -148,7 +148,7 @@ def command(
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     from exporters.tables.facts import choose_player
-    from recorder.archive.tables import picture_frames, picture_games
+    from recorder.archive.reports import picture_frames, picture_games
 
     with open_archive(where) as archive:
         chosen = named_games(archive, game_filter(**filters))

@@ -105,7 +105,7 @@ def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | 
     """
     from recorder.archive.exporting import archive_files
     from recorder.archive.finished_games import refuse_unwritable
-    from recorder.archive.usable import refuse_unusable
+    from recorder.archive.locate import refuse_unusable
 
     if not to_archive and (pgn or events):
         raise click.UsageError("--pgn and --events are made from the archive: omit --no-import.")

@@ -95,7 +95,7 @@ def _forget(source_id: str, where: str) -> None:
     """
     with open_archive(where, read_only=False) as archive:
         row = archive.source(source_id)
-        gone = archive.forget_source(row.sha256)
+        gone = archive.erasures.forget_source(row.sha256)
     if row.unfinished:
         say(f"{clean(row.name)} was being written when it was last read: a program that follows it will add it again.")
     say(f"Forgot {gone.name}: {plural(gone.games, 'game')}, {plural(gone.plies, 'ply', 'plies')}.")

@@ -28,8 +28,8 @@ from sqlalchemy import (
 from sqlalchemy import table as sql_table
 
 from recorder.model import EventKind, SourceKind
-from storage.analyses import has_analyses
 from storage.files import driver_of
+from storage.read.analyses import has_analyses
 from storage.read.sources import UNFINISHED, unpacked
 from storage.schema import tables as models
 from storage.settings import DECISIONS, decisions, forgotten_sources, note_source

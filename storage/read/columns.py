@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis, day_of
-from storage.analyses import has_analyses
 from storage.files import open_sqlite, reading
+from storage.read.analyses import has_analyses
 from storage.read.games import load_games
 from storage.read.query import GameFilter, game_ids
 

@@ -23,7 +23,6 @@ from recorder.model import (
 )
 from recorder.model.plies import USUAL, ShownLine, ShownPlies, whole_row
 from recorder.movetext import integers
-from storage.analyses import load_analyses
 from storage.mapping import (
     ANCHORS,
     COLUMNS,
@@ -39,6 +38,7 @@ from storage.mapping import (
     observation_from_row,
     ply_line_from_row,
 )
+from storage.read.analyses import load_analyses
 
 __all__ = ["BATCH_GAMES", "load_games", "load_plies", "load_shown", "select_sql"]
 

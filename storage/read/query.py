@@ -149,6 +149,21 @@ def _computer(side: str) -> str:
 
 
 def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
+    """What a game must be.
+
+    Args:
+        dates: False leaves the bounds of the start out.
+    """
+    found = [*_of_game(where), *(_of_dates(where) if dates else ()), *_of_players(where)]
+    if where.folded:
+        found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
+    if own := _own(where, "g"):
+        found.append(_all(own) if where.witnesses else _either([_all(own), _merged_of(where)]))
+    found.append(("g.source_id IS NOT NULL" if where.witnesses else "g.merged_into IS NULL", ()))
+    return _all(found)
+
+
+def _of_players(where: GameFilter) -> list[_Condition]:
     found: list[_Condition] = []
     if where.players or where.opponents:
         found.append(_met(where.players, where.opponents))
@@ -156,10 +171,16 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
         found.append(_played(where.white, "g.white_id"))
     if where.black:
         found.append(_played(where.black, "g.black_id"))
-    for words, column in (
-        (where.variants, "g.variant"),
-        (where.categories, "g.category"),
-    ):
+    for excluded, test in ((where.no_guests, _guest), (where.no_computers, _computer)):
+        if excluded:
+            found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
+    return found
+
+
+def _of_game(where: GameFilter) -> list[_Condition]:
+    """Variant, category, server, result, length, completeness and kind."""
+    found: list[_Condition] = []
+    for words, column in ((where.variants, "g.variant"), (where.categories, "g.category")):
         if words:
             found.append(_in(f"lower({column})", {word.lower() for word in words}))
     if where.servers:
@@ -168,27 +189,24 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
         found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in servers else named)
     if where.rated is not None:
         found.append(("g.rated IS ?", (where.rated,)))
-    if dates and where.since_ms is not None:
-        found.append((f"{_DATED_MS} + iif(g.start_precision = 'minute', {MINUTE_MS - 1}, 0) >= ?", (where.since_ms,)))
-    if dates and where.until_ms is not None:
-        found.append((f"{_DATED_MS} <= ?", (where.until_ms,)))
     if where.results:
         found.append(_in("g.result", where.results))
     if where.min_plies > 0:
         found.append(("g.ply_count >= ?", (where.min_plies,)))
     if where.complete:
         found.append(("g.complete", ()))
-    for excluded, test in ((where.no_guests, _guest), (where.no_computers, _computer)):
-        if excluded:
-            found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
     if where.kinds:
         found.append(_in("g.kind", (kind.value for kind in where.kinds)))
-    if where.folded:
-        found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
-    if own := _own(where, "g"):
-        found.append(_all(own) if where.witnesses else _either([_all(own), _merged_of(where)]))
-    found.append(("g.source_id IS NOT NULL" if where.witnesses else "g.merged_into IS NULL", ()))
-    return _all(found)
+    return found
+
+
+def _of_dates(where: GameFilter) -> list[_Condition]:
+    found: list[_Condition] = []
+    if where.since_ms is not None:
+        found.append((f"{_DATED_MS} + iif(g.start_precision = 'minute', {MINUTE_MS - 1}, 0) >= ?", (where.since_ms,)))
+    if where.until_ms is not None:
+        found.append((f"{_DATED_MS} <= ?", (where.until_ms,)))
+    return found
 
 
 def _either(conditions: list[_Condition]) -> _Condition:

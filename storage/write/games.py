@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from recorder.model import Game, Player
-from storage.analyses import move_analyses
 from storage.mapping import COLUMNS, SEGMENTS, Row, game_row, observation_row, rows_of_observation
 from storage.read.query import fold
 from storage.settings import rename_decisions
+from storage.write.analyses import move_analyses
 from storage.write.merged import touch
 from storage.write.rows import add_plies, insert_into, insert_plies, insert_rows, select_in
 

@@ -17,10 +17,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.model import Game
-from storage.current_analyses import settle_analyses, touched_analyses
 from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import load_decided
+from storage.write.analyses import settle_analyses, touched_analyses
 from storage.write.links import connected, link
 from storage.write.neighbours import COMPARABLE, BesideGames, overlapping
 from storage.write.rows import insert_into, insert_rows

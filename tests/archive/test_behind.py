@@ -11,6 +11,7 @@ import pytest
 
 import recorder.archive.following
 import recorder.archive.importing
+import recorder.archive.storing
 from exporters.pgn.exporter import PgnOptions
 from recorder.archive.event_lines import Ticker
 from recorder.archive.finished_games import FinishedGames
@@ -29,7 +30,7 @@ from tests.support.cli import WATCHER, Cli
 def test_in_pieces_it_is_what_one_import_gives(
     log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.importing, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
     monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
@@ -51,7 +52,7 @@ def test_in_pieces_it_is_what_one_import_gives(
 def test_games_and_events_of_all_pieces_are_given_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.archive.importing, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     resident = Resident(
         str(cli.archive), WATCHER, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()), Ticker(events))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from recorder.archive.tables import CLOCK_TABLES, DIMENSIONS
+from recorder.archive.reports import CLOCK_TABLES, DIMENSIONS
 from recorder.errors import ExitCode
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after

@@ -127,7 +127,7 @@ def test_a_dry_run_only_tells(filled: Cli, tmp_path: Path) -> None:
     )
     assert state(filled, out) == before
     with ArchiveStore.open(str(filled.archive), read_only=True) as archive:
-        assert archive.forgotten_handles() == []
+        assert archive.erasures.forgotten_handles() == []
 
 
 def test_nobody_is_forgotten_unasked(filled: Cli) -> None:
@@ -373,7 +373,7 @@ def test_a_share_tells_nobody_who_was_forgotten(filled: Cli, tmp_path: Path) -> 
     filled("forget", "--yes", "Carlsen")
     filled("db", "share", "-o", tmp_path / "shared.sqlite")
     with ArchiveStore.open(str(tmp_path / "shared.sqlite"), read_only=True) as archive:
-        assert archive.forgotten_handles() == []
+        assert archive.erasures.forgotten_handles() == []
 
 
 def test_what_stands_for_a_handle_is_nobodys() -> None:

@@ -205,7 +205,7 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
     def write() -> None:
         try:
             with ArchiveStore.open(str(filled.archive)) as archive:
-                archive.forget_source(archive.sources()[0].id)
+                archive.erasures.forget_source(archive.sources()[0].id)
         except StorageError as error:
             problems.append(str(error))
 

@@ -15,7 +15,7 @@ from exporters.report.index import index_report
 from exporters.report.player import player_report
 from recorder import Archive
 from recorder.archive.related import match_of
-from recorder.archive.tables import CLOCK_TABLES, clock_table
+from recorder.archive.reports import CLOCK_TABLES, clock_table
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from storage import GameFilter

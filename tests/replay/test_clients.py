@@ -108,7 +108,7 @@ def test_a_game_that_is_gone_is_left_out_and_told_once(
         count = len(library.recording.players)
         library.recording.chapter(count - 1)
         assert 0 < len(gone) < count - 1
-        writing.forget_source(source.id)
+        writing.erasures.forget_source(source.id)
         house = clients_of_games(library.recording, Greeting(observe=True), shared_at_ns=0)
         clients = [house.come(0), house.come(0)]
         heard = ["", ""]

@@ -12,7 +12,7 @@ import pytest
 from recorder.model import AnalysedPosition, Analysis, Game, Player, Thinking
 from recorder.relating.examined import boards_after
 from storage import ArchiveStore, check
-from storage.current_analyses import AnalysisCounts
+from storage.write.analyses import AnalysisCounts
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 from tests.support.evaluated import PGN
@@ -47,7 +47,7 @@ def analyse(path: Path, *keys: str, engine: str = "Deep") -> dict[str, int]:
     with ArchiveStore.open(str(path)) as archive:
         for game in [archive.game(key) for key in keys] or list(archive.games()):
             positions = positions_of(game)
-            archive.add_analysis(game.key, head(engine), positions)
+            archive.analyses.add(game.key, head(engine), positions)
             found[game.key] = len(positions)
     return found
 
@@ -60,14 +60,14 @@ def shown(path: Path) -> dict[str, int]:
             plies = [line.ply for one in game.analyses for line in one.lines]
             assert all(line.score_cp == 10 * line.ply for one in game.analyses for line in one.lines)
             found[game.key] = len(set(plies))
-        assert archive.count_analyses().wrong == []
+        assert archive.analyses.count().wrong == []
         assert check(path) == []
         return found
 
 
 def counts(path: Path) -> AnalysisCounts:
     with ArchiveStore.open(str(path), read_only=True) as archive:
-        return archive.count_analyses()
+        return archive.analyses.count()
 
 
 @pytest.fixture
@@ -89,28 +89,28 @@ def test_lines_come_back_as_they_were(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     game = archive.game(make_game().key)
     positions = positions_of(game)
-    archive.add_analysis(game.key, head(), positions[:2])
-    archive.add_analysis(game.key, head(begun_ms=2_000), positions[1:])
-    archive.add_analysis(game.key, head("Other", begun_ms=500), [positions[2]._replace(lines=())])
+    archive.analyses.add(game.key, head(), positions[:2])
+    archive.analyses.add(game.key, head(begun_ms=2_000), positions[1:])
+    archive.analyses.add(game.key, head("Other", begun_ms=500), [positions[2]._replace(lines=())])
     (found,) = archive.game(game.key).analyses
     assert found.lines == tuple(
         line._replace(seq=seq) for seq, line in enumerate(line for one in positions for line in one.lines)
     )
     assert (found.engine, found.protocol, found.settings, found.begun_ms) == ("Deep", "uci", SETTINGS, 1_000)
     assert archive.game(game.key) == game, "analyses are no part of what was recorded"
-    assert archive.analysed_plies(game, head()) == {0, 1, 2}
-    assert archive.analysed_plies(game, head("Other")) == {2}, "an engine may have nothing to tell"
-    assert archive.analysed_plies(game, head(settings="{}")) == set()
+    assert archive.analyses.analysed_plies(game, head()) == {0, 1, 2}
+    assert archive.analyses.analysed_plies(game, head("Other")) == {2}, "an engine may have nothing to tell"
+    assert archive.analyses.analysed_plies(game, head(settings="{}")) == set()
 
 
 def test_what_is_done_again_takes_the_place_of_what_was(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     key, position = make_game().key, positions_of(make_game())[1]
-    archive.add_analysis(key, head(), [position])
+    archive.analyses.add(key, head(), [position])
     other = position._replace(lines=(told(1, 20),))
-    archive.add_analysis(key, head(begun_ms=9_000), [other])
+    archive.analyses.add(key, head(begun_ms=9_000), [other])
     assert [line.depth for line in archive.game(key).analyses[0].lines] == [8, 9]
-    archive.add_analysis(key, head(begun_ms=9_000), [other], again=True)
+    archive.analyses.add(key, head(begun_ms=9_000), [other], again=True)
     (found,) = archive.game(key).analyses
     assert ([line.depth for line in found.lines], found.begun_ms) == ([20], 9_000)
 
@@ -119,7 +119,7 @@ def test_only_positions_that_the_game_has_are_shown(archive: ArchiveStore, path:
     import_bytes(archive, b"one", [make_game()])
     game = make_game()
     first, second, last = positions_of(game)
-    archive.add_analysis(game.key, head(), [first, second, last._replace(fen=second.fen)])
+    archive.analyses.add(game.key, head(), [first, second, last._replace(fen=second.fen)])
     assert shown(path) == {game.key: 2}
     assert counts(path) == AnalysisCounts(1, 3, 1, 0, [])
     with sqlite3.connect(path) as connection:
@@ -234,8 +234,8 @@ def test_another_archive_brings_its_own(cli: Cli, tmp_path: Path) -> None:
     analyse(cli.archive, mine)
     theirs = analyse(other.archive)
     with ArchiveStore.open(str(other.archive)) as archive:
-        archive.add_analysis("feed", head(), [AnalysedPosition(0, "x", ())])
-        archive.add_analysis(mine, head("Shallow"), positions_of(archive.game(mine)))
+        archive.analyses.add("feed", head(), [AnalysedPosition(0, "x", ())])
+        archive.analyses.add(mine, head("Shallow"), positions_of(archive.game(mine)))
     said = cli("import", other.archive).stdout
     assert f"{len(theirs) + 1} analyses taken over; 1 not, as their games are not here" in said
     assert shown(cli.archive) == theirs
@@ -258,15 +258,15 @@ def test_games_with_equal_keys_keep_their_own(archive: ArchiveStore, path: Path,
             return {game.white.handle: [one.engine for one in game.analyses] for game in archive.games()}
 
     for game in list(archive.games()):
-        archive.add_analysis(game.key, head(f"of {game.white.handle}"), positions_of(game))
+        archive.analyses.add(game.key, head(f"of {game.white.handle}"), positions_of(game))
     before = engines(path)
     assert before == {name: [f"of {name}"] for name in rows}
     with ArchiveStore.open(str(tmp_path / "other.db"), create=True) as other:
         import_bytes(other, b"three", [make_game(white=Player("P3"))])
-        other.carry_analyses(archive)
+        other.analyses.take_over(archive.analyses)
     assert engines(tmp_path / "other.db") == {"P3": ["of P3"]}
     least = min(rows.values(), key=lambda row: row.sha256)
-    archive.forget_source(least.id)
+    archive.erasures.forget_source(least.id)
     after = engines(path)
     assert after.items() < before.items()
     import_bytes(archive, b"five", [make_game(white=Player("P5"))])
@@ -279,7 +279,7 @@ def test_a_share_has_them_without_what_is_private(cli: Cli, tmp_path: Path) -> N
     settings = json.dumps({"depth": 9, "options": {"Hash": "64", "Ponder": "false", "SyzygyPath": "/home/ann/tb"}})
     with ArchiveStore.open(str(cli.archive)) as archive:
         game = next(iter(archive.games()))
-        archive.add_analysis(game.key, head("Tuned", settings), positions_of(game))
+        archive.analyses.add(game.key, head("Tuned", settings), positions_of(game))
     out = tmp_path / "shared.sqlite"
     cli("db", "share", "--pseudonyms", "--redact", "Deep", "-o", out)
     assert b"/home/ann" not in out.read_bytes()
@@ -297,7 +297,7 @@ def test_a_share_has_them_without_what_is_private(cli: Cli, tmp_path: Path) -> N
 
 def test_people_see_them_as_white_does(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
-    archive.add_analysis(make_game().key, head(), positions_of(make_game()))
+    archive.analyses.add(make_game().key, head(), positions_of(make_game()))
     connection = sqlite3.connect(path)
     rows = connection.execute("SELECT key, engine, ply, depth, white_cp FROM v_analyses ORDER BY ply, seq").fetchall()
     connection.close()

@@ -52,7 +52,7 @@ def test_a_snapshot_within_a_transaction_ends_without_it(archive: ArchiveStore) 
     with archive.transaction():
         with archive.snapshot():
             assert archive.count() == 1
-        archive.forget_source(row.id)
+        archive.erasures.forget_source(row.id)
         assert archive.count() == 0, "read where it was written"
 
 
@@ -205,7 +205,7 @@ def test_two_sources_of_one_game_are_two_witnesses(archive: ArchiveStore) -> Non
 def test_forgetting_undoes_an_import(archive: ArchiveStore) -> None:
     kept = import_bytes(archive, b"one", [make_game(0)])
     row = import_bytes(archive, b"two", [make_game(1, white=Player("Cy")), make_game(2)])
-    report = archive.forget_source(row.id)
+    report = archive.erasures.forget_source(row.id)
     assert (report.games, report.observations, report.plies, report.kept_bytes, report.players) == (2, 2, 6, 3, 1)
     assert archive.sources() == [kept]
     assert list(archive.games(EVERYTHING)) == [make_game(0)]

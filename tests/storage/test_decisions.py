@@ -12,7 +12,7 @@ import pytest
 from recorder.relating.grouping import pair_of
 from storage import ArchiveStore
 from storage.files import driver_of
-from storage.settings import Decision, carry_decisions, decide, decisions, load_decided, rename_decisions
+from storage.settings import Decision, decide, decisions, load_decided, rename_decisions, take_over_decisions
 from storage.write.games import successor
 
 from .conftest import import_bytes, make_game
@@ -63,7 +63,7 @@ def test_of_two_archives_the_later_decision_counts(
     with closing(_settings()) as other:
         decide(driver, [("a", "b")], same=mine[0], now_ms=mine[1])
         decide(other, [("x", "b")], same=its[0], now_ms=its[1])
-        carry_decisions(other, driver, {"x": "a"}.get)
+        take_over_decisions(other, driver, {"x": "a"}.get)
         assert [(one.key, one.other, one.same) for one in decisions(driver)] == [("a", "b", same)]
 
 
@@ -84,7 +84,7 @@ def test_decisions_follow_games_whose_keys_change(archive: ArchiveStore) -> None
     assert {one.key: one.decided_ms for one in archive.duplicates.decisions()} == {
         one: at for at, one in enumerate(ranked[1:])
     }
-    archive.forget_source(row.id)
+    archive.erasures.forget_source(row.id)
     assert {one.key: one.decided_ms for one in archive.duplicates.decisions()} == {
         one: at for at, one in enumerate(ranked[:3])
     }

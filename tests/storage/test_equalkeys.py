@@ -47,20 +47,20 @@ def test_what_is_left_has_the_keys_of_a_new_archive(archive: ArchiveStore, gone:
     for number, order in enumerate(permutations(range(4))):  # in one archive: what was there before is forgotten, too
         rows = import_copies(archive, order)
         for copy in gone:
-            archive.forget_source(rows.pop(copy))
+            archive.erasures.forget_source(rows.pop(copy))
         found = contents(archive)
         assert number % 8 or check(archive.path) == []
         assert found == contents_of_new(tuple(copy for copy in order if copy not in gone))
         wanted = wanted or found
         assert found == wanted
         for row in rows.values():
-            archive.forget_source(row)
+            archive.erasures.forget_source(row)
     somebody.close()
 
 
 def test_what_comes_after_takes_its_place_among_equal_keys(archive: ArchiveStore) -> None:
     rows = [import_bytes(archive, data, [make_game()]) for data in COPIES]
-    archive.forget_source(rows[1].id)
+    archive.erasures.forget_source(rows[1].id)
     import_bytes(archive, COPIES[1], [make_game()])
     key = make_game().key
     hashes = sorted(row.sha256 for row in rows)

@@ -34,7 +34,7 @@ def hammer(path: Path) -> None:
             row = import_bytes(archive, data, games)
             row = import_bytes(archive, data + b"more", games, continues=row)
             if number % 4 == 3:
-                archive.forget_source(row.id)
+                archive.erasures.forget_source(row.id)
             number += 1
             if number == 1:
                 print("begun", flush=True)

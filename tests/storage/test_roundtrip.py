@@ -28,7 +28,7 @@ def test_games_come_out_as_they_went_in(archive: ArchiveStore, found: list[Game]
     assert {game.key: game for game in archive.games(EVERYTHING)} == {game.key: game for game in found}
     for game in found:
         assert archive.game(game.key) == game
-    archive.forget_source(row.id)
+    archive.erasures.forget_source(row.id)
 
 
 def test_lines_with_and_without_arrivals_are_stored_together(archive: ArchiveStore) -> None:

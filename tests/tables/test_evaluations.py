@@ -106,7 +106,7 @@ def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> No
         older = {3: [analysed(3, 77)], 4: [analysed(4, 5)]}
         for begun_ms, settings, found in ((2000, "new", lines), (1000, "old", older)):
             told = [AnalysedPosition(ply, board_fen(boards[ply], ply), tuple(of)) for ply, of in found.items()]
-            storage.add_analysis(game.key, Analysis("Deep", "uci", settings, begun_ms, ()), told)
+            storage.analyses.add(game.key, Analysis("Deep", "uci", settings, begun_ms, ()), told)
     archive = Archive(cli.archive)
     plies = archive.plies().head(5)
     names = ("eval_before_cp", "eval_after_cp", "eval_after_mate", "eval_depth", "eval_engine", "loss_cp")

@@ -1,19 +1,93 @@
-"""Which analysed positions their games still have: a newer parser, or a log that grew, may tell a game otherwise.
+"""Storing analyses, and which of their positions the games still have.
 
-A position stands where the game has the same men on the same squares after as many half-moves. What does not stand is
-kept and not shown; it stands again when the game is as it was.
+A newer parser, or a log that has grown, may give a game other moves. A stored position is valid if the game has the
+same pieces on the same squares after as many half-moves (column ``stands``). Other positions are kept but not shown;
+they become valid again if the game changes back.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
-from storage.analyses import has_analyses
+from recorder.model import AnalysedPosition, Analysis
+from storage.mapping import ANALYSIS_LINES
+from storage.read.analyses import has_analyses
 from storage.read.games import load_games
+from storage.write.rows import insert_into, insert_rows
 
-__all__ = ["AnalysisCounts", "count_analyses", "find_standing", "settle_analyses", "shown_games", "touched_analyses"]
+__all__ = [
+    "AnalysisCounts",
+    "count_analyses",
+    "find_standing",
+    "move_analyses",
+    "settle_analyses",
+    "shown_games",
+    "store_positions",
+    "touched_analyses",
+]
+
+
+_LINES: Final = insert_into("analysis_lines")
+_FIND: Final = (
+    "SELECT id FROM analyses WHERE game_key = ? AND engine = ? AND protocol = ? AND settings = ? ORDER BY id LIMIT 1"
+)
+_MOVING: Final = "~"  # no key begins with it
+
+
+def store_positions(
+    driver: sqlite3.Connection,
+    key: str,
+    analysis: Analysis,
+    positions: Collection[AnalysedPosition],
+    *,
+    anew: bool = False,
+) -> None:
+    """Store what an engine told of positions; they are not known to stand yet.
+
+    Args:
+        driver: in a transaction. key: of the game. analysis: by which engine; its own lines are not looked at.
+        anew: the analysis is begun again: what the engine told before of the same position is replaced. Else that
+            stays, and nothing is stored of it.
+    """
+    named = (key, analysis.engine, analysis.protocol, analysis.settings)
+    row = driver.execute(_FIND, named).fetchone()
+    if row is None:
+        into = (
+            "INSERT INTO analyses (game_key, engine, protocol, settings, begun_ms) VALUES (?, ?, ?, ?, ?) RETURNING id"
+        )
+        row = driver.execute(into, (*named, analysis.begun_ms)).fetchone()
+    elif anew:
+        driver.execute("UPDATE analyses SET begun_ms = ? WHERE id = ?", (analysis.begun_ms, row[0]))
+    for position in positions:
+        place = (row[0], position.ply, position.fen)
+        there = driver.execute(
+            "SELECT id FROM analysed_positions WHERE analysis_id = ? AND ply = ? AND fen = ?", place
+        ).fetchone()
+        if there is not None and not anew:
+            continue
+        if there is None:
+            into = "INSERT INTO analysed_positions (analysis_id, ply, fen, stands) VALUES (?, ?, ?, 0) RETURNING id"
+            there = driver.execute(into, place).fetchone()
+        driver.execute("DELETE FROM analysis_lines WHERE position_id = ?", there)
+        lines = [ANALYSIS_LINES.row(line, there[0], seq) for seq, line in enumerate(position.lines)]
+        insert_rows(driver, _LINES, lines)
+
+
+def move_analyses(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
+    """Games got other keys, which may be keys that others of them had.
+
+    Args:
+        driver: in a transaction. keys: what each was, and is now.
+    """
+    if has_analyses(driver):
+        moving = [(f"{_MOVING}{now}", was) for was, now in keys.items()]
+        driver.executemany("UPDATE analyses SET game_key = ? WHERE game_key = ?", moving)
+        driver.executemany(
+            "UPDATE analyses SET game_key = substr(game_key, 2) WHERE game_key = ?", [(to,) for to, _ in moving]
+        )
+
 
 # games as they are shown: those that several sources tell in place of their witnesses
 _SHOWN: Final = (

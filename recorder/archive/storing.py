@@ -1,0 +1,304 @@
+"""Storing one source: the second pass of an import, which parses its bytes and stores its games in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recorder.archive.erasing import holds
+from recorder.archive.inputs import Fingerprint, Input, LogReading, ReadOptions
+from recorder.errors import SourceError
+from recorder.journal.parts import is_being_written
+from recorder.model import SAVED_KINDS, SourceReport
+from recorder.pipeline import PARSER_VERSION, AnyPipeline, Pipeline
+from recorder.sources import (
+    Scrubbing,
+    SourceKind,
+    log_files,
+    scrubbed,
+)
+from recorder.sources.redaction import Forgotten, Redactor, redacted
+from storage.read.sources import UNFINISHED
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.progress import Progress
+    from storage import ArchiveStore, SourceRow, SourceWriter
+
+
+__all__ = [
+    "Begun",
+    "NothingYetError",
+    "Outcome",
+    "SourceReading",
+    "marked",
+    "store_source",
+    "stored_path",
+]
+
+
+_AT_ONCE = 8 << 20
+"""Of a log that is followed only so much is imported in one transaction: the rest comes in blocks, in flat memory."""
+
+
+class NothingYetError(SourceError):
+    """A log that is followed has not even one whole line."""
+
+
+@dataclass(slots=True)
+class Begun:
+    """A log that was read so far.
+
+    Attributes:
+        pipeline, scrubbing: what has read it. size, running: of the bytes that the archive knows of, and their hash.
+        held: the bytes behind them: ``scrubbing`` waits for the end of their line.
+        mark: stands in the source's row as long as nobody else changes it.
+        behind: there is more of it, not looked at yet.
+    """
+
+    pipeline: Pipeline
+    scrubbing: Scrubbing
+    size: int
+    running: hashlib._Hash
+    held: bytes
+    mark: str
+    behind: bool
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one log.
+
+    Attributes:
+        status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (was taken out, and is not asked for by its
+            name), ``exported`` (lies in a folder, and this program wrote it), ``log`` (only looked at),
+            ``not-a-log`` or ``failed``.
+        message: why not all of it was read, one sentence, or None.
+        games, plies, undated: what this import added; ``undated`` games have no known date.
+        flawed: the archive has anomalies of it, found now or by an earlier import.
+        named: as ``Input.named``.
+        part_of: the log in the archive that begins with all of this one, or None.
+        read_up_to: games that begin before this place are final; None: nothing was stored.
+        begun: what a followed log is read on with; None: it is not followed, or there is nothing to follow yet.
+    """
+
+    name: str
+    status: str
+    message: str | None = None
+    kind: str | None = None
+    sha256: str | None = None
+    size_bytes: int = 0
+    games: int = 0
+    plies: int = 0
+    undated: int = 0
+    report: SourceReport | None = None
+    flawed: bool = False
+    named: bool = True
+    part_of: str | None = None
+    read_up_to: int | None = None
+    begun: Begun | None = None
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether something asked for could not be read; a stray file in a folder was not asked for."""
+        return self.message is not None and (self.named or self.status != "not-a-log")
+
+    def count(self, games: list[Game]) -> None:
+        """Add games that were stored."""
+        self.games += len(games)
+        for game in games:
+            self.plies += game.ply_count
+            self.undated += game.day is None
+
+
+def stored_name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:
+    """What the archive calls a log; a journal is called the same before and after it is compressed."""
+    if source.spooled:
+        return forgotten.name(source.name)
+    name = forgotten.name(Path(source.name).name)
+    return name.removesuffix(".zst") if kind is SourceKind.JOURNAL else name
+
+
+def stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
+    """Where the archive says that a log is; None: it would tell of somebody who is forgotten, and can do without."""
+    path = str(source.path.absolute())
+    told = kind is not SourceKind.JOURNAL and forgotten.name(path) != path
+    return None if source.spooled or told else path
+
+
+@dataclass(slots=True, frozen=True)
+class SourceReading:
+    """The second pass over a source: ``before`` is what the archive has of it, the rest as for ``import_source``."""
+
+    archive: ArchiveStore
+    source: Input
+    seen: Fingerprint
+    kind: SourceKind
+    options: ReadOptions
+    before: SourceRow | None
+    keep: bool
+    progress: Progress | None
+    followed: bool
+    on_games: Callable[[list[Game]], None] | None
+
+
+class _Intake:
+    """Takes the clean bytes of a source: keeps them, and stores the games that the pipeline makes of them.
+
+    Args:
+        writer, pipeline: of the source.
+        outcome: counts the games.
+        on_games: as for ``import_source``.
+        start: the place from which the pipeline reads. keep_from: that from which bytes are kept; None: none are.
+        done: the place of the first byte to come.
+    """
+
+    def __init__(
+        self,
+        writer: SourceWriter,
+        pipeline: AnyPipeline,
+        outcome: Outcome,
+        on_games: Callable[[list[Game]], None] | None,
+        *,
+        start: int,
+        keep_from: int | None,
+        done: int,
+    ) -> None:
+        self.done = done
+        self._writer = writer
+        self._pipeline = pipeline
+        self._outcome = outcome
+        self._on_games = on_games
+        self._start = start
+        self._keep_from = keep_from
+
+    def store(self, games: list[Game]) -> None:
+        """Store games."""
+        self._writer.add_games(games)
+        self._outcome.count(games)
+        if self._on_games is not None:
+            self._on_games(games)
+
+    def take(self, clean: bytes) -> None:
+        """Take the next bytes."""
+        if self._keep_from is not None:
+            self._writer.keep(clean[max(self._keep_from - self.done, 0) :])
+        if self.done + len(clean) > self._start:
+            self.store(self._pipeline.receive(clean[max(self._start - self.done, 0) :]))
+        self.done += len(clean)
+
+
+def store_source(reading: SourceReading, outcome: Outcome) -> None:
+    """The second pass: one transaction."""
+    source, seen, kind, options = reading.source, reading.seen, reading.kind, reading.options
+    before, followed = reading.before, reading.followed
+    resumed = before if before is not None and before.read_up_to else None
+    start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
+    forgotten = options.forgotten or Forgotten()
+    keep = reading.keep and kind is not SourceKind.JOURNAL
+    if keep and before is not None and before.kept_bytes < start and _tells_of_forgotten(source, start, kind, options):
+        keep = False  # they would be kept without the pipeline's having looked at them
+    resume = resumed.restart_state if resumed else None
+    if followed and kind in SAVED_KINDS:
+        raise SourceError(
+            f"{source.name} contains saved games, and only logs can be followed; import it when it has grown."
+        )
+    following = options.followed_pipeline(kind, resume=resume, offset=start) if followed else None
+    pipeline: AnyPipeline = following or options.pipeline(kind, resume=resume, offset=start)
+    with reading.archive.write_source(
+        sha256=seen.sha256,
+        size_bytes=seen.size,
+        name=stored_name(source, kind, forgotten),
+        path=stored_path(source, kind, forgotten),
+        kind=kind.value,
+        keep=keep,
+        parser_version=PARSER_VERSION,
+        options=options.to_json(),
+        timing=options.timing,
+        continues=before,
+    ) as writer:
+        if not keep:
+            writer.keep_nothing()  # nor what was kept before
+        keep_from = writer.keep_from if keep else None
+        # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
+        first = start if keep_from is None or start <= keep_from else 0
+        intake = _Intake(writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, done=first)
+        scrubbing = Scrubbing(kind, begun=first > 0, redact=Redactor(forgotten, kind).receive)
+        end = seen.size
+        if followed and kind is not SourceKind.TYPESCRIPT:
+            end = min(end, max(start + _AT_ONCE, 0 if before is None else before.size_bytes))
+        held = _read_blocks(reading, intake, scrubbing, first, end)
+        if following is not None:
+            outcome.begun = _begin(source, seen, writer, following, scrubbing, end, held)
+            outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
+        else:
+            intake.take(scrubbing.finish())
+        outcome.read_up_to, state = pipeline.restart()
+        mark = None
+        if outcome.begun is not None:
+            mark = outcome.begun.mark
+        elif kind is SourceKind.JOURNAL and is_being_written(log_files(source.path)[-1]):
+            mark = "import"
+        writer.restart(outcome.read_up_to, marked(state, mark))
+        if not followed:
+            intake.store(pipeline.finish(unfinished=mark is not None))
+        if keep and pipeline.unredacted:
+            writer.keep_nothing()
+        outcome.report = pipeline.report
+        writer.finish(pipeline.report)
+
+
+def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:
+    """Read a source from ``first`` to ``end``; return the last bytes, whose line has no end yet."""
+    read, held = first, b""
+    for block in LogReading(reading.source, reading.progress, size=end, offset=first):
+        read += len(block)
+        intake.take(scrubbing.receive(block))
+        left = read - intake.done
+        held = (block if left <= len(block) else held + block)[-left:] if left else b""
+    if read != end:
+        raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
+    return held
+
+
+def _tells_of_forgotten(source: Input, size: int, kind: SourceKind, options: ReadOptions) -> bool:
+    """Whether a handle stands among a log's first bytes where it cannot be replaced."""
+    forgotten = options.forgotten
+    if not forgotten:
+        return False
+    return holds(redacted(scrubbed(LogReading(source, size=size), kind), forgotten, kind), kind, forgotten)
+
+
+def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:
+    """A restart state that tells whether more of the source may be there than the archive knows.
+
+    Args:
+        mark: of whoever left it so; None: all was read.
+    """
+    rest = {name: value for name, value in state.items() if name != UNFINISHED}
+    return rest if mark is None else {**rest, UNFINISHED: mark}
+
+
+def _begin(
+    source: Input,
+    seen: Fingerprint,
+    writer: SourceWriter,
+    pipeline: Pipeline,
+    scrubbing: Scrubbing,
+    end: int,
+    held: bytes,
+) -> Begun:
+    """What a log is followed with; the archive then knows of it only what was read and has come whole."""
+    size, running = end - len(held), seen.running
+    if not size:
+        raise NothingYetError(f"{source.name} has no whole line yet")
+    if size != seen.size:
+        running = hashlib.sha256()
+        for block in LogReading(source, size=size):
+            running.update(block)
+        writer.resize(running.hexdigest(), size)
+    return Begun(pipeline, scrubbing, size, running, held, secrets.token_hex(8), end < seen.size)

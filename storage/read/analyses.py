@@ -1,0 +1,118 @@
+"""Analyses as they are stored: of games that are read, of one game, or all of an archive."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from recorder.model import AnalysedPosition, Analysis, Game, Thinking
+from storage.mapping import ANALYSIS_LINES
+
+__all__ = [
+    "StoredAnalysis",
+    "analysts",
+    "has_analyses",
+    "load_analyses",
+    "standing_plies",
+    "stored_analyses",
+]
+
+
+_COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
+
+
+class StoredAnalysis(NamedTuple):
+    """An analysis as it is stored, with positions that its game has no more.
+
+    ``key``: of the game, here. ``sha256``, ``first_offset``: where a source tells that game; None: it is not here.
+    ``analysis`` has no lines: ``positions`` have them.
+    """
+
+    key: str
+    sha256: str | None
+    first_offset: int | None
+    analysis: Analysis
+    positions: list[AnalysedPosition]
+
+
+def has_analyses(driver: sqlite3.Connection) -> bool:
+    """Whether there is any analysis at all."""
+    return driver.execute("SELECT 1 FROM analyses LIMIT 1").fetchone() is not None
+
+
+def analysts(driver: sqlite3.Connection) -> list[str]:
+    """The names of all engines that have analysed a game, by alphabet."""
+    return [name for (name,) in driver.execute("SELECT DISTINCT engine FROM analyses ORDER BY engine")]
+
+
+def load_analyses(driver: sqlite3.Connection, games: Collection[Game]) -> None:
+    """Give games what engines thought of positions that they still have, the analysis begun first in front.
+
+    What was stored of one engine with the same settings under several keys of a game is one analysis.
+    """
+    of_key = {key: game for game in games for key in (game.key, *game.witnesses)}
+    marks = ", ".join("?" * len(of_key))
+    rows = driver.execute(
+        f"SELECT a.game_key, a.begun_ms, a.engine, a.protocol, a.settings, p.ply, {_COLUMNS} FROM analyses a"
+        " JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands JOIN analysis_lines l ON l.position_id = p.id"
+        f" WHERE a.game_key IN ({marks}) ORDER BY a.begun_ms, a.id, p.ply, l.seq",
+        list(of_key),
+    )
+    found: dict[tuple[str, str, str, str], tuple[Analysis, dict[int, list[Thinking]]]] = {}
+    for (key, begun_ms, engine, protocol, settings), told in groupby(rows, lambda row: row[:5]):
+        named = (of_key[key].key, engine, protocol, settings)
+        head, by_ply = found.setdefault(named, (Analysis(engine, protocol, settings, begun_ms, ()), {}))
+        by_ply |= {ply: [_thinking(head, row[5:]) for row in lines] for ply, lines in groupby(told, lambda row: row[5])}
+    for (key, *_), (head, by_ply) in found.items():
+        of_key[key].analyses.append(replace(head, lines=_numbered(by_ply)))
+
+
+def _thinking(head: Analysis, row: Sequence[Any]) -> Thinking:
+    """A line by its ply and the columns of ``analysis_lines`` from ``depth`` on."""
+    return Thinking._make((0, row[0], head.engine, row[0] % 2 == 0, *row[1:], None, 0))
+
+
+def _numbered(by_ply: dict[int, list[Thinking]]) -> tuple[Thinking, ...]:
+    lines = (line for ply in sorted(by_ply) for line in by_ply[ply])
+    return tuple(line._replace(seq=seq) for seq, line in enumerate(lines))
+
+
+def standing_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
+    """Which positions of a game this engine has looked at with these settings, of those that the game still has.
+
+    Args:
+        keys: all that the game has.
+    """
+    marks = ", ".join("?" * len(keys))
+    rows = driver.execute(
+        "SELECT p.ply FROM analyses a JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands"
+        f" WHERE a.engine = ? AND a.protocol = ? AND a.settings = ? AND a.game_key IN ({marks})",
+        (analysis.engine, analysis.protocol, analysis.settings, *keys),
+    )
+    return {ply for (ply,) in rows}
+
+
+def stored_analyses(driver: sqlite3.Connection) -> Iterator[StoredAnalysis]:
+    """All analyses of an archive."""
+    rows = driver.execute(
+        "SELECT a.id, a.game_key, s.sha256, g.first_offset, a.engine, a.protocol, a.settings, a.begun_ms"
+        " FROM analyses a LEFT JOIN games g ON g.key = a.game_key AND g.source_id IS NOT NULL"
+        " LEFT JOIN sources s ON s.id = g.source_id ORDER BY a.id"
+    )
+    for number, key, sha256, offset, engine, protocol, settings, begun_ms in rows.fetchall():
+        head = Analysis(engine, protocol, settings, begun_ms, ())
+        lines: dict[int, list[Thinking]] = {}
+        for row in driver.execute(
+            f"SELECT p.id, p.ply, {_COLUMNS} FROM analysed_positions p JOIN analysis_lines l ON l.position_id = p.id"
+            " WHERE p.analysis_id = ? ORDER BY l.seq",
+            (number,),
+        ):
+            lines.setdefault(row[0], []).append(_thinking(head, row[1:]))
+        places = driver.execute(
+            "SELECT id, ply, fen FROM analysed_positions WHERE analysis_id = ? ORDER BY id", (number,)
+        )
+        positions = [AnalysedPosition(ply, fen, tuple(lines.get(one, ()))) for one, ply, fen in places]
+        yield StoredAnalysis(key, sha256, offset, head, positions)
