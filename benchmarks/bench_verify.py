@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import chess
 
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from recorder.rules.prove import Rules, advance, position_from_fen
 from tests.rules import rules_oracle
 

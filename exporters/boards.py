@@ -19,7 +19,7 @@ from recorder.model import (
     Origin,
     Ply,
 )
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 
 if TYPE_CHECKING:
     from recorder.relating.match import Match

@@ -8,7 +8,7 @@ import pytest
 
 from exporters.selection import Selection
 from recorder.model import GameKind, LineKind, Origin, Player, Ply, PlyLine, Precision, Proof, Segment
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from storage import ArchiveStore, GameFilter
 from tests.storage.conftest import import_bytes, make_game
 

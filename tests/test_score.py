@@ -22,7 +22,7 @@ from recorder.model import (
     Segment,
     TimeBasis,
 )
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from tests import score
 from tests.edge_cases.excerpts import PUBLIC
 from tests.public_games import NO_TRANSCRIPTS, PUBLIC_GAMES

@@ -1,7 +1,7 @@
 """The boards of many games at once: replayed in arrays, and written as FEN.
 
 Moves were proved when they were read; here they are only played. A square holds 0, or 1-6 for White's P N B R Q K and
-9-14 for Black's; squares are a1 = 0 … h8 = 63, moves as in ``recorder.rules.moves``.
+9-14 for Black's; squares are a1 = 0 … h8 = 63, moves as in ``recorder.rules.position``.
 """
 
 from __future__ import annotations

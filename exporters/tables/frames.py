@@ -29,7 +29,7 @@ from exporters.tables.columns import (
 from exporters.tables.evaluations import Judged, judge_block
 from exporters.tables.facts import GameSide, side_of
 from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Game, Origin, TimeBasis
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from storage import ArchiveStore, GameFilter
 from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
 

@@ -25,7 +25,7 @@ from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
 from recorder.text import plural
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import TelnetFilter
 from storage import GameFilter, storage_errors
 
 if TYPE_CHECKING:

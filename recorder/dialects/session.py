@@ -1,7 +1,8 @@
-"""Lines about the whole connection: banners, login, style, shutdown, and the codes of block mode.
+"""Server families, and the lines about the connection: banners, login, style, shutdown, codes of block mode.
 
-A block holds all that a server sends because of one command; what others do comes outside of blocks. The identifier is
-the client's own; only the code tells what was asked, whoever asked it. Codes that are not here change nothing.
+A block contains all that a server sends because of one command; output of other causes is outside of blocks. The
+client chooses the identifier of a block; only the code shows which command was sent. Codes that are not here change
+nothing.
 
 Source: the codes that clients and FatICS list; error codes are 512 (bad command) and above, 0 is no command.
 
@@ -11,13 +12,88 @@ Source: FICS captures and the C servers' texts.
 from __future__ import annotations
 
 import re
+from enum import Enum
+from typing import NamedTuple
 
 from recorder.dialects.forms import find_form, make_forms
-from recorder.dialects.registry import Family
 from recorder.events import Line, SessionNotice, SessionNoticeKind
 from recorder.events.frames import ReplyBlock
 
-__all__ = ["LIST_BLOCKS", "STORED_BLOCKS", "TEXT_BLOCKS", "answers", "format_session", "is_noise", "parse_session"]
+__all__ = [
+    "DIALECTS",
+    "LIST_BLOCKS",
+    "STORED_BLOCKS",
+    "TEXT_BLOCKS",
+    "Dialect",
+    "Family",
+    "answers",
+    "detect_dialect",
+    "format_session",
+    "is_noise",
+    "parse_session",
+]
+
+
+class Family(Enum):
+    """Server programs; the value is the word stored."""
+
+    FICS = "fics"
+    FATICS = "fatics"
+    LASKER = "lasker"
+    OLD = "fics-1.6.2"
+    CHESSD = "chessd"
+    BICS = "bics"
+    ICC = "icc"
+    CHESSNET = "chess.net"
+
+
+class Dialect(NamedTuple):
+    """A family's facts.
+
+    ``site`` is the PGN Site where the family is one site, else None. ``lag_meaningless``: the lag is a constant 0.
+    """
+
+    family: Family
+    name: str
+    site: str | None
+    lag_meaningless: bool = False
+
+
+DIALECTS = {
+    Family.FICS: Dialect(Family.FICS, "FICS", "FICS freechess.org"),
+    Family.FATICS: Dialect(Family.FATICS, "FatICS", None),
+    Family.LASKER: Dialect(Family.LASKER, "Lasker", None),
+    Family.OLD: Dialect(Family.OLD, "FICS 1.6.2", None),
+    Family.CHESSD: Dialect(Family.CHESSD, "chessd", None, lag_meaningless=True),
+    Family.BICS: Dialect(Family.BICS, "BICS", None),
+    Family.ICC: Dialect(Family.ICC, "ICC", "Internet Chess Club"),
+    Family.CHESSNET: Dialect(Family.CHESSNET, "chess.net", "chess.net"),
+}
+
+
+def detect_dialect(banner: str | None, prompt: str | None, tokens: int | None) -> Dialect | None:
+    """Name the server family.
+
+    Args:
+        banner: value of a ``BANNER`` notice, or None; it decides if present.
+        prompt: a prompt as received, or None; ``aics%`` is ICC's.
+        tokens: tokens of a whole frame, tag included (33, 32, 31), or None.
+    Returns:
+        The family's facts, or None when nothing tells. 33 tokens alone do not tell FICS from its likes, and 31
+        without ICC's prompt is the FICS 1.6.2 family.
+    """
+    if banner is not None:
+        return DIALECTS[Family(banner)]
+    if prompt is not None and prompt.strip() == "aics%":
+        return DIALECTS[Family.ICC]
+    if tokens == 32:
+        return DIALECTS[Family.LASKER]
+    if tokens == 31:
+        return DIALECTS[Family.OLD]
+    return None
+
+
+# -- lines about the connection ------------------------------------------------------------------------------------
 
 _FINGER, _HELP, _HISTORY, _INFO, _JOURNAL, _LINE, _MESSAGES, _NEWS, _NEXT = 37, 50, 51, 55, 60, 64, 74, 78, 79
 _MOVES, _OLDMOVES, _SMOVES, _SPOSITION = 77, 81, 123, 125

@@ -5,18 +5,20 @@ events from lines (frames are in ``recorder.events.frames``), ``recorder.trackin
 here: an absent field is None.
 """
 
-from recorder.events.answers import (
-    GamesCounted,
-    GamesRow,
-    ListRow,
-    MovelistRead,
-    ObserveRefused,
-    ObservingEnded,
-    ObservingStarted,
-    Refusal,
-    TablePlayer,
+from recorder.events.event import (
+    ChatKind,
+    ChatLine,
+    Datagram,
+    Event,
+    ExamineNotice,
+    GameNotice,
+    GameNoticeKind,
+    Malformed,
+    Noise,
+    SessionNotice,
+    SessionNoticeKind,
+    Unrecognised,
 )
-from recorder.events.event import Datagram, Event, Malformed, Noise, Unrecognised
 from recorder.events.games import (
     CreatingLine,
     DeltaBoard,
@@ -25,20 +27,20 @@ from recorder.events.games import (
     GameHeader,
     GameInfo,
     GameNotified,
+    GamesCounted,
+    GamesRow,
     HoldingsLine,
+    ListRow,
+    MovelistRead,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
     PartnerPlays,
     RatingText,
+    Refusal,
+    TablePlayer,
 )
 from recorder.events.lines import LONGEST_CUT, Chunk, CutLines, EngineLine, Line
-from recorder.events.notices import (
-    ChatKind,
-    ChatLine,
-    ExamineNotice,
-    GameNotice,
-    GameNoticeKind,
-    SessionNotice,
-    SessionNoticeKind,
-)
 
 __all__ = [
     "LONGEST_CUT",

@@ -1,10 +1,12 @@
-"""What a line tells of a game: that it begins, who plays it and how, what the hands hold, that it ends."""
+"""What lines contain about games: starts, headers, holdings and results, and the server's answers about them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
+from recorder.events.frames import Style12
 from recorder.events.lines import Line
 
 __all__ = [
@@ -17,6 +19,15 @@ __all__ = [
     "GameNotified",
     "HoldingsLine",
     "PartnerPlays",
+    "GamesCounted",
+    "GamesRow",
+    "ListRow",
+    "MovelistRead",
+    "ObserveRefused",
+    "ObservingEnded",
+    "ObservingStarted",
+    "Refusal",
+    "TablePlayer",
     "RatingText",
 ]
 
@@ -162,3 +173,139 @@ class GameEnded:
     reason_key: str
     termination: str
     actor: str | None = None
+
+
+# -- answers to observe, unobserve, games and moves ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ObservingStarted:
+    """``You are now observing game 463.`` (or ``Adding game 12 to observation list``)."""
+
+    line: Line
+    game_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObservingEnded:
+    """``Removing game 12 from observation list.`` and the other ways an observation ends."""
+
+    line: Line
+    game_no: int
+
+
+class Refusal(Enum):
+    """Why a server does not do as ``observe`` or ``unobserve`` asks."""
+
+    LIMIT = "limit"
+    NO_SUCH_GAME = "no-such-game"
+    ALREADY = "already-observing"
+    NOT_OBSERVING = "not-observing"
+    OWN_GAME = "own-game"
+    EXAMINING = "examining"
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveRefused:
+    """``You are already observing the maximum number of games.`` and its like; ``game_no`` where the line prints it."""
+
+    line: Line
+    reason: Refusal
+    game_no: int | None
+
+
+class TablePlayer(NamedTuple):
+    """A side of a ``GamesRow``; ``cut``: the name fills its column. None: the table has no such column."""
+
+    name: str
+    cut: bool
+    rating: RatingText
+    titles: str | None
+    clock_s: int | None
+    material: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GamesRow:
+    """A row of the table that ``games`` prints; ``state`` is ``Exam.``, ``Setup`` or None for a game being played.
+
+    ``kind`` is the letter of the game's type, ``category`` the word for it, None where its meaning is not known.
+    """
+
+    line: Line
+    game_no: int
+    white: TablePlayer
+    black: TablePlayer
+    state: str | None
+    private: bool
+    kind: str
+    category: str | None
+    rated: bool
+    base_min: int
+    increment_s: int
+    white_to_move: bool
+    move_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class GamesCounted:
+    """``267 games displayed.``: the table's end; ``total`` games are in progress, if it tells so."""
+
+    line: Line
+    displayed: int
+    total: int | None
+
+
+class ListRow(NamedTuple):
+    """One half-move of a movelist. ``elapsed_ms`` None: no time was printed. ``ms`` True: thousandths were."""
+
+    ply: int
+    san: str
+    elapsed_ms: int | None
+    ms: bool
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class MovelistRead:
+    """A whole answer to ``moves``, ``oldmoves`` or ``smoves``.
+
+    Attributes:
+        game_no: from ``Movelist for game N:``, or None where the server prints no such line.
+        white, black: from the line of names; from the line above the columns where the log lacks that line; empty
+            where it lacks both.
+        white_rating, black_rating: None where the log lacks the line of names.
+        started: the date in the header as printed, or None.
+        started_at_ms: UTC milliseconds if the header's zone is known, else local ones; None: no date.
+        started_zone_known: whether ``started_at_ms`` is UTC. started_with_seconds: the header prints seconds.
+        start_frame: the ``<12>`` between header and table, or None.
+        rows: half-moves in order.
+        result: ``*`` with ``still_running`` True for ``{Still in progress}``; None: no trailer was seen.
+        complete: a trailer was seen.
+    """
+
+    line: Line
+    game_no: int | None
+    white: str
+    white_rating: RatingText | None
+    black: str
+    black_rating: RatingText | None
+    started: str | None
+    started_at_ms: int | None
+    started_zone_known: bool
+    started_with_seconds: bool
+    rated: bool | None
+    category: str | None
+    base_min: int | None
+    increment_s: int | None
+    black_base_min: int | None
+    black_increment_s: int | None
+    start_frame: Style12 | None
+    rows: tuple[ListRow, ...]
+    result: str | None
+    reason: str | None
+    reason_key: str | None
+    termination: str | None
+    still_running: bool
+    complete: bool
+    headed: bool = True  # the line of names was there

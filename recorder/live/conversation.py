@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any, Final
 
 from recorder.dialects.recogniser import Recogniser
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.events import Chunk, Event, Noise, SessionNotice, SessionNoticeKind, Unrecognised
 from recorder.live.login.login import LoggedIn, Login
 from recorder.live.policy.observing import Observing

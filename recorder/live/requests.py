@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.events import Event, SessionNotice, SessionNoticeKind
 from recorder.model import Anomaly, AnomalyKind, Disposition
 from recorder.tracking.tracked_game import TrackedGame

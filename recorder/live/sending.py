@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from recorder.dialects.lists import is_history_columns, is_no_history, parse_history_head
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.dialects.style12 import check_frame
 from recorder.events import (
     Event,

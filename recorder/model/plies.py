@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from recorder.movetext import THOUSANDTHS, whole_hms
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 
 if TYPE_CHECKING:
     from recorder.model.games import Game

@@ -7,9 +7,8 @@ Captures, en passant, promotion to any piece, drops and castling are applied lit
 from __future__ import annotations
 
 from recorder.rules.legality import castled, castling_squares, moved, pseudo_legal, rights_left
-from recorder.rules.moves import encode_move
 from recorder.rules.notation import Pretty, castle_side, read_pretty, split_verbose
-from recorder.rules.position import Position
+from recorder.rules.position import Position, encode_move
 from recorder.rules.tables import ADJACENT, name_of, square_of
 
 __all__ = ["captured_piece", "exploded", "play_by_boards", "prove_by_boards"]

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from recorder.rules.tables import ATTACKS, EMPTY_SLICE, PINS, Pin, index_of, name_of
 
 __all__ = [

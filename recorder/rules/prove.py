@@ -21,7 +21,6 @@ from recorder.rules.legality import (
     rights_left,
 )
 from recorder.rules.legality import has_legal_move as _has_legal_move
-from recorder.rules.moves import encode_move
 from recorder.rules.notation import (
     DOUBLE,
     KING,
@@ -37,7 +36,7 @@ from recorder.rules.notation import (
     read_shift,
     split_verbose,
 )
-from recorder.rules.position import Position, PositionRow, Rules, make_position
+from recorder.rules.position import Position, PositionRow, Rules, encode_move, make_position
 from recorder.rules.tables import ATTACKS, NAMES, PAWN_ATTACKERS, name_of, square_of
 from recorder.rules.variant_moves import has_legal_move as _has_legal_move_apart
 from recorder.rules.variant_moves import play_by_rules, prove_by_rules

@@ -24,9 +24,8 @@ from collections.abc import Iterator
 
 from recorder.rules.boards import exploded, prove_by_boards
 from recorder.rules.legality import attacked, castled, castling_squares, moved, pseudo_legal, rights_left
-from recorder.rules.moves import encode_move
 from recorder.rules.notation import Pretty, castle_side, read_pretty, split_verbose
-from recorder.rules.position import Position, Rules
+from recorder.rules.position import Position, Rules, encode_move
 from recorder.rules.tables import ADJACENT, ATTACKS, PAWN_ATTACKERS, name_of, square_of
 
 __all__ = ["has_legal_move", "in_check", "is_safe", "play_by_rules", "prove_by_rules"]

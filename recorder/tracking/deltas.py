@@ -14,7 +14,7 @@ from __future__ import annotations
 from recorder.dialects.gameinfo import Smith, parse_smith
 from recorder.events import DeltaBoard
 from recorder.model import Anomaly, AnomalyKind, EventKind, Origin, Ply, Precision, Proof
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from recorder.rules.prove import Position, Rules, Step, advance, fen
 from recorder.rules.tables import index_of
 from recorder.tracking.game_table import GameTable

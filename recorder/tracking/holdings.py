@@ -12,7 +12,7 @@ from functools import lru_cache
 from recorder.events import HoldingsLine
 from recorder.model import Anchor, Disposition, Observation, Ply
 from recorder.rules.boards import captured_piece
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from recorder.rules.prove import Position, Rules, fen, with_hands
 from recorder.rules.tables import index_of
 from recorder.tracking.tracked_game import TrackedGame

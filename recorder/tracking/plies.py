@@ -6,7 +6,7 @@ from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Proof, StartFacts
 from recorder.rules.bridge import bridge
 from recorder.rules.fen import can_follow, frames_position
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from recorder.rules.prove import Position, Rules, Step, advance, start_position
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.tracked_game import TrackedGame

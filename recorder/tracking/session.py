@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from recorder.dialects.registry import Family, detect_dialect
+from recorder.dialects.session import Family, detect_dialect
 from recorder.events import Event, MovelistRead, RatingText
 from recorder.events.frames import Style12
 from recorder.model import Disposition, Game, ObservationKind

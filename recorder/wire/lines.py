@@ -22,11 +22,10 @@ from itertools import accumulate
 from typing import Final
 
 from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
-from recorder.events.frames import ReplyBlock
 from recorder.events.lines import LineRow
 from recorder.model import Anomaly, AnomalyKind
-from recorder.wire.datagram import OpenDatagram
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import Controls, TelnetFilter
+from recorder.wire.wrapping import MARGIN, WrappedLine, is_whole
 
 __all__ = ["COUNTED_TAGS", "LineReader"]
 
@@ -58,9 +57,6 @@ _MAY_CONTINUE: Final = (b"", b"\\", b"[", b"(")
 _LONGEST_PROMPT: Final = 6
 _TAG_MARGIN: Final = max(map(len, COUNTED_TAGS)) - 1
 _OPEN: Final = ord("(")
-_WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
-_MARGIN: Final = len("\\   ")
-_DEEPEST_UNIT: Final = 3
 _PROMPTS: Final = ("fics% ", "aics% ", "fics%", "aics%")  # the servers' own, when they are a whole line
 _NAME: Final = partial(tuple.__new__, Line)  # a row as ``Line``, without a call of Python's for each line
 
@@ -101,18 +97,9 @@ class LineReader:
         self._long = False  # the unfinished line is too long and being dropped
         self._tail = b""  # its last bytes, in which a tag may begin
         self._at_ms: int | None = None
-        self._held: Line | None = None  # a line that the next one may continue
-        self._held_more: list[str] = []  # what continued it so far
-        self._held_end = ""  # its last characters, in which a tag may begin
-        self._held_size = 0
-        self._held_part = ""  # its last physical line
-        self._width = 0  # the longest of its physical lines
-        self._keeps_blanks = False  # this server leaves the blank where it breaks a line
-        self._block: ReplyBlock | None = None
-        self._outer: list[ReplyBlock | None] = []  # blocks around posed output
-        self._units = 0  # open ICC level-1 units
-        self._header = False  # what comes next is a unit's header
-        self._datagram = OpenDatagram()
+        self._wrapped = WrappedLine()
+        self._controls = Controls()
+        self._datagram = self._controls.datagram
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
         """Read one chunk and return the lines that are now complete, in order."""
@@ -132,8 +119,8 @@ class LineReader:
     @property
     def pending_offset(self) -> int | None:
         """Offset of the first line that is not given away yet; None when every byte read has been."""
-        if self._held is not None:
-            return self._held.offset
+        if self._wrapped.line is not None:
+            return self._wrapped.line.offset
         if self._datagram.open:
             return self._datagram.start
         if self._parts or self._long:
@@ -148,17 +135,14 @@ class LineReader:
             self._telnet = TelnetFilter()
         cut = bool(_DELTA.match(b"".join(self._parts)))
         self._complete(self._at_ms, out)
-        self._end_datagram(out)
-        self._release(out)
+        self._controls.end_datagram(self._at_ms, out)
+        self._wrapped.release(out)
         if cut and out:
             # Its last number may be half of one, and nothing behind it tells.
             text, offset, _, _ = out.pop()
             message = "the log ends inside a delta board"
             self.anomalies.append(Anomaly.of(AnomalyKind.CUT, offset, None, message, text))
-        self._block = None
-        self._outer.clear()
-        self._units = 0
-        self._header = False
+        self._controls.reset()
         return list(map(_NAME, out))
 
     def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
@@ -178,8 +162,8 @@ class LineReader:
                 else:
                     self._take(whole, offset + begin, at_ms, out)
             self._pend(data[last + 1 :], offset + last + 1, at_ms, out)
-        if self._held is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
-            self._release(out)  # what has come of the next line shows that it is another one
+        if self._wrapped.line is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
+            self._wrapped.release(out)  # what has come of the next line shows that it is another one
 
     def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Keep the beginning of a line until its end comes."""
@@ -217,7 +201,7 @@ class LineReader:
         """The unfinished line has ended."""
         if self._long:
             self._long = False
-            self._release(out)
+            self._wrapped.release(out)
         elif self._parts:
             raw = b"".join(self._parts)
             self._parts.clear()
@@ -288,31 +272,31 @@ class LineReader:
 
     def _give_cut(self, cut: CutLines, indices: range, out: list[LineRow]) -> None:
         """What ``_give_many`` does."""
-        self._release(out)
+        self._wrapped.release(out)
         texts = cut.texts
         kept = [
             index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
-        out += cut.lines(kept, self._block)
+        out += cut.lines(kept, self._controls.block)
         if self.prompt is None:
             self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
         last = texts[indices[-1]]
-        if last and last not in _PROMPTS and not _is_whole(last):
-            self._hold(Line._make(out.pop()))
+        if last and last not in _PROMPTS and not is_whole(last):
+            self._wrapped.hold(Line._make(out.pop()))
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
         """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
-        if self._held is not None:
-            self._release(out)
-        block = self._block
+        if self._wrapped.line is not None:
+            self._wrapped.release(out)
+        block = self._controls.block
         for index, text in enumerate(texts):
             if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS):
                 out.append((text, firsts[index], at_ms, block))
             elif text and self.prompt is None:
                 self.prompt = text, firsts[index]
         last = texts[-1]
-        if last and last not in _PROMPTS and not _is_whole(last):  # the next line may continue it
-            self._hold(Line._make(out.pop()))
+        if last and last not in _PROMPTS and not is_whole(last):  # the next line may continue it
+            self._wrapped.hold(Line._make(out.pop()))
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
@@ -326,7 +310,7 @@ class LineReader:
 
     def _end_line(self) -> None:
         """A line end has come."""
-        self._header = False
+        self._controls.header = False
         if self._datagram.open:
             self._datagram.add("\n")
 
@@ -341,7 +325,7 @@ class LineReader:
             part = raw[done : end.end()]
             if len(part.lstrip(b"\r")) > self._max:
                 stripped = raw[done:].lstrip(b"\r")
-                self._release(out)
+                self._wrapped.release(out)
                 self._begin_long(start + len(raw) - len(stripped), stripped)
                 return -1
             self._take_part(part, start + done, at_ms, out)
@@ -351,18 +335,18 @@ class LineReader:
     def _take_part(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read a line, or the part of it that a control sequence of ICC ends."""
         if len(stripped := raw.lstrip(b"\r")) > self._max:
-            self._release(out)
+            self._wrapped.release(out)
             self._begin_long(start + len(raw) - len(stripped), stripped)
             return
         start += len(raw) - len(stripped)
         if _PING_LINE.match(stripped):
             return
-        held = self._held
+        held = self._wrapped.line
         if held is not None:
             if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"")):
                 self._join(stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1"), at_ms, out)
                 return
-            self._release(out)
+            self._wrapped.release(out)
             if held.text.startswith("<12>") and _FRAME_REST.match(stripped):
                 rest = stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1")
                 text, offset, _, block = out.pop()
@@ -375,55 +359,16 @@ class LineReader:
         for token in _TOKEN.finditer(stripped):
             cut_off = token[0] == b"\x1a" and not self._datagram.open
             self._give_piece(stripped[position : token.start()], start + position, at_ms, out, cut_off)
-            self._release(out)
+            self._wrapped.release(out)
             position = token.end()
             if not self._datagram.open and _TAGGED.match(stripped, token.start()):
                 position -= 1  # a lone mark before a line of the plain stream, whose first byte is none of the mark
-            else:
-                self._obey(token, start, out)
+                continue
+            if token[0] == b"\x1a":
+                message = "the server marks lost data: its output buffer was full"
+                self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
+            self._controls.obey(token, start, self._at_ms, out)
         self._give_piece(stripped[position:], start + position, at_ms, out)
-
-    def _obey(self, token: re.Match[bytes], start: int, out: list[LineRow]) -> None:
-        """Change the state as a control sequence says."""
-        mark = token[0]
-        if self._datagram.open and mark != b"\x1a" and self._in_datagram(mark.decode("latin-1"), out):
-            return
-        if mark == b"\x1a":
-            self._end_datagram(out)
-            self._units = 0
-            message = "the server marks lost data: its output buffer was full"
-            self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
-            out.append(Line("\x1a", start + token.start(), self._at_ms, self._block))
-        elif token["code"] is not None:
-            self._block = ReplyBlock(int(token["id"] or 0), int(token["code"] or 0))
-        elif mark == b"\x17":
-            self._block = None
-        elif mark == b"\x18":
-            self._outer = [*self._outer[-_DEEPEST_UNIT:], self._block]
-            self._block = None
-        elif mark == b"\x19":
-            self._block = self._outer.pop() if self._outer else None
-        elif mark == b"\x19[":
-            self._units = min(self._units + 1, _DEEPEST_UNIT)
-            self._header = True
-        elif mark == b"\x19]" and self._units:
-            self._units -= 1
-            out.append(Line("\x19]", start + token.start(), self._at_ms, self._block))
-        elif mark == b"\x19(":
-            self._datagram.begin(start + token.start())
-
-    def _in_datagram(self, mark: str, out: list[LineRow]) -> bool:
-        """Obey a control sequence inside a datagram; False where it shows that the datagram was cut off before it."""
-        goes_on = self._datagram.obey(mark)
-        if not goes_on:
-            self._end_datagram(out)
-        return goes_on is not None
-
-    def _end_datagram(self, out: list[LineRow]) -> None:
-        """Give away the datagram that is open, whole or not."""
-        if self._datagram.open:
-            start = self._datagram.start
-            out.append(Line(self._datagram.close(), start, self._at_ms, self._block))
 
     def _forget_datagram(self) -> None:
         """Leave out the datagram that is open."""
@@ -466,25 +411,18 @@ class LineReader:
         if self._datagram.open:
             self._add(text)
             return
-        if self._header:
-            self._header = False
-            out.append(Line("\x19[" + text, start - 2, at_ms, self._block))
+        if self._controls.header:
+            self._controls.header = False
+            out.append(Line("\x19[" + text, start - 2, at_ms, self._controls.block))
             return
         if text in _PROMPTS:
             self.prompt = self.prompt or (text, start)
             return
-        line = Line(text, start, at_ms, self._block)
-        if _is_whole(text):
+        line = Line(text, start, at_ms, self._controls.block)
+        if is_whole(text):
             out.append(line)
         else:
-            self._hold(line)
-
-    def _hold(self, line: Line) -> None:
-        """Hold a line back: the next one may continue it."""
-        self._held = line
-        self._held_end = line.text[-_TAG_MARGIN:]
-        self._held_size = self._width = len(line.text)
-        self._held_part = line.text
+            self._wrapped.hold(line)
 
     def _add(self, text: str) -> None:
         """The open datagram goes on."""
@@ -496,48 +434,16 @@ class LineReader:
             self._account(text, "")
 
     def _join(self, text: str, at_ms: int | None, out: list[LineRow]) -> None:
-        """Append a continuation line (``\\`` and three blanks) to the line that is held back."""
-        held = self._held
-        assert held is not None
-        part = text[_MARGIN:]
-        if self._held_size + len(part) > self._max:
-            self._release(out)
-            self._give(text, held.offset, at_ms, out)
+        """Append a continuation line (``\\`` and three blanks) to the line that is kept open."""
+        wrapped = self._wrapped
+        line = wrapped.line
+        assert line is not None
+        if wrapped.size + len(text) - MARGIN > self._max:
+            wrapped.release(out)
+            self._give(text, line.offset, at_ms, out)
             return
-        more = self._glue(part, text) + part
-        begin = part[:_TAG_MARGIN]  # only at the seam tags come or go
-        self._account(self._held_end + "\n" + begin, self._held_end + more[: len(more) - len(part)] + begin)
-        self._held_more.append(more)
-        self._held_end = (self._held_end + more)[-_TAG_MARGIN:]
-        self._held_size += len(more)
-        self._held = held._replace(at_ms=at_ms)
-        self._held_part = text
-        self._width = max(self._width, len(text))
-
-    def _glue(self, part: str, physical: str) -> str:
-        """What was between the parts: FICS takes the blank away, FatICS leaves it, both may cut a long word.
-
-        A word is cut only where it is too long for a line of its own, and then the line before is full.
-        """
-        before = self._held_part
-        if not part or not before.strip():
-            return ""
-        if before.endswith(" ") or part.startswith(" "):
-            self._keeps_blanks = True
-            return ""
-        if self._keeps_blanks:
-            return ""
-        word = len(before.rpartition(" ")[2]) + len(part.partition(" ")[0])
-        return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - _MARGIN else " "
-
-    def _release(self, out: list[LineRow]) -> None:
-        held = self._held
-        if held is not None:
-            if self._held_more:
-                held = held._replace(text=held.text + "".join(self._held_more))
-                self._held_more.clear()
-            out.append(held)
-            self._held = None
+        # A tag can appear or disappear only at the seam.
+        self._account(*wrapped.add(text, at_ms, _TAG_MARGIN))
 
 
 def _find_odd(texts: list[str]) -> set[int]:
@@ -582,8 +488,3 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
         if raw[:1] == b"\r":
             firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
     return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts
-
-
-def _is_whole(text: str) -> bool:
-    """Whether no server wraps this line (frames and their like) and, for a board, it is not cut before its times."""
-    return text.startswith(_WHOLE_TAGS) and (")" in text or not text.startswith("<12>"))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.registry import Family, detect_dialect
-from recorder.dialects.session import format_session, parse_session
+from recorder.dialects.session import Family, detect_dialect, format_session, parse_session
 from recorder.events import Line, Noise, SessionNotice, SessionNoticeKind
 from tests.dialects.lines import read_corpus, recognise
 

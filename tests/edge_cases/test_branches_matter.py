@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import pytest
 
 import recorder.dialects.movelist
-import recorder.dialects.registry
 import recorder.dialects.results
 import recorder.dialects.session
 import recorder.dialects.style12
@@ -28,8 +27,9 @@ import recorder.tracking.holdings
 import recorder.tracking.movelists
 import recorder.tracking.tracked_game
 import recorder.tracking.tracker
+import recorder.wire.controls
 import recorder.wire.lines
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.wire.prompts import PromptStripper
 from tests.edge_cases import test_edge_01_to_23 as edges_01
 from tests.edge_cases import test_edge_24_to_46 as edges_24
@@ -43,7 +43,7 @@ _NEVER_BYTES = re.compile(rb"(?!)")
 _Boards = recorder.tracking.boards.Boards
 _Tracker = recorder.tracking.tracker.Tracker
 _holdings = _Tracker._holdings
-_DIALECTS = recorder.dialects.registry.DIALECTS
+_DIALECTS = recorder.dialects.session.DIALECTS
 _SHUTDOWN = "    **** Server shutting down immediately. ****"
 
 
@@ -208,7 +208,7 @@ BRANCHES = [
     Branch(
         "57 a lag that is always 0",
         edges_47.test_edge_57_lag_that_says_nothing,
-        recorder.dialects.registry,
+        recorder.dialects.session,
         "DIALECTS",
         {**_DIALECTS, Family.CHESSD: _DIALECTS[Family.CHESSD]._replace(lag_meaningless=False)},
     ),
@@ -239,8 +239,8 @@ BRANCHES = [
     Branch(
         "65 units and datagrams",
         edges_47.test_edge_65_level_one_unit_with_datagrams_and_text,
-        recorder.wire.lines.LineReader,
-        "_obey",
+        recorder.wire.controls.Controls,
+        "obey",
         _nothing,
     ),
     Branch(

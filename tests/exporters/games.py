@@ -25,7 +25,7 @@ from recorder.model import (
     Segment,
     TimeBasis,
 )
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 
 SCHOLARS_MATE = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"]
 STARTED_AT_MS = 1_577_880_000_000  # 2020-01-01 12:00:00

@@ -13,7 +13,7 @@ from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder import read_games
 from recorder.model import Game, LineKind, Ply, PlyLine, Proof
 from recorder.pipeline import make_pipeline
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from recorder.sources import SourceKind
 from tests.exporters.games import make_game
 from tests.relating.matches import OF_BOTH_BOARDS, games_of

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from recorder.cli import main
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalHeader, JournalReader, JournalWriter, Record, RecordKind, Sync
 from recorder.journal.format import parse_note

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.errors import LoginError
 from recorder.live.login.login import LoggedIn, Login
 from tests.live.dialogues import DIALOGUES, WILL, WONT

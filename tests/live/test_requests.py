@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.dialects.recogniser import Recogniser
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.events import Event, Line
 from recorder.live.requests import (
     AskGame,

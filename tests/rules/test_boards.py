@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, play_san, position_from_fen
 
 

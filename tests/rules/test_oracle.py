@@ -8,7 +8,7 @@ import chess
 import chess.variant
 import pytest
 
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from recorder.rules.prove import (
     Rules,
     advance,

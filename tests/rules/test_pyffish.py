@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyffish
 import pytest
 
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from recorder.rules.prove import (
     Position,
     advance,

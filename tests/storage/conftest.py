@@ -27,7 +27,7 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
-from recorder.rules.moves import encode_move
+from recorder.rules.position import encode_move
 from storage import ArchiveStore, GameFilter, SourceRow
 
 EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)

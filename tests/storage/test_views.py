@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.model import Origin, Proof, Segment
-from recorder.rules.moves import decode_move, encode_move
+from recorder.rules.position import decode_move, encode_move
 from storage import ArchiveStore
 
 from .conftest import import_bytes, make_game

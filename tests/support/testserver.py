@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recorder.replay.server.login import WILL_ECHO, WONT_ECHO, Manners, guest_name
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import as_typed
 from tests.support.script import Fault, Hear, Say, Step, Wait
 

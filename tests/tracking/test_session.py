@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.registry import Family, detect_dialect
+from recorder.dialects.session import Family, detect_dialect
 from recorder.dialects.style12 import parse_style12
 from recorder.events.frames import Style12
 from recorder.model import Game

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from recorder.dialects.session import parse_session
 from recorder.events import Line, SessionNotice, SessionNoticeKind
 from recorder.wire import LONE_PROMPT, strip_prompts
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import TelnetFilter
 
 __all__ = ["Cue", "CueKind", "CueReader"]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Final, NamedTuple, NoReturn
 
-from recorder.dialects.registry import Family, detect_dialect
+from recorder.dialects.session import Family, detect_dialect
 from recorder.errors import LoginError
 from recorder.events import SessionNotice, SessionNoticeKind
 from recorder.live.login.dialogue import Cue, CueKind, CueReader

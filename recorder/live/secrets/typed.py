@@ -6,7 +6,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import PING_ANSWER, is_own_talk, unseal
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import as_typed
 
 __all__ = ["AT_ONCE", "Greeting", "LoginDialogue", "Manners", "REPLAY", "WILL_ECHO", "WONT_ECHO", "guest_name"]

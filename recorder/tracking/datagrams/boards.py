@@ -12,7 +12,7 @@ from typing import NamedTuple
 from recorder.events import Line
 from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof
-from recorder.rules.moves import decode_move
+from recorder.rules.position import decode_move
 from recorder.rules.prove import Position
 from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.tracked_game import TrackedGame

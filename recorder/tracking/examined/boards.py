@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from recorder.dialects.registry import Family
+from recorder.dialects.session import Family
 from recorder.events import ExamineNotice, Line, MovelistRead
 from recorder.events.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof

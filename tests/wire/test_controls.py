@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.wire.telnet import TelnetFilter
+from recorder.wire.controls import TelnetFilter
 
 
 @pytest.mark.parametrize(
