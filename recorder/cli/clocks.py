@@ -57,7 +57,13 @@ def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder clocks --player Morphy --last 20
+  $ ics-recorder clocks --player Helmsman --by phase
+  Phase      Games Plies    Total Share     Mean   Median      P95  Longest
+  ...
+  opening        1    14 0:41.951 61.3% 0:02.997 0:02.702 0:09.270 0:09.270
+  middlegame     1     8 0:26.518 38.7% 0:03.315 0:02.298 0:09.046 0:09.046
+  1 game, 22 plies counted, of which 22 derived clock.
+  $ ics-recorder clocks --player Morphy --last 20
   ics-recorder clocks --player Morphy --by time-control
   ics-recorder clocks --by time-control --by phase --table time-left
   ics-recorder clocks --table longest --top 20 --since 2020-01-01

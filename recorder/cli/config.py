@@ -53,9 +53,11 @@ def command() -> None:
     "path",
     cls=Command,
     epilog="""\b
-Example:
+Examples:
   $ ics-recorder config path
   /home/ann/.config/ics-recorder/config.toml
+  $ ics-recorder --config lectures.toml config path
+  lectures.toml
 """,
 )
 @click.pass_context

@@ -45,7 +45,16 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     return values
 
 
-@command.command("upgrade", cls=Command)
+@command.command(
+    "upgrade",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder db upgrade
+  archive.sqlite had schema 0007, has 0007.
+  $ ics-recorder --db old.sqlite db upgrade
+""",
+)
 @archive_option
 def _upgrade(where: str) -> None:
     """Upgrade an older archive to the current schema, after a backup."""
@@ -58,7 +67,16 @@ def _upgrade(where: str) -> None:
     say(f"{path} had schema {before}, has {after}." + (f" The old archive is saved as {saved}." if saved else ""))
 
 
-@command.command("current", cls=Command)
+@command.command(
+    "current",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder db current
+  0007 (newest: 0007)
+  $ ics-recorder --db old.sqlite db current
+""",
+)
 @archive_option
 def _current(where: str) -> None:
     """Print the schema revision of the archive and the newest one."""
@@ -67,7 +85,16 @@ def _current(where: str) -> None:
     click.echo(f"{current(archive_file(where))} (newest: {head()})")
 
 
-@command.command("check", cls=Command)
+@command.command(
+    "check",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder db check
+  The archive is sound.
+  $ ics-recorder --db copy.sqlite db check
+""",
+)
 @archive_option
 @click.pass_context
 def _check(ctx: click.Context, where: str) -> None:
@@ -82,7 +109,16 @@ def _check(ctx: click.Context, where: str) -> None:
     say("The archive is sound.")
 
 
-@command.command("backup", cls=Command)
+@command.command(
+    "backup",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder db backup copy.sqlite
+  Saved as copy.sqlite.
+  $ ics-recorder db backup "archive-$(date +%F).sqlite"
+""",
+)
 @click.argument("target", metavar="FILE")
 @archive_option
 def _backup(target: str, where: str) -> None:
@@ -93,7 +129,16 @@ def _backup(target: str, where: str) -> None:
     say(f"Saved as {target}.")
 
 
-@command.command("rebuild", cls=Command)
+@command.command(
+    "rebuild",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder db rebuild --dry-run
+  8 games: 0 added, 0 gone, 0 differing; nothing was replaced.
+  $ ics-recorder db rebuild --carry-over
+""",
+)
 @click.option("-n", "--dry-run", is_flag=True, help="Report which games would change; replace nothing.")
 @click.option("--no-backup", is_flag=True, help="Do not keep the old archive under another name.")
 @click.option("--carry-over", is_flag=True, help="Keep the stored games of logs that can no longer be read.")
@@ -155,7 +200,17 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
         ctx.exit(ExitCode.INPUT)
 
 
-@command.command("share", cls=Command)
+@command.command(
+    "share",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder db share --pseudonyms -o shared.sqlite
+  Shared as shared.sqlite.
+  $ ics-recorder db share --redact '[0-9]{6,}' -o shared2.sqlite
+  Shared as shared2.sqlite.
+""",
+)
 @click.option("-o", "--output", required=True, metavar="FILE", help="The copy; an existing file is not replaced.")
 @click.option("--pseudonyms", is_flag=True, help="Replace every handle by an invented word, in texts too.")
 @click.option(
@@ -179,8 +234,11 @@ def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder verify
-  ics-recorder verify 3f09
+  $ ics-recorder verify 66b4
+  session.log (66b40a6419b5): agrees; 5 games, 127 <12>, 0 <b1>
+  1 log of 1 read again, 0 findings.
+  ...
+  $ ics-recorder verify
 """,
 )
 @click.argument("source_ids", nargs=-1, metavar="[ID…]", shell_complete=complete_sources)

@@ -141,7 +141,15 @@ _dry_run = click.option(
 )
 
 
-@command.command("merge", cls=Command)
+@command.command(
+    "merge",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder duplicates merge 3f09 81c2 --dry-run
+  ics-recorder duplicates merge 3f09 81c2
+""",
+)
 @click.argument("key", shell_complete=complete_keys)
 @click.argument("other", metavar="KEY", shell_complete=complete_keys)
 @_dry_run
@@ -158,7 +166,15 @@ def _merge(key: str, other: str, dry_run: bool, where: str, as_json: bool) -> No
         _print(archive.duplicates.merge(key, other, dry_run=dry_run), dry_run, as_json)
 
 
-@command.command("split", cls=Command)
+@command.command(
+    "split",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder duplicates split 3f09 --dry-run
+  ics-recorder duplicates split 3f09
+""",
+)
 @click.argument("key", shell_complete=complete_keys)
 @_dry_run
 @archive_option

@@ -33,10 +33,10 @@ _UNFULFILLED = {
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder explain 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal
-  ics-recorder explain session.journal 107                       # every game that had this number, part by part
-  ics-recorder explain session.journal --observe 'rated & rating > 1800'    # what another policy would have chosen
-  ics-recorder explain games.txt --observe 'titled'              # a table of games, saved or on standard input (-)
+  ics-recorder explain session.journal
+  ics-recorder explain session.journal 107          # every game that had this number
+  ics-recorder explain session.journal --observe 'rated & rating > 1800'   # another expression
+  ics-recorder explain games.txt --observe titled   # a saved table of games; - is standard input
 """,
 )
 @click.argument("file", metavar="FILE")

@@ -71,7 +71,11 @@ def command() -> None:
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder export pgn --player Morphy --since 2020-01-01 -o morphy.pgn
+  $ ics-recorder export pgn --player Morphy -o morphy.pgn
+  Wrote 2 games, 40 plies to morphy.pgn.
+  $ ics-recorder export pgn 6af8 --style fics
+  [Event "FICS rated blitz game"]
+  ...
   ics-recorder export pgn --append -o all.pgn
   ics-recorder export pgn --style fics --clock emt --last 1
 """,
@@ -185,7 +189,8 @@ def _bpgn(
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder export plies -o plies.csv
+  $ ics-recorder export plies -o plies.csv
+  Wrote 8 games, 303 plies to plies.csv.
   ics-recorder export plies --variant crazyhouse -o zh.parquet
   ics-recorder export plies --dataset -o plies/
 """,
@@ -242,8 +247,10 @@ def _plies(
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder export games --format jsonl -o games.jsonl
-  ics-recorder export games -o games.csv
+  $ ics-recorder export games -o games.csv
+  Wrote 8 games, 303 plies to games.csv.
+  $ ics-recorder export games --format jsonl -o games.jsonl
+  Wrote 8 games, 303 plies to games.jsonl.
   ics-recorder export games --player Morphy -o morphy.parquet
 """,
 )
@@ -301,7 +308,8 @@ def _write(
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder convert session.log -o session.pgn
+  $ ics-recorder convert session.log -o session.pgn
+  Wrote 5 games, 122 plies to session.pgn.
   zcat session.log.gz | ics-recorder convert - > session.pgn
   ics-recorder convert bughouse.log -o bughouse.bpgn
 """,

@@ -29,7 +29,9 @@ _LISTED = 10
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder forget --dry-run Ann
+  $ ics-recorder forget --dry-run Morphy
+  2 games, 0 lines of chat and the handle in 0 texts would be taken out.
+  ...
   ics-recorder forget --yes Ann
   ics-recorder forget --undo Ann
 """,

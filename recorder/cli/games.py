@@ -40,8 +40,14 @@ _UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder games --player Morphy --variant crazyhouse --since 2020-01-01
-  ics-recorder games --me Ann --last 20 --json
+  $ ics-recorder games --last 2
+  Key      Date             White   Rating Black  Rating Time   Result  Plies
+  ...
+  5e8769f4 2022-01-31 23:21 blore     2015 Slek     2079 900+0  1/2-1/2   108
+  f529a25f 2022-12-31 21:56 exeComp   2509 slaran   1593 120+12 1-0        29
+  ...
+  $ ics-recorder games --player Morphy --variant crazyhouse --since 2020-01-01
+  $ ics-recorder games --me Ann --last 20 --json
 """,
 )
 @filter_options

@@ -26,6 +26,11 @@ __all__ = ["command"]
     cls=Command,
     epilog="""\b
 Examples:
+  $ ics-recorder import session.log saved.pgn
+  ...
+  2 logs (2 new): 8 games, 303 plies
+  ...
+  The archive has 8 games.
   ics-recorder import ~/ics-logs
   ics-recorder import -n ~/ics-logs               what each file is, nothing is stored
   ics-recorder import laptop.sqlite               another archive, merged into this one

@@ -41,7 +41,20 @@ def command() -> None:
     """
 
 
-@command.command("info", cls=Command)
+@command.command(
+    "info",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder journal info session.journal
+  Server:      chess.example 5000
+  ...
+  Lasted:      1:01.500
+  Received:    265 bytes
+  ...
+  $ ics-recorder journal info session.journal --json
+""",
+)
 @click.argument("file", metavar="FILE")
 @json_option
 def _info(file: str, as_json: bool) -> None:
@@ -105,7 +118,16 @@ def _info(file: str, as_json: bool) -> None:
         click.echo(f"{title + ':':<13}{clean(str(value))}")
 
 
-@command.command("cat", cls=Command)
+@command.command(
+    "cat",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder journal cat --direction sent --times session.journal
+  2024-10-04T00:00:01.500000005Z > guest\\n
+  $ ics-recorder journal cat session.journal > session.raw
+""",
+)
 @click.argument("file", metavar="FILE")
 @click.option(
     "--direction",
@@ -148,7 +170,16 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     ctx.exit(status)
 
 
-@command.command("check", cls=Command)
+@command.command(
+    "check",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder journal check session.journal
+  session.journal: the journal is sound: 8 records in 1 part.
+  $ ics-recorder journal check journals/
+""",
+)
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
 @click.pass_context
 def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
@@ -194,7 +225,17 @@ def _check_one(file: str) -> ExitCode:
     return ExitCode.OK
 
 
-@command.command("scrub", cls=Command)
+@command.command(
+    "scrub",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder journal scrub session.log -o clean.log
+  74 bytes of the raw log masked.
+  $ ics-recorder journal scrub session.journal -o clean.journal
+  0 bytes masked, 6 replaced by their number.
+""",
+)
 @click.argument("file", metavar="FILE")
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="The clean copy, all parts in one file; - is standard output."
@@ -222,7 +263,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
         cleaner, lost = write_clean_journal(file, output, force)
         say(
-            f"{plural(cleaner.replaced, 'byte')} replaced by filler, {cleaner.counted:,} only counted"
+            f"{plural(cleaner.replaced, 'byte')} masked, {cleaner.counted:,} replaced by their number"
             + (f", {lost:,} corrupt ones skipped." if lost else ".")
         )
         return

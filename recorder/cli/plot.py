@@ -69,7 +69,8 @@ def _read_size(ctx: click.Context, param: click.Parameter, text: str | None) -> 
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder plot race 6af8 -o race.svg
+  $ ics-recorder plot race 6af8 -o race.svg
+  Drew race of 1 game to race.svg.
   ics-recorder plot times 6af8 --theme dark -o times.png
   ics-recorder plot heatmap --player Morphy --since 2020-01-01 -o heatmap.png
   ics-recorder plot profile --player Morphy --data moves.csv -o morphy.pdf
@@ -233,7 +234,8 @@ _WHAT = "Say what to write: a GAME, or --player HANDLE for one player, or --inde
     epilog="""\b
 Examples:
   ics-recorder report last -o game.html
-  ics-recorder report 6af8 -o game.html --force
+  $ ics-recorder report 6af8 -o report.html
+  Wrote the report of game 6af87f9e, ... KiB, to report.html.
   ics-recorder report --player Morphy --since 2026-01-01 -o player.html
   ics-recorder report --index -o index.html
   ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html

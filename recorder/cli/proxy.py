@@ -32,7 +32,7 @@ __all__ = ["command"]
 Examples:
   ics-recorder proxy freechess.org
   xboard -ics -icshost 127.0.0.1 -icsport 5001
-  ics-recorder proxy chess.example:5000 --listen 127.0.0.1:6000 --journal-dir ~/journals --sync always
+  ics-recorder proxy chess.example:5000 --listen 127.0.0.1:6000 --sync always
 """,
 )
 @click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")

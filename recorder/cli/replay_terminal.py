@@ -48,7 +48,12 @@ class _Pace(SpeedType):
     short_help="Watch recorded games in the terminal.",
     epilog="""\b
 Examples:
-  ics-recorder replay terminal 6af8
+  $ ics-recorder replay terminal 6af8 --pace 0 --speed 1000 --plain
+    0:00  Helmsman - AntaresLight, blitz
+    0:00  1. e4          3:00.000 -  (0:00.000)
+    0:00  1... Nf6       - 3:00.000  (0:00.000)
+    0:01  2. e5          2:58.252 -  (0:01.748)
+  ...
   ics-recorder replay terminal 6af8 --speed 4 --idle-max 5 --from 20w
   ics-recorder replay terminal --player Morphy --last 10 --pause-at think:30
   ics-recorder replay terminal session.journal --flip

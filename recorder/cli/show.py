@@ -29,7 +29,12 @@ __all__ = ["command"]
     epilog="""\b
 Examples:
   ics-recorder show last
-  ics-recorder show 6af8
+  $ ics-recorder show 6af8
+  Key:                   6af87f9ef705e8a82d9b
+  White:                 Helmsman (1583)
+  Black:                 AntaresLight (1577)
+  Result:                0-1 White resigns
+  ...
   ics-recorder show last~2 --raw
   ics-recorder show last --match
   ics-recorder show 6af8 --analysis stockfish

@@ -18,8 +18,11 @@ __all__ = ["anomalies", "command"]
     invoke_without_command=True,
     epilog="""\b
 Examples:
-  ics-recorder sources
-  ics-recorder sources forget 3f09
+  $ ics-recorder sources
+  ID           Name        Kind Dialect Server Me      Bytes Kept Games Times
+  ...
+  66b40a6419b5 session.log raw  Lasker  -      Watcher 23873 yes      5 none
+  $ ics-recorder sources --json
 """,
 )
 @archive_option
@@ -84,7 +87,16 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
     )
 
 
-@command.command("forget", cls=Command)
+@command.command(
+    "forget",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder sources forget 66b4
+  Forgot session.log: 5 games, 122 plies.
+  $ ics-recorder --db old.sqlite sources forget 66b4
+""",
+)
 @click.argument("source_id", metavar="ID", shell_complete=complete_sources)
 @archive_option
 def _forget(source_id: str, where: str) -> None:
@@ -106,8 +118,10 @@ def _forget(source_id: str, where: str) -> None:
     cls=Command,
     epilog="""\b
 Examples:
-  ics-recorder anomalies
-  ics-recorder anomalies --kind conflict 3f09
+  $ ics-recorder anomalies
+  No anomalies in 2 logs.
+  $ ics-recorder anomalies --kind conflict 66b4
+  No anomalies of this kind in this log.
 """,
 )
 @click.argument("source_id", metavar="[ID]", required=False, shell_complete=complete_sources)

@@ -303,7 +303,7 @@ def test_several_journals_and_folders_are_checked_at_once(cli: Cli, tmp_path: Pa
 def test_scrub(cli: Cli, tmp_path: Path) -> None:
     (path,) = leaky(tmp_path / "a")
     out = tmp_path / "clean.journal"
-    assert "8 bytes replaced by filler, 0 only counted." in cli("journal", "scrub", path, "-o", out).stderr
+    assert "8 bytes masked, 0 replaced by their number." in cli("journal", "scrub", path, "-o", out).stderr
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert cli("journal", "cat", out, "--direction", "sent").stdout_bytes == b"Ann\n********\n"
     assert cli("journal", "cat", out).stdout_bytes == cli("journal", "cat", path).stdout_bytes
