@@ -131,7 +131,7 @@ def append_games(
     keys = known_keys(target, exporter)
     with replacing(target, keep=True) as out:
         for game in games:
-            if not keys.isdisjoint((game.key, *game.witnesses)):
+            if not keys.isdisjoint((game.key, *game.merged_from)):
                 exporter.report.left_out["already in the file"] += 1
                 continue
             keys.add(game.key)
@@ -199,7 +199,7 @@ def write_split(
                     refuse_protected(target, protect)
                     files[target] = _begin(target, exporter, force, append)
                 unfinished, keys = files[target]
-                if not keys.isdisjoint((game.key, *game.witnesses)):
+                if not keys.isdisjoint((game.key, *game.merged_from)):
                     continue
                 text = exporter.game_text(game).encode("utf-8", "replace") if text is None else text
                 with unfinished.open("ab") as out:

@@ -71,7 +71,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "events": _events(game),
         "passes": _passes(game),
         "sources": _sources(game),
-        "witnesses": game.witnesses,
+        "witnesses": game.merged_from,
         "evidence": [{"kind": one.kind.value, "text": one.text} for one in game.evidence],
         "links": [{"kind": link.kind.value, "key": link.key, "evidence": link.evidence} for link in game.links],
         "thinking": _thinking(game),

@@ -73,7 +73,7 @@ class Pipeline:
         timing: bytes | None = None,
         resume: dict[str, Any] | None = None,
         offset: int = 0,
-        living: bool = False,
+        in_progress: bool = False,
         forgotten: Forgotten | None = None,
     ) -> None:
         self._kind = kind
@@ -82,7 +82,7 @@ class Pipeline:
         )
         self._reader = LineReader()
         self._recogniser = Recogniser()
-        tracker = InProgressTracker if living else Tracker
+        tracker = InProgressTracker if in_progress else Tracker
         self._tracker = tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._engines: Engines | None = None  # there are engines' lines
         self._broken = False  # the decoder failed: nothing behind that place is read
@@ -137,7 +137,7 @@ class Pipeline:
         games: list[Game] = []
         if not unfinished:
             games += self._take(self._decode(None))
-            games += self._understand(self._reader.finish())
+            games += self._recognise(self._reader.finish())
         if self._resume is not None:
             self._pass_mark(self._resume)
         if not unfinished:
@@ -148,8 +148,8 @@ class Pipeline:
         return games + self._tracker.finish() + self._engines.settle(1 << 62)
 
     @property
-    def living(self) -> InProgressTracker:
-        """The games in progress; only if ``living`` is set."""
+    def in_progress(self) -> InProgressTracker:
+        """The games in progress; only if ``in_progress`` is set."""
         assert isinstance(self._tracker, InProgressTracker)
         return self._tracker
 
@@ -189,13 +189,13 @@ class Pipeline:
                     receive = self._reader.receive
                 continue
             if isinstance(chunk, EngineLine):
-                games += self._understand(lines) + self._hear_engine(chunk)
+                games += self._recognise(lines) + self._take_engine_line(chunk)
                 lines = []
                 continue
             if self._base:
                 chunk = chunk._replace(offset=chunk.offset + self._base)
             if not chunk.data:
-                games += self._understand(lines)
+                games += self._recognise(lines)
                 lines = []
                 games += self._lose(chunk)
                 continue
@@ -206,7 +206,7 @@ class Pipeline:
             except Exception as error:
                 lines += self._salvage(chunk, error)
                 receive = self._reader.receive
-        return games + self._understand(lines)
+        return games + self._recognise(lines)
 
     def _salvage(self, chunk: Chunk | CutLines, error: Exception) -> list[Line]:
         """Read a chunk line by line that cannot be read at once; the line in which it begins is left out."""
@@ -222,16 +222,16 @@ class Pipeline:
             pieces += [last._replace(data=last.data[:-1])] if len(last.data) > 1 else []
         first = pieces.pop(0)
         note(error, first.offset, None, self._shown(first.data))
-        lines = self._begin_anew(first.offset)
+        lines = self._replace_reader(first.offset)
         for piece in pieces:
             try:
                 lines += self._reader.receive(piece)
             except Exception as again:
                 note(again, piece.offset, None, self._shown(piece.data))
-                lines += self._begin_anew(piece.offset)
+                lines += self._replace_reader(piece.offset)
         return lines
 
-    def _begin_anew(self, offset: int) -> list[Line]:
+    def _replace_reader(self, offset: int) -> list[Line]:
         """Take another reader of lines.
 
         Returns:
@@ -249,7 +249,7 @@ class Pipeline:
         text = data.decode("latin-1").strip()
         return self._forgotten.text(text) if self._forgotten else text
 
-    def _hear_engine(self, line: EngineLine) -> list[Game]:
+    def _take_engine_line(self, line: EngineLine) -> list[Game]:
         """A line of an engine; games that it ends wait while they may be the server's that are still open."""
         if self._engines is None:
             from recorder.tracking.engines.games import Engines  # hardly any log needs it
@@ -258,11 +258,11 @@ class Pipeline:
         if self._forgotten:
             line = line._replace(text=self._forgotten.text(line.text))
         over = self._engines.feed(line)
-        return self._engines.settle(self._tracker.oldest_held()) if over else []
+        return self._engines.settle(self._tracker.oldest_unfinished()) if over else []
 
     def _lose(self, end: Chunk) -> list[Game]:
         """The connection ended: no line, list or game goes on behind this place."""
-        games = self._understand(self._reader.finish())
+        games = self._recognise(self._reader.finish())
         if self._resume is not None and end.offset >= self._mark:
             resume, self._resume = self._resume, None
             self._pass_mark(resume)
@@ -277,9 +277,9 @@ class Pipeline:
         left: list[Line] = []
         for line in lines:
             text = forgotten.text(line.text)
-            said = silenced(text)
-            self.unredacted += text is not line.text or said is False
-            if said is None:
+            reading = silenced(text)
+            self.unredacted += text is not line.text or reading is False
+            if reading is None:
                 left.append(line if text is line.text else line._replace(text=text))
                 continue
             for tag in COUNTED_TAGS:
@@ -289,16 +289,16 @@ class Pipeline:
     def _redacted(self, found: Anomaly) -> Anomaly:
         return found._replace(text=self._forgotten.text(found.text)) if self._forgotten else found
 
-    def _understand(self, lines: Sequence[Line]) -> list[Game]:
+    def _recognise(self, lines: Sequence[Line]) -> list[Game]:
         if self._resume is not None and self._from > self._base:
             lines = [line for line in lines if line.offset >= self._from]
         if self._resume is not None and lines and lines[-1].offset >= self._mark:
             # Lines before the mark were read and counted once already; from here on everything is new.
             again = [line for line in lines if line.offset < self._mark]
             resume, self._resume = self._resume, None
-            early = self._understand(again)
+            early = self._recognise(again)
             self._pass_mark(resume)
-            return early + self._understand(lines[len(again) :])
+            return early + self._recognise(lines[len(again) :])
         self._line_count += len(lines)
         if self._forgotten is not None:
             lines = self._forget(lines)

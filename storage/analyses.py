@@ -36,7 +36,7 @@ class ArchiveAnalyses:
             analysis: its engine, protocol and settings count.
         """
         with self._database.reading() as driver:
-            return standing_plies(driver, (game.key, *game.witnesses), analysis)
+            return standing_plies(driver, (game.key, *game.merged_from), analysis)
 
     def engines(self) -> list[str]:
         """The names of all engines that have analysed a game, by alphabet."""

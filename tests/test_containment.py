@@ -437,8 +437,8 @@ def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pyte
 def test_a_game_in_progress_that_cannot_be_stored_is_stored_when_it_is_over(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = failing(InProgressTracker.as_it_stands, lambda _, shown: shown.run.white == THIRD)
-    monkeypatch.setattr(InProgressTracker, "as_it_stands", broken)
+    broken = failing(InProgressTracker.snapshot, lambda _, shown: shown.run.white == THIRD)
+    monkeypatch.setattr(InProgressTracker, "snapshot", broken)
     follow_as_it_grows(cli, tmp_path / "session.log")
     assert len(cli.json("games", "--json")) == 5
 

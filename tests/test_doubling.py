@@ -246,7 +246,7 @@ def test_merging_compares_observations_of_one_game_in_proportion_to_their_number
     for module in (alike, order, parts):
         monkeypatch.setattr(module, "compare", counting)
     (merged,) = merge_games(observations(50, timed=timed))
-    assert (len(merged.witnesses), len(merged.evidence)) == (50, 49)
+    assert (len(merged.merged_from), len(merged.evidence)) == (50, 49)
     assert compared <= 2 * 50
 
 

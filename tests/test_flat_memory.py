@@ -73,7 +73,7 @@ def assert_flat(again: Callable[[], None]) -> None:
 
 
 def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
-    pipeline = Pipeline(SourceKind.JOURNAL, living=True)
+    pipeline = Pipeline(SourceKind.JOURNAL, in_progress=True)
     pipeline.receive(format_header(HEADER) + b"\n")
     at_ns = 0
 
@@ -82,8 +82,8 @@ def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
         for message in traffic:
             at_ns += 20_000_000
             pipeline.receive(format_record(Record(at_ns, RecordKind.RECEIVED, message)) + b"\n")
-            pipeline.living.changed()
-            pipeline.living.gone()
+            pipeline.in_progress.changed()
+            pipeline.in_progress.gone()
         pipeline.restart()
 
     assert_flat(again)

@@ -338,7 +338,7 @@ def test_a_game_that_was_not_seen_for_a_time() -> None:
     entries = ledger(game)
     assert [entry.before_ms for entry in entries] == [300_000] * 4
     assert (entries[2].cause, entries[3].cause, entries[3].evidence) == (Cause.EXACT, Cause.RESUMED, 1000)
-    game.witnesses = ["one", "two"]
+    game.merged_from = ["one", "two"]
     assert ledger(game)[2].cause is Cause.EXACT, "another log's clocks are not carried on"
     assert ledger(game)[3].before_ms == 260_000
 

@@ -58,7 +58,7 @@ def told_once(game: Game) -> set[_Line]:
         for line in game.observations[index].lines:
             moves = tuple(ply.san if ply.move is None else ply.move for ply in line.plies)
             what = told[line.number] = None if line.parent is None else (told.get(line.parent), line.parent_ply, moves)
-            if not game.witnesses or line.kind is not LineKind.TAKEBACK or what not in known:
+            if not game.merged_from or line.kind is not LineKind.TAKEBACK or what not in known:
                 number: int | None = line.number
                 while number is not None and (index, number) not in found:
                     found.add((index, number))
@@ -136,7 +136,7 @@ def find_extras(
     else:
         places = [(game.observations[part.observation], part.from_ply - 1, part.to_ply) for part in game.segments]
     once: set[tuple[int, int]] | None = None
-    if game.witnesses and variations:
+    if game.merged_from and variations:
         once = told_once(game)
         places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
     first = part.start_ply

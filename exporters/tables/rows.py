@@ -98,7 +98,7 @@ def _evaluations(games: Sequence[Game]) -> Iterator[_Row]:
 
 
 def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> Iterator[_Row]:
-    source = game.observations[0].source if game.observations and not game.witnesses else None
+    source = game.observations[0].source if game.observations and not game.merged_from else None
     journal = source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else None
     connection = connection_of(game.key, journal)
     sides = {white: _Side(game, white, connection) for white in (True, False)}

@@ -212,7 +212,7 @@ class FinishedGames:
         if len(ours) < 2:
             return game, paths
         keys = {one.key for one in ours}
-        joined = next((one for one in merge_games(ours) if keys == set(one.witnesses)), None)
+        joined = next((one for one in merge_games(ours) if keys == set(one.merged_from)), None)
         return joined or archive.game(game.key), paths  # if only another source tells that they are one
 
     def _is_ours(self, path: str | None, own: str | None) -> bool:
@@ -239,7 +239,7 @@ class FinishedGames:
                 self.games += 1
                 self._seen[path] = file.seen
             elif all(entry.open for entry in entries):
-                known_as = {game.key, *game.witnesses}
+                known_as = {game.key, *game.merged_from}
                 if archive is not None and any(entry.key not in known_as for entry in entries):
                     text = self._text(archive.game(game.key))  # what another source gave of it is in its entry
                 self._seen[path] = file.replace(entries, text)

@@ -356,7 +356,7 @@ class Resident:
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
-        living = begun.pipeline.living
+        living = begun.pipeline.in_progress
         changed = [] if behind else living.changed()
         gone = living.gone()
         if not (games or gone or changed):

@@ -107,7 +107,7 @@ class ReadOptions:
 
     def followed_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:
         """As ``pipeline``, for a log that is followed."""
-        return Pipeline(kind, **self._how(), resume=resume, offset=offset, living=True)
+        return Pipeline(kind, **self._how(), resume=resume, offset=offset, in_progress=True)
 
     def _how(self) -> dict[str, Any]:
         return {

@@ -90,11 +90,11 @@ def anomalies_of_game(archive: ArchiveStore, game: Game) -> list[Anomaly]:
 
 def as_told(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, Game]]:
     """The game as each source tells it, with the source."""
-    if not game.witnesses:
+    if not game.merged_from:
         return [(archive.game_sources(game.key)[0], game)]
     from storage import GameFilter
 
-    chosen = GameFilter(keys=frozenset(game.witnesses), kinds=frozenset(), min_plies=0, witnesses=True)
+    chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, witnesses=True)
     told = [(one.observations[0].source, one) for one in archive.games(chosen)]
     return [(archive.source(source.sha256), one) for source, one in told if source is not None]
 

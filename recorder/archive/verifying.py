@@ -350,7 +350,7 @@ def game_parts(game: Game) -> dict[str, bytes]:
     headers = [
         (name, getattr(game, name))
         for name in game.__dataclass_fields__
-        if name not in ("key", "observations", "segments", "links", "witnesses", "evidence", "analyses")
+        if name not in ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses")
     ]
     seen = game.observations
     parts: dict[str, object] = {

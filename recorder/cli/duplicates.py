@@ -111,7 +111,7 @@ def _game_json(game: Game) -> dict[str, Any]:
         "started_at": iso_start(game),
         "plies": len(game.rows),
         "server_game_no": game.game_no,
-        "observations": game.witnesses or [game.key],
+        "observations": game.merged_from or [game.key],
     }
 
 
@@ -204,7 +204,7 @@ def _print(games: list[Game], dry_run: bool, as_json: bool) -> None:
                 game.black.handle,
                 game.result,
                 len(game.rows),
-                len(game.witnesses) or 1,
+                len(game.merged_from) or 1,
             )
             for game in games
         ],

@@ -131,7 +131,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
     marks = [] if game.complete or in_progress else ["incomplete"]
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
-    told = [seen.source.name for seen in game.observations if seen.source is not None] if game.witnesses else []
+    told = [seen.source.name for seen in game.observations if seen.source is not None] if game.merged_from else []
     for name, value in (
         ("Key", game.key),
         ("White", _person(game.white)),

@@ -240,9 +240,9 @@ class MovelistReader:
         at_ms, zone_known, with_seconds = (None, False, False) if date is None else parse_started(date)
         kind = self._match
         running = reason in _RUNNING
-        told = None
+        reading = None
         if reason is not None and result is not None and not running:
-            told = read_reason(reason, white, black, result)
+            reading = read_reason(reason, white, black, result)
         made = MovelistRead(
             line=self._header,
             game_no=self._game_no,
@@ -264,8 +264,8 @@ class MovelistReader:
             rows=tuple(self._rows),
             result=result,
             reason=reason,
-            reason_key=None if told is None else told.key,
-            termination=None if told is None else told.termination,
+            reason_key=None if reading is None else reading.key,
+            termination=None if reading is None else reading.termination,
             still_running=running,
             complete=result is not None,
             headed=names is not None,

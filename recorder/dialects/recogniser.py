@@ -69,7 +69,7 @@ class Recogniser:
         self.shapes: dict[str, list[int]] = {}
         self._prompts = stripper or PromptStripper()
         self._list = MovelistReader()
-        self._held: tuple[Line, Style12 | Malformed] | None = None
+        self._pending: tuple[Line, Style12 | Malformed] | None = None
         self.units = UnitReader(self._count_shape)
         self._busy = False  # a unit or a list is open or a cut frame is held: frames need a second look
 
@@ -109,7 +109,7 @@ class Recogniser:
         """Offset of the first line that waits for more lines before it makes an event; None when none does."""
         waiting = [
             self._list.pending_offset,
-            self._held[0].offset if self._held is not None else None,
+            self._pending[0].offset if self._pending is not None else None,
             self.units.begin if self.units.depth else None,
         ]
         return min((offset for offset in waiting if offset is not None), default=None)
@@ -147,16 +147,16 @@ class Recogniser:
         message = contain(error)
         tag = FRAME_TAG if line.text.startswith(FRAME_TAG) else ""
         self._quote(line.text[len(tag) :])
-        if self._held is not None:
-            out.append(self._held[1])
-        self._held = None
+        if self._pending is not None:
+            out.append(self._pending[1])
+        self._pending = None
         out.append(Malformed(line, tag, message, error))
         self._end_list(out)
         self._again(self.units.release(), out)
         self._look()
 
     def _look(self) -> None:
-        self._busy = self._list.open or self._held is not None or self.units.depth > 0
+        self._busy = self._list.open or self._pending is not None or self.units.depth > 0
 
     def _line(self, line: Line, out: list[Event]) -> None:
         if line.text[0] == "\x19":
@@ -170,7 +170,7 @@ class Recogniser:
         if removed:
             self._quote(line.text[:removed])
             line = line._replace(text=text)
-        if self._held is not None:
+        if self._pending is not None:
             if not removed and self._joined(text, out):
                 return
             self._release(out)
@@ -198,7 +198,7 @@ class Recogniser:
             if tag != FRAME_TAG:
                 out.append(event)
             elif isinstance(event, Malformed) or (isinstance(event, Style12) and event.partial):
-                self._held = line, event
+                self._pending = line, event
             else:
                 self._emit(event, out)
             if rest is not None:
@@ -259,20 +259,20 @@ class Recogniser:
 
     def _joined(self, text: str, out: list[Event]) -> bool:
         """Whether the line is the rest of the held frame, cut at a blank by a terminal."""
-        assert self._held is not None
-        first = self._held[0]
+        assert self._pending is not None
+        first = self._pending[0]
         frame = parse_style12(f"{first.text} {text}", *first[1:])
         if not isinstance(frame, Style12) or not self._whole(frame):
             return False
-        self._held = None
+        self._pending = None
         self._emit(frame, out)
         self._look()
         return True
 
     def _release(self, out: list[Event]) -> None:
-        if self._held is not None:
-            self._emit(self._held[1], out)
-            self._held = None
+        if self._pending is not None:
+            self._emit(self._pending[1], out)
+            self._pending = None
             self._look()
 
     # Other lines

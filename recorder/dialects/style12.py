@@ -427,8 +427,8 @@ def check_frame(frame: Style12) -> str | None:
     """
     if _BOARD.fullmatch(frame.board) is None:
         ranks = frame.board.split(" ")
-        odd = len({len(rank) for rank in ranks}) != 1 or len(ranks[0]) == 8
-        if odd or not all(_RANK.fullmatch(rank) for rank in ranks):
+        unequal = len({len(rank) for rank in ranks}) != 1 or len(ranks[0]) == 8
+        if unequal or not all(_RANK.fullmatch(rank) for rank in ranks):
             return f"the board cannot be {frame.board!r}"
     if _VERBOSE.fullmatch(frame.verbose) is None:
         return f"the move cannot be {frame.verbose!r}"

@@ -112,11 +112,11 @@ LineRow = tuple[str, int, int | None, ReplyBlock | None]
 class EngineLine(NamedTuple):
     """One line between an interface and an engine, as a client's log gives it.
 
-    ``engine`` is the log's word for the process (``first``); ``told``: the interface said it to the engine.
+    ``engine`` is the log's word for the process (``first``); ``to_engine``: the interface said it to the engine.
     """
 
     text: str
     engine: str
-    told: bool
+    to_engine: bool
     offset: int
     at_ms: int | None

@@ -198,7 +198,7 @@ class _Book:
         if given and start.ply == 1 and self._left is None:
             return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
         found: list[ClockReading | None] = [None, None]
-        if self._left is not None and not self._game.witnesses:
+        if self._left is not None and not self._game.merged_from:
             last_ply, clocks = self._left
             if start.ply - given <= last_ply:
                 return clocks

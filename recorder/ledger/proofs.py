@@ -122,8 +122,8 @@ class Proofs:
     def _between(self, since: int, until: int) -> list[GameEvent]:
         """The events that can explain a clock, from behind one line up to another with it."""
         if self._events is None:
-            told = [event for event in self._seen.events if _tells_of_clocks(event)]
-            self._events = sorted(told, key=lambda event: (event.offset, event.seq))
+            events = [event for event in self._seen.events if _is_about_clocks(event)]
+            self._events = sorted(events, key=lambda event: (event.offset, event.seq))
             self._offsets = [event.offset for event in self._events]
         return self._events[bisect_right(self._offsets, since) : bisect_right(self._offsets, until)]
 
@@ -170,15 +170,15 @@ class Proofs:
         assert elapsed_ms is not None
         if ply <= 2 and abs(after_ms - since.ms) <= unit_ms:
             return Cause.FIRST_MOVE, offset
-        told = self._between(since.offset, offset)
-        given = [event for event in told if _adds(event) and self._receiver(event) in (None, ply & 1)]
+        events = self._between(since.offset, offset)
+        given = [event for event in events if _adds(event) and self._receiver(event) in (None, ply & 1)]
         if given and abs(residual_ms - _sum_ms(given)) <= unit_ms:
             known = self._receiver(given[0]) is not None
             return Cause.MORETIME if known else Cause.TIME_ADDED, given[0].offset
-        shown = self._last_shown(row, since, told, before)
+        shown = self._last_shown(row, since, events, before)
         if shown is not None and shown.ms != since.ms:
             unit_ms = max(unit_ms, shown.unit_ms)
-            cause, evidence = self._changed(told, since, shown)
+            cause, evidence = self._changed(events, since, shown)
             rest_ms = residual_ms - (shown.ms - since.ms)
             rest_ms -= _sum_ms([event for event in given if event.offset > shown.offset])
             most_ms = elapsed_ms + (row[6] or 0) + unit_ms if shown.running else unit_ms
@@ -186,7 +186,7 @@ class Proofs:
             changed = abs(shown.ms - since.ms) > unit_ms or cause is not Cause.ADJUSTED
             if changed and -unit_ms <= rest_ms <= most_ms:
                 return cause, evidence
-        for event in told:
+        for event in events:
             if event.kind is EventKind.TAKEBACK and event.white_clock_ms is None and event.black_clock_ms is None:
                 # Its own board was not seen: the clock is one that the game had when the position was there before.
                 for restored in (*self._of_ply.get(ply - 2, ()), *self._of_ply.get(ply - 1, ())):
@@ -194,7 +194,7 @@ class Proofs:
                         clock_ms = restored[3] if ply & 1 else restored[4]
                         if clock_ms is not None and abs(residual_ms - (clock_ms - since.ms)) <= unit_ms:
                             return Cause.TAKEBACK, event.offset
-        paused = next((event for event in told if event.detail in _PAUSES), None)
+        paused = next((event for event in events if event.detail in _PAUSES), None)
         if paused is not None and 0 < residual_ms <= elapsed_ms + unit_ms:
             return Cause.PAUSE, paused.offset
         if residual_ms - elapsed_ms > unit_ms:  # more than if no time had passed
@@ -231,9 +231,9 @@ class Proofs:
             return self._me
         return 1 - self._me if _WE_ADD.match(event.text) else None
 
-    def _changed(self, told: list[GameEvent], since: ClockReading, shown: ClockReading) -> tuple[Cause, int]:
+    def _changed(self, events: list[GameEvent], since: ClockReading, shown: ClockReading) -> tuple[Cause, int]:
         """The name of a change that a board shows: what in between can have made it."""
-        until = [event for event in told if event.offset <= shown.offset]
+        until = [event for event in events if event.offset <= shown.offset]
         for cause, makes in _CHANGES:
             for event in until:
                 if makes(event):
@@ -244,7 +244,7 @@ class Proofs:
         return Cause.ADJUSTED, shown.offset
 
     def _last_shown(
-        self, row: Ply | PlyRow, since: ClockReading, told: list[GameEvent], before: Ply | PlyRow | None
+        self, row: Ply | PlyRow, since: ClockReading, events: list[GameEvent], before: Ply | PlyRow | None
     ) -> ClockReading | None:
         """The mover's clock on the last board between the own move before and this one."""
         white, start = bool(row[0] & 1), self._seen.start
@@ -258,7 +258,7 @@ class Proofs:
             ms = before[3] if white else before[4]
             if ms is not None:
                 found = ClockReading(ms, 1 if before[12] == MILLISECONDS else SECOND_MS, before[13])
-        for event in told:
+        for event in events:
             ms = event.white_clock_ms if white else event.black_clock_ms
             if (
                 ms is not None and event.offset < row[13] and event.detail not in _JUDGED
@@ -270,7 +270,7 @@ class Proofs:
         return found
 
 
-def _tells_of_clocks(event: GameEvent) -> bool:
+def _is_about_clocks(event: GameEvent) -> bool:
     if event.kind is EventKind.NOTICE:
         return event.detail == "time-added" or event.detail in _PAUSES
     if event.kind is EventKind.FEED:

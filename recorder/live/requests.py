@@ -271,8 +271,8 @@ def _covers(run: TrackedGame, index: int, ply: int) -> bool:
     """Whether a list that came already holds every ply up to this one, none of them taken back since."""
     seen = run.lists[index]
     reaches = seen.first_ply + len(seen.positions) - 1
-    stands_to = run.stands_to(index)
-    return reaches >= ply and (stands_to is None or stands_to >= ply)
+    valid_to = run.valid_to(index)
+    return reaches >= ply and (valid_to is None or valid_to >= ply)
 
 
 def _add(requests: list[Request], request: Request) -> None:

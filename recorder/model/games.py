@@ -205,7 +205,7 @@ class Game:
     last_offset: int
     start_precision: StartPrecision | None = None
     links: list[Link] = field(default_factory=list)
-    witnesses: list[str] = field(default_factory=list)
+    merged_from: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     analyses: list[Analysis] = field(default_factory=list, compare=False)
 
@@ -338,14 +338,14 @@ class Game:
     @property
     def events(self) -> list[GameEvent]:
         """Events of all observations by offset; of several sources by ply, and what they tell alike once."""
-        if not self.witnesses:
+        if not self.merged_from:
             return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
-        told: dict[SourceName | None, list[GameEvent]] = {}
+        by_source: dict[SourceName | None, list[GameEvent]] = {}
         for seen in self.observations:
-            told.setdefault(seen.source, []).extend(seen.events)
+            by_source.setdefault(seen.source, []).extend(seen.events)
         found: list[GameEvent] = []
         known: Counter[tuple[object, ...]] = Counter()
-        for events in told.values():
+        for events in by_source.values():
             alike: Counter[tuple[object, ...]] = Counter()
             for event in sorted(events, key=lambda e: (e.offset, e.seq)):
                 what = (event.kind, event.detail, event.actor, event.value, event.text)

@@ -35,7 +35,7 @@ class _Seen:
             self.sources[source] = min(begin, seen.offset), max(end, seen.end_offset)
         self.whole = game.start_ply == 0 and game.start_fen is None
 
-    def came(self, *, white: bool) -> list[str]:
+    def received(self, *, white: bool) -> list[str]:
         """The pieces that came into a hand, by the log that shows most of them: several may show the same."""
         by_source: dict[str, list[str]] = {}
         for one in self.passes:
@@ -174,14 +174,14 @@ def _saved(one: _Seen, other: _Seen) -> str | None:
 
 def _numbers(one: _Seen, other: _Seen) -> str | None:
     """A line of one game names the other's number, and they were played at the same time."""
-    told = [
+    named = [
         f"game {first.game_no} names {second.game_no} as its partner's"
         for first, second in ((one.game, other.game), (other.game, one.game))
         if first.partner_game_no is not None and first.partner_game_no == second.game_no
     ]
-    if not told:
+    if not named:
         return None
-    evidence = " and ".join(told)
+    evidence = " and ".join(named)
     together = _overlap(one, other)
     if together is False:
         return None
@@ -212,13 +212,13 @@ def _agree(one: _Seen, other: _Seen) -> bool | None:
     for taker, receiver in ((one, other), (other, one)):
         for white in (True, False):
             lost = [capture.pieces for capture in taker.captures if capture.white is white]
-            came = receiver.came(white=not white)
+            received = receiver.received(white=not white)
             # Both logs are whole; the last capture of a match may end it before its piece arrives.
-            if not 0 <= len(lost) - len(came) <= 1:
+            if not 0 <= len(lost) - len(received) <= 1:
                 return False
-            if any(piece not in pieces for piece, pieces in zip(came, lost, strict=False)):
+            if any(piece not in pieces for piece, pieces in zip(received, lost, strict=False)):
                 return False
-            count += len(came)
+            count += len(received)
     return True if count >= _FEW_PIECES else None
 
 
@@ -230,13 +230,13 @@ def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
         receiver = other if (transfer.board == "A") == (board_order(one.game, other.game).a is one.game) else one
         if transfer.passed is None and _watched(receiver, transfer.capture):
             missing += 1
-    came = len(one.passes) + len(other.passes)
+    received = len(one.passes) + len(other.passes)
     # One capture at either end may stand where the other board was not yet, or no longer, watched.
     if missing > 1:
         return False
     if linked < _FEW_PIECES:
         return None
-    return linked * 10 >= min(came, len(given)) * 8
+    return linked * 10 >= min(received, len(given)) * 8
 
 
 def _watched(seen: _Seen, capture: CapturedPiece) -> bool:

@@ -93,9 +93,9 @@ def _second(view: View) -> int | None:
     return game.started_at_ms // _SECOND_MS
 
 
-_TELLING_MOVES = 12
-_TELLING_VALUES = 4
-_TELLING_SECONDS = 5
+_LEAST_MOVES = 12
+_LEAST_VALUES = 4
+_LEAST_SECONDS = 5
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
 
 
@@ -162,11 +162,11 @@ def compare(one: View, other: View) -> Verdicts:
         if backward is not None or all(taken_back_at(*pair) is None for pair in both):
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
         common = [number for number in common if number < differs]
-    told = _Told()
-    why = told.contradiction(one, other, common, differs)
+    agreement = _Agreement()
+    why = agreement.contradiction(one, other, common, differs)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    verdicts = told.verdict(len(common), _same_number(one, other))
+    verdicts = agreement.verdict(len(common), _same_number(one, other))
     if differs is not None:
         if verdicts.verdict is not Verdict.SAME:
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
@@ -178,7 +178,7 @@ def compare(one: View, other: View) -> Verdicts:
     if verdicts.verdict is not Verdict.OPEN:
         return verdicts
     if common and (begun := begun_alike(one, other)) is not None:
-        return Verdicts(Verdict.SAME, f"{_counted(len(common), told.times)}, {begun}")
+        return Verdicts(Verdict.SAME, f"{_counted(len(common), agreement.times)}, {begun}")
     why = _at_one_moment(one, other) or (None if again is None else in_progress_since(*again))
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
@@ -246,7 +246,7 @@ def _at_one_moment(one: View, other: View) -> str | None:
     return None
 
 
-class _Told:
+class _Agreement:
     """What was compared, and how much it tells."""
 
     def __init__(self) -> None:
@@ -358,13 +358,13 @@ class _Told:
         """What all of it says."""
         fine = len({value for value in self.fine if value > 0})
         coarse = len({value for value in self.coarse if value > 0})
-        telling = fine >= _TELLING_VALUES or (
-            coarse >= _TELLING_SECONDS and sum(value > 0 for value in self.coarse) >= _TELLING_MOVES
+        proved = fine >= _LEAST_VALUES or (
+            coarse >= _LEAST_SECONDS and sum(value > 0 for value in self.coarse) >= _LEAST_MOVES
         )
         exact = self.exact and (self.cut or self.rounded)
-        telling = telling or (exact and bits_of(self.spent_s) + bits_of(self.lags_ms) >= REQUIRED_BITS)
+        proved = proved or (exact and bits_of(self.spent_s) + bits_of(self.lags_ms) >= REQUIRED_BITS)
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
-        if not (telling or (together and same_number)):
+        if not (proved or (together and same_number)):
             return Verdicts(Verdict.OPEN, "nothing tells")
         words = _counted(moves, self.times)
         if self.apart_ms:

@@ -152,7 +152,7 @@ def _facts(view: View) -> tuple[int, ...]:
     plies = view.plies.values()
     times = sum((ply.clock_ms is not None) + (ply.elapsed_ms is not None) + (ply.lag_ms is not None) for ply in plies)
     game = view.game
-    return int(game.complete), len(plies), int(game.started_at_ms is not None), times, len(game.witnesses)
+    return int(game.complete), len(plies), int(game.started_at_ms is not None), times, len(game.merged_from)
 
 
 def _doubt(one: View, other: View) -> Doubt:

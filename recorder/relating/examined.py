@@ -24,7 +24,7 @@ from recorder.rules.variants import rules_of
 __all__ = ["board_of", "boards_after", "continues", "link_examined", "may_end", "resumed_at"]
 
 _ROUNDED_MS = 1_000
-_TELLING_TIMES = 3
+_LEAST_TIMES = 3
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
@@ -103,8 +103,8 @@ def _listed(earlier: View, later: View, joined: int) -> str | None:
             zero += 1
         else:
             return None
-    telling = later.game.continued or max(equal, zero) >= _TELLING_TIMES
-    if not telling or (equal and zero):
+    proved = later.game.continued or max(equal, zero) >= _LEAST_TIMES
+    if not proved or (equal and zero):
         return None
     return f"goes on after ply {last}: its list begins with the same {len(earlier.plies)} plies"
 
@@ -176,9 +176,9 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
             for played in by_handle.get((game.server, game.white.handle.lower()), ())
             if (evidence := _evidence(game, played)) is not None
         ]
-        told = [fit for fit in fits if _numbered(game, fit[0])]
-        if len(told or fits) == 1:
-            played, evidence = (told or fits)[0]
+        numbered = [fit for fit in fits if _numbered(game, fit[0])]
+        if len(numbered or fits) == 1:
+            played, evidence = (numbered or fits)[0]
             found.append((game.key, played.key, evidence))
     return sorted(found)
 
@@ -197,7 +197,7 @@ def _evidence(game: Game, played: Game) -> str | None:
     words = [names, f"{same} plies of the main line are the same"]
     if board:
         words.append(f"the board after ply {board} is the same")
-    ended = _told_result(game, played)
+    ended = _same_result(game, played)
     if ended is False:
         return None
     if ended:
@@ -230,9 +230,9 @@ def _names(game: Game, played: Game, known: int) -> str | None:
         return "the result names the other player" if first == other else None
     if known < _PLIES_WITHOUT_NAMES:
         return None
-    told = {event.detail for event in game.events if event.kind is EventKind.EXAMINE}
+    actions = {event.detail for event in game.events if event.kind is EventKind.EXAMINE}
     # Where moves are typed it is his analysis, though he may have typed a game of his.
-    return "the examiner played it" if "forward" in told and "move" not in told else None
+    return "the examiner played it" if "forward" in actions and "move" not in actions else None
 
 
 def _same_plies(game: Game, played: Game) -> int | None:
@@ -260,7 +260,7 @@ def _same_boards(game: Game, played: Game) -> int | None:
     return max(theirs, default=0)
 
 
-def _told_result(game: Game, played: Game) -> bool | None:
+def _same_result(game: Game, played: Game) -> bool | None:
     """Whether the result told at the end of the examined line is the played game's; None: none was told."""
     if game.result == "*":
         return None
@@ -270,7 +270,7 @@ def _told_result(game: Game, played: Game) -> bool | None:
 def _places(game: Game) -> dict[str, int]:
     """Where it begins in each log that shows it."""
     found = {seen.source.sha256: seen.offset for seen in reversed(game.observations) if seen.source is not None}
-    return found if game.witnesses else dict.fromkeys(found, game.first_offset)
+    return found if game.merged_from else dict.fromkeys(found, game.first_offset)
 
 
 def _earlier(played: Game, game: Game) -> bool:

@@ -204,8 +204,8 @@ class View:
         """When a game was printed that nobody saw going on, in UTC; None: not known."""
         if self.live or self.game.time_basis is not TimeBasis.UTC:
             return None
-        told = [seen.started_at_ms for seen in self.game.observations if seen.kind is ObservationKind.MOVELIST]
-        return min((at_ms for at_ms in told if at_ms is not None), default=None)
+        listed = [seen.started_at_ms for seen in self.game.observations if seen.kind is ObservationKind.MOVELIST]
+        return min((at_ms for at_ms in listed if at_ms is not None), default=None)
 
     @cached_property
     def spent_ms(self) -> dict[int, Spent]:

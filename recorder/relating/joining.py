@@ -15,7 +15,7 @@ from recorder.relating.merge import merge_games
 
 __all__ = ["HalfJoiner"]
 
-_HELD_ENDS: Final = ("adjourned", "lost-feed")
+_OPEN_ENDS: Final = ("adjourned", "lost-feed")
 _MOST_HALVES: Final = 32  # of the same players; more are not held
 _ONE_LOG: Final = SourceName("", "-")  # merging asks whether one log saw both halves
 
@@ -29,34 +29,34 @@ class HalfJoiner:
 
     def __init__(self, failures: Failures) -> None:
         self._failures = failures
-        self._held: dict[tuple[str, str], list[Game]] = {}
+        self._waiting: dict[tuple[str, str], list[Game]] = {}
 
     def take(self, game: Game) -> list[Game]:
         """Take the next game. Returns the games that nothing later in the log can change."""
         if game.kind is not GameKind.PLAYED:
             return [game]
         players = game.white.handle.lower(), game.black.handle.lower()
-        held = self._held.setdefault(players, [])
-        held.append(game)
-        if game.end in _HELD_ENDS:
-            return [held.pop(0)] if len(held) > _MOST_HALVES else []
-        whole = next((one for one in self._joined(held) if game.key in one.witnesses), None)
-        members = (game.key,) if whole is None else whole.witnesses
-        left = [one for one in held if one.key not in members]
+        waiting = self._waiting.setdefault(players, [])
+        waiting.append(game)
+        if game.end in _OPEN_ENDS:
+            return [waiting.pop(0)] if len(waiting) > _MOST_HALVES else []
+        whole = next((one for one in self._joined(waiting) if game.key in one.merged_from), None)
+        members = (game.key,) if whole is None else whole.merged_from
+        left = [one for one in waiting if one.key not in members]
         if left:
-            self._held[players] = left
+            self._waiting[players] = left
         else:
-            del self._held[players]
+            del self._waiting[players]
         return [game if whole is None else whole]
 
     def finish(self) -> list[Game]:
         """The log has ended: return what was held, in the order of the log."""
         found: list[Game] = []
-        for held in self._held.values():
-            joined = self._joined(held)
-            members = {key for one in joined for key in one.witnesses}
-            found += joined + [one for one in held if one.key not in members]
-        self._held.clear()
+        for waiting in self._waiting.values():
+            joined = self._joined(waiting)
+            members = {key for one in joined for key in one.merged_from}
+            found += joined + [one for one in waiting if one.key not in members]
+        self._waiting.clear()
         return sorted(found, key=lambda game: game.first_offset)
 
     def _joined(self, games: list[Game]) -> list[Game]:

@@ -32,7 +32,7 @@ __all__ = [
     "place_of",
     "timeline",
     "transfers",
-    "witnesses",
+    "placed_plies",
 ]
 
 _START = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE)
@@ -82,7 +82,7 @@ def place_of(game: Game, seen: Observation, offset: int | None, at_ms: int | Non
     return ArrivalPlace("" if seen.source is None else seen.source.sha256, offset, at_ms if utc else None)
 
 
-def witnesses(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
+def placed_plies(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
     """The main line's plies with their places, in order."""
     for segment in game.segments:
         seen = game.observations[segment.observation]
@@ -99,7 +99,7 @@ def captures(game: Game) -> list[CapturedPiece]:
     position: Position | None = _START if game.start_ply == 0 and game.start_fen is None else None
     doubtful = position is None  # pieces promoted before are not known as such
     last = game.start_ply
-    for ply, place in witnesses(game):
+    for ply, place in placed_plies(game):
         if ply.ply != last + 1:
             position, doubtful = None, True
         if position is None and ply.ply - 1 in anchors:
@@ -203,7 +203,7 @@ def timeline(match: Match) -> list[MatchMoment]:
     Within one log the offsets tell it, else UTC times. Where neither does (plies of a movelist, logs without times) a
     move stands as early as its number among the other board's, and is not ``certain``.
     """
-    first, second = list(witnesses(match.a)), list(witnesses(match.b))
+    first, second = list(placed_plies(match.a)), list(placed_plies(match.b))
     bounds = [_next_known(moves) for moves in (first, second)]
     found: list[MatchMoment] = []
     at, to = 0, 0
@@ -212,9 +212,9 @@ def timeline(match: Match) -> list[MatchMoment]:
             earlier = to == len(second)
             certain = bounds[0][at][1] if earlier else bounds[1][to][1]
         else:
-            told = _earlier(bounds[0][at], bounds[1][to])
-            earlier = first[at][0].ply <= second[to][0].ply if told is None else told
-            certain = told is not None
+            known = _earlier(bounds[0][at], bounds[1][to])
+            earlier = first[at][0].ply <= second[to][0].ply if known is None else known
+            certain = known is not None
         if earlier:
             ply, place = first[at]
             at += 1
@@ -241,11 +241,11 @@ def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | 
     """Whether the first of two moves came earlier; what stands before a move came before all that follows it."""
     if one[0] is None or other[0] is None:
         return None
-    told = one[0].before(other[0])
-    if told is None:
+    known = one[0].before(other[0])
+    if known is None:
         return None
     # Of a move without a place only the latest is known: it may be earlier than what stands before it.
-    return told if (other[1] if told else one[1]) else None
+    return known if (other[1] if known else one[1]) else None
 
 
 def transfers(match: Match) -> list[Transfer]:
@@ -258,7 +258,7 @@ def transfers(match: Match) -> list[Transfer]:
 
 def _given(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], game: Game) -> list[Transfer]:
     """One board's captures; each piece arrives between the board's move before and the one after the capture."""
-    places = {ply.ply: place for ply, place in witnesses(game)}
+    places = {ply.ply: place for ply, place in placed_plies(game)}
     free = list(arrived)
     found: list[Transfer] = []
     for capture in taken:
@@ -305,8 +305,7 @@ class _Clocks:
             self._white_ms = 1000 * (white_base_s + white_increment_s * ((ply.ply + 1) // 2)) - ply.white_clock_ms
         if ply.black_clock_ms is not None:
             self._black_ms = 1000 * (black_base_s + black_increment_s * (ply.ply // 2)) - ply.black_clock_ms
-        told = ply.clock_ms
-        if told is None:
+        if ply.clock_ms is None:
             return None
         self.last = moment
         return self.used_ms

@@ -151,8 +151,8 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
     segments = segments_of(plies)
     lead = members[0].game
     best, opening, ending = _ranked(members), _ranked(chain[0].views), _ranked(chain[-1].views)
-    told = min(ending, key=lambda game: _ENDS.get(game.end, 3))
-    begun = _begun(chain, basis, told.ended_at_ms if told.time_basis is basis else None)
+    ending_game = min(ending, key=lambda game: _ENDS.get(game.end, 3))
+    begun = _begun(chain, basis, ending_game.ended_at_ms if ending_game.time_basis is basis else None)
     named = next((game for game in best if game.variant is not None and not game.variant_inferred), None)
     named = named or next((game for game in best if game.variant is not None), best[0])
     timed = next((game for game in best if game.base_s), best[0])
@@ -178,17 +178,17 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
         variant_inferred=named.variant_inferred,
         start_fen=start_fen,
         start_ply=start_ply,
-        result=told.result,
-        reason=told.reason,
-        reason_key=told.reason_key,
-        termination=told.termination,
-        end=told.end,
+        result=ending_game.result,
+        reason=ending_game.reason,
+        reason_key=ending_game.reason_key,
+        termination=ending_game.termination,
+        end=ending_game.end,
         started_at_ms=None if begun is None else begun.started_at_ms,
         start_precision=None if begun is None else begun.start_precision,
-        ended_at_ms=_first([told, *ending], lambda game: game.ended_at_ms if game.time_basis is basis else None),
+        ended_at_ms=_first([ending_game, *ending], lambda game: game.ended_at_ms if game.time_basis is basis else None),
         time_basis=basis,
         date_text=_first(opening, lambda game: game.date_text) or _first(best, lambda game: game.date_text),
-        complete=whole and proved and bool(segments) and told.end in _ENDS,
+        complete=whole and proved and bool(segments) and ending_game.end in _ENDS,
         continued=start_ply > 0 and any(game.continued for game in opening),
         partner_game_no=_first(ending, lambda game: game.partner_game_no),
         me=lead.me if all(view.game.me == lead.me for view in members) else None,
@@ -196,8 +196,8 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
         segments=segments,
         first_offset=lead.first_offset,
         last_offset=lead.last_offset,
-        witnesses=[view.game.key for view in members],
-        evidence=[*(told for part in chain for told in part.evidence), *_conflicts(chain)],
+        merged_from=[view.game.key for view in members],
+        evidence=[*(one for part in chain for one in part.evidence), *_conflicts(chain)],
     )
 
 
@@ -228,16 +228,16 @@ def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Va
     return next((value for game in games if (value := field(game)) is not None), None)
 
 
-def _player(told: list[Player]) -> Player:
+def _player(versions: list[Player]) -> Player:
     """A player as the best witness tells him, completed by the others."""
-    rated = next((one for one in told if one.rating_text is not None), told[0])
+    rated = next((one for one in versions if one.rating_text is not None), versions[0])
     return Player(
         rated.handle,
         rated.rating_text,
         rated.rating,
-        next((one.titles for one in told if one.titles is not None), None),
-        next((one.registered for one in told if one.registered is not None), None),
-        next((one.sealed for one in told if one.sealed is not None), None),
+        next((one.titles for one in versions if one.titles is not None), None),
+        next((one.registered for one in versions if one.registered is not None), None),
+        next((one.sealed for one in versions if one.sealed is not None), None),
     )
 
 
@@ -318,11 +318,11 @@ def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None
 
     first: list[View] = []
     for part in chain:
-        told = [view for view in part.views if view.game.time_basis is basis and view.game.started_at_ms is not None]
-        possible = [view for view in told if ended_ms is None or (view.game.started_at_ms or 0) <= ended_ms]
+        timed = [view for view in part.views if view.game.time_basis is basis and view.game.started_at_ms is not None]
+        possible = [view for view in timed if ended_ms is None or (view.game.started_at_ms or 0) <= ended_ms]
         if possible:
             return min(possible, key=rank).game
-        first = first or told
+        first = first or timed
         if not first:
             return None
     return min(first, key=rank).game

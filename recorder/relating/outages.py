@@ -112,7 +112,7 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     last, first, passed_ms = earlier.last_board, later.first_board, _passed_ms(earlier, later)
     if last is None or first is None or passed_ms is None:
         return None
-    if (still := _standing(last, later.starts[0])) is not None:
+    if (still := _equal_clocks(last, later.starts[0])) is not None:
         return f"seen again at ply {last.ply} under its number, with the same clocks: {still[0]} ms and {still[1]} ms"
     then_ms, now_ms = _clocks_ms(last), _clocks_ms(first)
     used_ms = None if now_ms is None else _used_ms(earlier.game, later.game, first.ply, sum(now_ms))
@@ -143,7 +143,7 @@ def _passed_ms(earlier: View, later: View) -> int | None:
     return first.at_ms - last.at_ms
 
 
-def _standing(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
+def _equal_clocks(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
     """The clocks of a ply that was shown twice: equal to the millisecond, and no whole seconds."""
     clocks_ms = _clocks_ms(last)
     if last.ply != joined.ply or clocks_ms is None or clocks_ms != _clocks_ms(joined):

@@ -138,7 +138,7 @@ def _items(game: Game) -> Iterator[_Item]:
         used.add(number)
         begin = 0 if first else _first_offset_of(seen, segment.from_ply)
         parts.append([item for item in items if begin <= item.offset < until])
-    if not game.witnesses:  # boards on which nothing was played any more; of several logs they would be the same ones
+    if not game.merged_from:  # boards on which nothing was played any more; of several logs they would be the same ones
         parts += [
             sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
             for number, seen in enumerate(game.observations)

@@ -97,7 +97,7 @@ def _span(game: Game, log: str, zero_ms: int | None, last_ms: int) -> _Span:
     if zero_ms is not None and game.time_basis is not TimeBasis.NONE:
         scale = (game.time_basis, log if game.time_basis is TimeBasis.CLOCK else "")
         return _Span(scale, zero_ms, zero_ms + last_ms)
-    if game.witnesses or not game.observations or game.observations[0].start is None:
+    if game.merged_from or not game.observations or game.observations[0].start is None:
         return _Span(game.key, 0, 0)
     return _Span(log, game.first_offset, game.last_offset)
 

@@ -63,7 +63,7 @@ class XboardDecoder:
         return [part for line, offset in self._lines.finish() for part in self._read(line, offset)]
 
     def _read(self, line: bytes, offset: int) -> list[Chunk] | list[EngineLine]:
-        told, self._told = self._told, None
+        to_engine, self._told = self._told, None
         if (entry := ENTRY.match(line)) is not None:
             text = line.removesuffix(b"\r")
             pieces = _LINE().finditer(text, entry.end())
@@ -71,12 +71,12 @@ class XboardDecoder:
         if (engine := ENGINE_ENTRY.match(line)) is not None:
             text = _GLUED().sub(rb"\1", line[engine.end() :].rstrip(b"\r"))
             found = EngineLine(text.decode("latin-1"), engine[3].decode(), engine[2] == b">", offset, int(engine[1]))
-            self._told = found if found.told else None
+            self._told = found if found.to_engine else None
             return [found]
-        if told is not None:
-            more = _SECOND_LINE.get(told.text.encode("latin-1"))
+        if to_engine is not None:
+            more = _SECOND_LINE.get(to_engine.text.encode("latin-1"))
             if more is not None and more.fullmatch(line.rstrip(b"\r")):
-                return [told._replace(text=line.rstrip(b"\r").decode("latin-1"), offset=offset)]
+                return [to_engine._replace(text=line.rstrip(b"\r").decode("latin-1"), offset=offset)]
         return []
 
 

@@ -71,8 +71,8 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         segments = segments_of(main_line(run))
     start_fen, start_ply = _start(segments, observations)
     first = run.observations[0] if run.observations else None
-    told = disputed_start(run, basis) is None
-    started_at_ms, basis, start_precision = _started(run, first, basis, told)
+    date_possible = disputed_start(run, basis) is None
+    started_at_ms, basis, start_precision = _started(run, first, basis, date_possible)
     base = _base_times(run)
     variant, inferred = _variant(run)
     whole = _begins_at_start(run, segments, start_ply) and _contiguous(segments)
@@ -107,7 +107,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         if run.result_at_ms is not None
         else (run.observations[-1].ended_at_ms if first else None),
         time_basis=basis,
-        date_text=(facts.date_text if told else None) or (date.isoformat() if date is not None else None),
+        date_text=(facts.date_text if date_possible else None) or (date.isoformat() if date is not None else None),
         complete=whole and end in _COMPLETE_ENDS and not (run.gapped and has_unproved(segments, observations)),
         continued=facts.continued,
         partner_game_no=facts.partner_game_no or None,
@@ -222,12 +222,12 @@ def disputed_start(run: TrackedGame, basis: TimeBasis) -> str | None:
 
 
 def _started(
-    run: TrackedGame, first: Observation | None, basis: TimeBasis, told: bool
+    run: TrackedGame, first: Observation | None, basis: TimeBasis, date_possible: bool
 ) -> tuple[int | None, TimeBasis, StartPrecision | None]:
     facts = run.facts
     joined = first is None or first.start is None or first.start.ply > 0
     if (
-        told
+        date_possible
         and facts.started_at_ms is not None
         and (basis is TimeBasis.NONE or (joined and basis is TimeBasis.UTC and facts.started_zone_known))
     ):
@@ -250,10 +250,10 @@ def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, i
     else:
         base_s, increment_s = 60 * frame.base_min, frame.increment_s
     base_inferred = False
-    told_s = facts.white_base_s
-    if told_s and (base_s is None or base_s == told_s - told_s % 60 or facts.black_base_s != told_s):
+    stated_s = facts.white_base_s
+    if stated_s and (base_s is None or base_s == stated_s - stated_s % 60 or facts.black_base_s != stated_s):
         # Exact, while a frame prints whole minutes, and only one side's of a game at odds.
-        base_s, increment_s = told_s, facts.white_increment_s
+        base_s, increment_s = stated_s, facts.white_increment_s
     elif base_s == 0 and increment_s and run.start_frame is not None and run.start_frame.white_clock_ms == 10_000:
         base_s, base_inferred = 10, True
     black_base_s = facts.black_base_s if facts.black_base_s is not None else base_s

@@ -114,7 +114,7 @@ class Boards(GameTable):
         if abs(drift) > _TOLERANCE_MS:
             run.event(EventKind.CLOCK, "adjusted", frame, value=drift, clocks=clocks)
 
-    def place_told(self, board: DatagramBoard) -> None:
+    def place_datagram_board(self, board: DatagramBoard) -> None:
         """Place a board that datagrams tell; it counts as no frame and shows no server's form of frames."""
         counts, next_plies, tokens = dict(self.counts), self.next_plies, self.session.tokens
         try:
@@ -218,8 +218,8 @@ class Boards(GameTable):
 
     def _other_players(self, run: TrackedGame, frame: Style12, announced: bool) -> None:
         facts = self.facts.get(frame.game_no)
-        told = announced or (facts is not None and facts.white is not None and facts.matches(frame.white, frame.black))
-        if told or run.renewed or not run.following:
+        named = facts is not None and facts.white is not None and facts.matches(frame.white, frame.black)
+        if announced or named or run.renewed or not run.following:
             self.replace(run, frame)
             return
         if run.position is not None and frame.ply == run.ply and frame.board == run.position.board:
@@ -271,7 +271,7 @@ class Boards(GameTable):
         assert run.position is not None
         run.names, run.alias = frame.names, None
         ply = frame.ply
-        if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _begins_anew(run, frame)):
+        if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _is_rematch(run, frame)):
             self.replace(run, frame)
         elif ply == run.ply:
             self._same_ply(run, frame)
@@ -370,7 +370,7 @@ class Boards(GameTable):
         run.event(EventKind.GAP, "lost", frame, value=missing)
         self.anomaly(AnomalyKind.GAP, frame, f"{missing} plies are missing before ply {ply}")
         run.gapped = True
-        self.stand(run, frame, ply, "gap", Proof.UNPROVED)
+        self.continue_unproved(run, frame, ply, "gap", Proof.UNPROVED)
         self.count(Disposition.GAP)
 
 
@@ -396,7 +396,7 @@ def _renamed(run: TrackedGame, frame: Style12) -> bool:
     return full not in before and after[other] == before[other] and abs(reckoned - after[mover]) <= _TOLERANCE_MS
 
 
-def _begins_anew(run: TrackedGame, frame: Style12) -> bool:
+def _is_rematch(run: TrackedGame, frame: Style12) -> bool:
     """Whether a start board under a followed game is a new game of the same two players, and no takeback of it all.
 
     Taking back gives no time back: after the first moves, which are free, full clocks on both sides are a new game's.

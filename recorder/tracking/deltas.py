@@ -26,18 +26,18 @@ _CASTLING = {"c": "o-o", "C": "o-o-o"}
 _TOLERANCE_MS = 1000
 
 
-def take_delta(held: GameTable, delta: DeltaBoard) -> None:
+def take_delta(table: GameTable, delta: DeltaBoard) -> None:
     """Place a ``<d1>`` line in its game: the next ply, a takeback, a ply again, or one that cannot be joined."""
-    run = held.runs.get(str(delta.game_no))
+    run = table.runs.get(str(delta.game_no))
     if run is None or run.current is None or run.renewed or not (run.following or _late(run, delta)):
-        _anomaly(held, AnomalyKind.GAP, delta, "a delta of a game whose board was not shown")
+        _anomaly(table, AnomalyKind.GAP, delta, "a delta of a game whose board was not shown")
         return
     if delta.ply <= run.ply:
-        _earlier(held, run, delta)
+        _earlier(table, run, delta)
     elif delta.ply == run.ply + 1:
-        _next(held, run, delta)
+        _next(table, run, delta)
     else:
-        _gap(held, run, delta)
+        _gap(table, run, delta)
 
 
 def _late(run: TrackedGame, delta: DeltaBoard) -> bool:
@@ -45,32 +45,32 @@ def _late(run: TrackedGame, delta: DeltaBoard) -> bool:
     return run.end == "result" and run.ply <= delta.ply <= run.ply + 1
 
 
-def _next(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
+def _next(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     position = run.position
     if position is None or position.rules in (Rules.BOARDS, Rules.FRAMES):
         run.lose_position()  # without rules only a board tells what a move leaves
-        _keep(held, run, delta, None, Proof.UNPROVED)
+        _keep(table, run, delta, None, Proof.UNPROVED)
         return
     played = _play(position, delta)
     if isinstance(played, str):
         run.gapped = True
-        _anomaly(held, AnomalyKind.CONFLICT, delta, f"ply {delta.ply} cannot be played: {played}")
+        _anomaly(table, AnomalyKind.CONFLICT, delta, f"ply {delta.ply} cannot be played: {played}")
         run.lose_position()
-        _keep(held, run, delta, None, Proof.CONFLICT)
+        _keep(table, run, delta, None, Proof.CONFLICT)
         return
-    _keep(held, run, delta, played, Proof.LIST)
+    _keep(table, run, delta, played, Proof.LIST)
 
 
-def _gap(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
+def _gap(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     missing = delta.ply - run.ply - 1
     run.event(EventKind.GAP, "lost", _where(delta), value=missing)
-    _anomaly(held, AnomalyKind.GAP, delta, f"{missing} plies are missing before ply {delta.ply}")
+    _anomaly(table, AnomalyKind.GAP, delta, f"{missing} plies are missing before ply {delta.ply}")
     run.gapped = True
     run.lose_position()
-    _keep(held, run, delta, None, Proof.UNPROVED)
+    _keep(table, run, delta, None, Proof.UNPROVED)
 
 
-def _earlier(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
+def _earlier(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     """A ply that is known: said again, or what is left of the game after a takeback."""
     at = len(run.rows) - 1
     while at >= 0 and run.rows[at].ply > delta.ply:
@@ -87,15 +87,15 @@ def _earlier(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     else:
         run.take_back(min(delta.ply, run.ply) - 1, _where(delta))
         run.gapped = True
-        _anomaly(held, AnomalyKind.GAP, delta, f"where ply {delta.ply} leaves the game is not known")
+        _anomaly(table, AnomalyKind.GAP, delta, f"where ply {delta.ply} leaves the game is not known")
         run.lose_position()
         run.ply = delta.ply - 1
-        _keep(held, run, delta, None, Proof.UNPROVED)
+        _keep(table, run, delta, None, Proof.UNPROVED)
         return
     if not same:
         run.take_back(delta.ply - 1, _where(delta))
         run.clocks_settled = False
-        _next(held, run, delta)
+        _next(table, run, delta)
     elif delta.ply < run.ply:
         run.take_back(delta.ply, _where(delta), _clocks(delta))
         run.clocks_settled = False
@@ -141,7 +141,7 @@ def _encoded(smith: Smith) -> int:
     return encode_move(smith.squares + smith.promoted.lower())
 
 
-def _keep(held: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
+def _keep(table: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
     """Add the delta's ply to the main line."""
     assert run.current is not None
     move: int | None
@@ -160,7 +160,7 @@ def _keep(held: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | N
         run.unjoined = len(run.rows)
     white_ms, black_ms = _clocks(delta)
     row = Ply(
-        delta.ply, move, san, white_ms, black_ms, delta.elapsed_ms, None if held.lag_meaningless else delta.lag_ms,
+        delta.ply, move, san, white_ms, black_ms, delta.elapsed_ms, None if table.lag_meaningless else delta.lag_ms,
         delta.line.at_ms, flags, None, int(proof), int(Origin.DELTA), int(Precision.MILLISECONDS), delta.line.offset,
     )  # fmt: skip
     run.rows.append(row)
@@ -204,9 +204,9 @@ def find_by_list(run: TrackedGame, seen: ListSeen) -> None:
         run.reset_to(known, run.ply, "list", fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)
 
 
-def _anomaly(held: GameTable, kind: AnomalyKind, delta: DeltaBoard, message: str) -> None:
+def _anomaly(table: GameTable, kind: AnomalyKind, delta: DeltaBoard, message: str) -> None:
     line = delta.line
-    held.anomalies.append(Anomaly.of(kind, line.offset, delta.game_no, message, line.text))
+    table.anomalies.append(Anomaly.of(kind, line.offset, delta.game_no, message, line.text))
 
 
 def _where(delta: DeltaBoard) -> tuple[int, int | None]:

@@ -24,7 +24,7 @@ from recorder.tracking.facts import begins_another
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = ["Chat", "GameEnds", "place_of_line", "take_game_notice", "told_of_partner"]
+__all__ = ["Chat", "GameEnds", "place_of_line", "take_game_notice", "take_partner"]
 
 _TITLES_KEPT = 4096
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
@@ -48,10 +48,10 @@ class Chat:
         kinds: that are kept. titles: of each handle in lower case, as printed.
     """
 
-    def __init__(self, held: GameTable, kept: str) -> None:
+    def __init__(self, table: GameTable, kept: str) -> None:
         self.kinds = _chat_kinds(kept)
         self.titles: dict[str, str] = {}
-        self._held = held
+        self._table = table
 
     def take(self, event: ChatLine) -> None:
         """Keep a line of chat if it is of the kinds that are kept and of a game that is known."""
@@ -60,13 +60,13 @@ class Chat:
             self.titles[event.speaker.lower()] = event.titles
         if event.kind not in self.kinds:
             return
-        run = _meant(self._held, event.game_no)
+        run = _meant(self._table, event.game_no)
         if run is None or not run.following:
-            run = examined_run(self._held, event.game_no) or run
+            run = examined_run(self._table, event.game_no) or run
         elif (
             event.game_no is None
             and not run.me_plays
-            and any(not one.suspended for one in self._held.examined.values())
+            and any(not one.suspended for one in self._table.examined.values())
         ):
             return  # of the played game or of the examined one: the line does not tell
         if run is None or (event.kind in _OWN and not run.me_plays):
@@ -75,20 +75,20 @@ class Chat:
         run.event(EventKind.CHAT, event.kind.value, where, actor=event.speaker, text=event.text)
 
 
-def take_game_notice(held: GameTable, event: GameNotice) -> None:
+def take_game_notice(table: GameTable, event: GameNotice) -> None:
     """Keep a notice with the game that it is about."""
-    run = _meant(held, event.game_no)
+    run = _meant(table, event.game_no)
     if run is not None:
         where = event.line.offset, event.line.at_ms
         kind = event.kind.value
         run.event(EventKind.NOTICE, kind, where, actor=event.actor, value=event.value, text=event.text)
 
 
-def _meant(held: GameTable, game_no: int | None) -> TrackedGame | None:
+def _meant(table: GameTable, game_no: int | None) -> TrackedGame | None:
     """The followed game with this number; without a number the one that can only be meant, else None."""
     if game_no is not None:
-        return held.runs.get(str(game_no))
-    followed = [run for run in held.runs.values() if run.following]
+        return table.runs.get(str(game_no))
+    followed = [run for run in table.runs.values() if run.following]
     own = [run for run in followed if run.me_plays]
     if len(own) == 1:
         return own[0]
@@ -110,19 +110,19 @@ def _chat_kinds(kept: str) -> frozenset[ChatKind]:
 # -- the partner's game ---------------------------------------------------------------------------------------------
 
 
-def told_of_partner(held: GameTable, event: PartnerPlays) -> None:
+def take_partner(table: GameTable, event: PartnerPlays) -> None:
     """``Your partner is playing game 59 (C vs. D).``: it stands between the start of our own game and its board."""
     names = {event.white.lower(), event.black.lower()}
     offset = event.line.offset
     begun = [
         facts
-        for facts in held.facts.values()
+        for facts in table.facts.values()
         if 0 <= offset - facts.offset < _NEAR_BYTES
         and facts.white is not None
         and not names & {facts.white.lower(), (facts.black or "").lower()}
     ]
     if not begun:
-        own = [run for run in held.runs.values() if run.following and run.me_plays]
+        own = [run for run in table.runs.values() if run.following and run.me_plays]
         begun = [run.facts for run in own if not names & {run.white.lower(), run.black.lower()}]
     if begun:
         max(begun, key=lambda facts: facts.offset).partner_game_no = event.partner_game_no

@@ -108,7 +108,7 @@ class GameTable:
         category = run.facts.category
         variant, rules = start_variant(category, frame.board if fresh else None)
         run.variant, run.variant_inferred = variant, variant == "chess960" and is_bare_wild(category)
-        run.rules_told = rules is not None and not is_bare_wild(category)
+        run.rules_stated = rules is not None and not is_bare_wild(category)
         if not has_plain_board(frame.board):
             rules = Rules.FRAMES
             self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved")
@@ -167,8 +167,10 @@ class GameTable:
         return fitting[0]
 
     def _take_facts(self, frame: Style12) -> HeaderFacts:
-        told = self.facts.pop(frame.game_no, None)
-        facts = told if told is not None and told.matches(frame.white, frame.black) else HeaderFacts(frame.offset)
+        pending = self.facts.pop(frame.game_no, None)
+        facts = (
+            pending if pending is not None and pending.matches(frame.white, frame.black) else HeaderFacts(frame.offset)
+        )
         creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
         if creating is not None:
             if (creating.white or "").lower() != frame.white.lower():
@@ -191,8 +193,8 @@ class GameTable:
         Args:
             offset: of the last line that is known to be this game's.
         """
-        told = self.facts.get(run.game_no or 0)
-        if told is not None and told.offset < offset and told.matches(run.white, run.black):
+        pending = self.facts.get(run.game_no or 0)
+        if pending is not None and pending.offset < offset and pending.matches(run.white, run.black):
             run.facts.add(self.facts.pop(run.game_no or 0))
 
     def observing_started(self, event: ObservingStarted) -> None:
@@ -237,7 +239,7 @@ class GameTable:
         self.append(run, frame, run.ply + 1, shown, Disposition.GAP)
         run.clocks_settled = False
 
-    def stand(self, run: TrackedGame, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
+    def continue_unproved(self, run: TrackedGame, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
         """Keep the shown move without proof and go on from the shown board."""
         assert run.position is not None
         position = frame_position(frame, run.position.rules)
@@ -256,7 +258,7 @@ class GameTable:
             run.take_back(ply - 1, frame)
         run.gapped = True
         self.anomaly(AnomalyKind.CONFLICT, frame, f"ply {ply} does not follow from the board before: {reason}")
-        self.stand(run, frame, ply, "conflict", Proof.CONFLICT)
+        self.continue_unproved(run, frame, ply, "conflict", Proof.CONFLICT)
         self.count(Disposition.CONFLICT)
 
     def replace(self, run: TrackedGame | None, frame: Style12) -> None:

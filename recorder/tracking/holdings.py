@@ -36,7 +36,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         return Disposition.FOREIGN, None
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
-    _tell_variant(run)
+    _infer_variant(run)
     rules, reckoned = run.position.rules, run.position.hands
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
@@ -46,9 +46,9 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         if reckoned != printed:
             if rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
                 problem = _contradiction(run, reckoned, printed)
-            run.stand_on(with_hands(run.position, *printed))
+            run.set_position(with_hands(run.position, *printed))
         if reckoned is None:
-            _tell_anchor(run, white, black)
+            _complete_anchor(run, white, black)
     run.note_holdings(event, white, black)
     return (Disposition.PASS if passed else Disposition.HOLDINGS), problem
 
@@ -77,17 +77,17 @@ def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[s
     return f"hands are [{printed[0]}] [{printed[1]}], the captures and drops seen give [{reckoned[0]}] [{reckoned[1]}]"
 
 
-def _tell_variant(run: TrackedGame) -> None:
+def _infer_variant(run: TrackedGame) -> None:
     """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse."""
     if run.rules is Rules.CRAZYHOUSE or run.rules is Rules.BUGHOUSE:
         return
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)
     if run.start_frame is not None and not run.plies and run.position is not None:
-        run.stand_on(with_hands(run.position, "", ""))
+        run.set_position(with_hands(run.position, "", ""))
 
 
-def _tell_anchor(run: TrackedGame, white: str, black: str) -> None:
+def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
     """The hands at the first known board: those printed now, with the captures and drops since undone."""
     assert run.current is not None
     assert run.position is not None
@@ -124,9 +124,9 @@ def _undo(
     if taken is None:
         return True
     passes = [change.passed for change in seen.holdings if change.passed is not None and change.ply == ply.ply - 1]
-    told = [passed[1] for passed in passes if passed[0] == colour]
+    passed_pieces = [passed[1] for passed in passes if passed[0] == colour]
     # A piece that was a promoted pawn comes into the hand as a pawn: only the line of the pass tells it.
-    ways = [letter for letter in told or {taken, "P"} if hand[letter] > 0]
+    ways = [letter for letter in passed_pieces or {taken, "P"} if hand[letter] > 0]
     if len(ways) != 1:
         return False
     hand[ways[0]] -= 1

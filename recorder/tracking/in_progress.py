@@ -14,14 +14,14 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 from recorder.tracking.tracker import Tracker
 
-__all__ = ["InProgressTracker", "Shown"]
+__all__ = ["InProgressTracker", "GameInProgress"]
 
 _all_facts: Final = attrgetter(*(field.name for field in fields(HeaderFacts)))
 _NOT_YET: Final = 1 << 62
 
 
 @dataclass(slots=True, eq=False)
-class Shown:
+class GameInProgress:
     """A game that ``InProgressTracker.changed`` returned.
 
     Attributes:
@@ -38,13 +38,13 @@ class InProgressTracker(Tracker):
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
-        self._shown: dict[TrackedGame, Shown] = {}
+        self._shown: dict[TrackedGame, GameInProgress] = {}
         self._gone: list[int] = []
         self._failed: set[TrackedGame] = set()  # cannot be shown
 
-    def changed(self) -> list[tuple[Shown, Game]]:
+    def changed(self) -> list[tuple[GameInProgress, Game]]:
         """The games in progress that have changed since the last call."""
-        found: list[tuple[Shown, Game]] = []
+        found: list[tuple[GameInProgress, Game]] = []
         for run in self.boards.every():
             if run in self._failed:
                 continue
@@ -56,7 +56,7 @@ class InProgressTracker(Tracker):
                 self._drop(run)
         return found
 
-    def _look(self, run: TrackedGame, found: list[tuple[Shown, Game]]) -> None:
+    def _look(self, run: TrackedGame, found: list[tuple[GameInProgress, Game]]) -> None:
         """What has become of one game."""
         shown = self._shown.get(run)
         if shown is not None and shown.state == _state(run):
@@ -66,8 +66,8 @@ class InProgressTracker(Tracker):
         if run.tree is None and is_forgotten(run.white, run.black):
             return
         if shown is None:
-            shown = self._shown[run] = Shown(run)
-        game = self.as_it_stands(shown)
+            shown = self._shown[run] = GameInProgress(run)
+        game = self.snapshot(shown)
         if is_forgotten(game.white.handle, game.black.handle):  # an examined game bears its main line's names
             self._drop(run)
         else:
@@ -78,18 +78,18 @@ class InProgressTracker(Tracker):
         if shown is not None and shown.row is not None:
             self._gone.append(shown.row)
 
-    def _give_out(self, offset: int) -> None:
+    def _emit(self, offset: int) -> None:
         for run in self.boards.over:
             self._drop(run)
         self._failed.difference_update(self.boards.over)
-        super()._give_out(offset)
+        super()._emit(offset)
 
     def gone(self) -> list[int]:
         """Rows of games in progress that were given out or dropped since the last call."""
         gone, self._gone = self._gone, []
         return gone
 
-    def as_it_stands(self, shown: Shown) -> Game:
+    def snapshot(self, shown: GameInProgress) -> Game:
         """A game as if the source ended here."""
         shown.state = _state(shown.run)
         return self._game(_closed_copy(shown.run), _NOT_YET)
@@ -112,17 +112,17 @@ def _state(run: TrackedGame) -> tuple[Any, ...]:
 
 def _closed_copy(run: TrackedGame) -> TrackedGame:
     """A run as it would be if the source ended here; nothing in it is shared that computing its game changes."""
-    twin = run.twin()
+    copy = run.copy()
     places = {id(seen): _copy(seen) for seen in run.observations}
-    twin.observations = list(places.values())
-    twin.current = None if run.current is None else places.get(id(run.current), run.current)
-    twin.lists = []
+    copy.observations = list(places.values())
+    copy.current = None if run.current is None else places.get(id(run.current), run.current)
+    copy.lists = []
     for seen in run.lists:
-        twin.lists.append(ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions))
-    if twin.end is None:
-        twin.end = twin.left if twin.suspended else "log-ends"
-    twin.close_observation()
-    return twin
+        copy.lists.append(ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions))
+    if copy.end is None:
+        copy.end = copy.left if copy.suspended else "log-ends"
+    copy.close_observation()
+    return copy
 
 
 def _copy(seen: Observation) -> Observation:

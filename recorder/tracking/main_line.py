@@ -50,14 +50,14 @@ def has_unproved(segments: list[Segment], observations: list[Observation]) -> bo
 
 def main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
     """Ply → (observation, ply): later boards before earlier ones, lists only where no board shows the move."""
-    witness: dict[int, tuple[int, Ply]] = {}
+    chosen: dict[int, tuple[int, Ply]] = {}
     limit: int | None = None
     for index in range(len(run.observations) - 1, -1, -1):
         observation = run.observations[index]
         plies = observation.lines[0].plies
         for ply in plies:
-            if (limit is None or ply.ply <= limit) and ply.ply not in witness:
-                witness[ply.ply] = (index, ply)
+            if (limit is None or ply.ply <= limit) and ply.ply not in chosen:
+                chosen[ply.ply] = (index, ply)
         start = observation.start
         if start is not None and index > 0:
             first_ply = plies[0].ply - 1 if plies else start.ply
@@ -66,15 +66,15 @@ def main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
         known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
         gaps = _Gaps(run)
         for index, seen in enumerate(run.lists):
-            stands_to = run.stands_to(index)
-            if not _joins(seen, stands_to, witness):
+            valid_to = run.valid_to(index)
+            if not _joins(seen, valid_to, chosen):
                 continue
-            gaps.prove(seen, witness)
-            _cut_taken_back(seen, stands_to, known)
+            gaps.prove(seen, chosen)
+            _cut_taken_back(seen, valid_to, known)
             for ply in seen.plies:
-                if ply.ply not in witness or _prints_inferred(ply, witness[ply.ply][1]):
-                    witness[ply.ply] = (len(run.observations) + index, ply)
-    return dict(sorted(witness.items()))
+                if ply.ply not in chosen or _prints_inferred(ply, chosen[ply.ply][1]):
+                    chosen[ply.ply] = (len(run.observations) + index, ply)
+    return dict(sorted(chosen.items()))
 
 
 def _prints_inferred(listed: Ply, seen: Ply) -> bool:
@@ -92,9 +92,9 @@ def unprove_drops(observation: Observation) -> None:
     if known_from == 0 and not anchors and (not main.rows or main.rows[0][0] > 0):
         return  # seen from the beginning, when hands are empty
     plies = main.plies
-    told = [change for change in observation.holdings if change.passed is None]
-    offsets = [change.offset for change in told]
-    earliest = list(accumulate((change.ply for change in reversed(told)), min))[::-1]  # from each of them on
+    printed = [change for change in observation.holdings if change.passed is None]
+    offsets = [change.offset for change in printed]
+    earliest = list(accumulate((change.ply for change in reversed(printed)), min))[::-1]  # from each of them on
     begins = {anchor.ply: anchor for anchor in reversed(anchors)}
     begin_plies = sorted(begins)
     for place, ply in enumerate(plies):
@@ -126,7 +126,7 @@ class _Gaps:
                 else {}
             )
 
-    def prove(self, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
+    def prove(self, seen: ListSeen, chosen: dict[int, tuple[int, Ply]]) -> None:
         """Prove those whose board before a list tells: both its texts and both boards agree, or a delta's texts."""
         for number in range(seen.first_ply, seen.first_ply + len(seen.positions) + 1):
             before = seen.position_at(number - 1)
@@ -134,64 +134,64 @@ class _Gaps:
                 continue
             self._tried.add((number, before))
             for index, place in self._unproved[number]:
-                self._prove(index, place, before, witness)
+                self._prove(index, place, before, chosen)
 
-    def _prove(self, index: int, place: int, before: Position, witness: dict[int, tuple[int, Ply]]) -> None:
+    def _prove(self, index: int, place: int, before: Position, chosen: dict[int, tuple[int, Ply]]) -> None:
         plies = self._observations[index].lines[0].plies
         ply, boards = plies[place], self._boards[index]
-        told = ply.origin_code == Origin.DELTA
-        if ply.proof_code != Proof.UNPROVED or not (told or ply.ply in boards):
+        from_delta = ply.origin_code == Origin.DELTA
+        if ply.proof_code != Proof.UNPROVED or not (from_delta or ply.ply in boards):
             return
         played = play_san(before, ply.san)
         if isinstance(played, str) or ply.move not in (None, played[0]):
             return
-        if not told and played[2].board != boards[ply.ply]:
+        if not from_delta and played[2].board != boards[ply.ply]:
             return
         move, san, after = played
         flags = after.castling | (after.push_col + 1) << 4
-        proof = Proof.LIST if told else Proof.FULL
+        proof = Proof.LIST if from_delta else Proof.FULL
         plies[place] = ply._replace(move=move, san=san, flags=flags, proof_code=int(proof))
-        if witness.get(ply.ply, (None,))[0] == index:
-            witness[ply.ply] = (index, plies[place])
+        if chosen.get(ply.ply, (None,))[0] == index:
+            chosen[ply.ply] = (index, plies[place])
 
 
-def _cut_taken_back(seen: ListSeen, stands_to: int | None, known: set[int]) -> None:
+def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> None:
     """Plies of the list that were taken back after it was printed leave its main line and are kept beside it.
 
     ``known`` are the plies that boards showed and that were taken back.
     """
-    if stands_to is None:
+    if valid_to is None:
         return
     main = seen.observation.lines[0]
-    removed = [ply for ply in main.plies if ply.ply > stands_to]
+    removed = [ply for ply in main.plies if ply.ply > valid_to]
     if not removed:
         return
-    main.plies[:] = [ply for ply in main.plies if ply.ply <= stands_to]
+    main.plies[:] = [ply for ply in main.plies if ply.ply <= valid_to]
     if any(ply.ply not in known for ply in removed):
-        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, stands_to, removed))
+        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, valid_to, removed))
 
 
-def _joins(seen: ListSeen, stands_to: int | None, witness: dict[int, tuple[int, Ply]]) -> bool:
+def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
     """Whether the list says the same as the boards wherever both speak of the main line as it was then."""
     for ply in seen.plies:
-        other = witness.get(ply.ply)
+        other = chosen.get(ply.ply)
         if other is None or other[1].offset > seen.event.line.offset:
             continue
-        if stands_to is not None and ply.ply > stands_to:
+        if valid_to is not None and ply.ply > valid_to:
             continue
         if other[1].move is not None and ply.move is not None and other[1].move != ply.move:
             return False
     return True
 
 
-def segments_of(witness: dict[int, tuple[int, Ply]]) -> list[Segment]:
+def segments_of(chosen: dict[int, tuple[int, Ply]]) -> list[Segment]:
     """The stretches of a main line that one observation tells.
 
     Args:
         witness: ply → (number of the observation, ply), in the line's order.
     """
     segments: list[Segment] = []
-    for ply, (index, _) in witness.items():
+    for ply, (index, _) in chosen.items():
         if segments and segments[-1].observation == index and segments[-1].to_ply == ply - 1:
             segments[-1] = segments[-1]._replace(to_ply=ply)
         else:

@@ -39,18 +39,18 @@ _LISTED_KEPT = 64
 # -- which game a list is of ----------------------------------------------------------------------------------------
 
 
-def take_list(held: GameTable, event: MovelistRead) -> None:
+def take_list(table: GameTable, event: MovelistRead) -> None:
     """Join a movelist to the likeliest game that it fits; a game begins with it if it fits none."""
     if not event.headed:
         if event.rows and event.rows[0].ply > 2:
-            _note(held, event, "a move table without its first moves: it is not read")
+            _note(table, event, "a move table without its first moves: it is not read")
             return
-        named = _named(held, event)
+        named = _named(table, event)
         if named is None:
-            _note(held, event, "a move table without its header, and no line tells whose game it is: it is not read")
+            _note(table, event, "a move table without its header, and no line tells whose game it is: it is not read")
             return
         event = named
-    for run in _candidates(held, event):
+    for run in _candidates(table, event):
         seen, problem = read_list(event, run)
         if agrees(run, seen) if run.examined else fits(seen, run):
             run.add_list(seen)
@@ -62,7 +62,7 @@ def take_list(held: GameTable, event: MovelistRead) -> None:
                 find_by_list(run, seen)
             break
     else:
-        run = _list_run(held, event)
+        run = _list_run(table, event)
         seen, problem = read_list(event, None)
         run.add_list(seen)
         run.facts.add_list(event)
@@ -72,11 +72,11 @@ def take_list(held: GameTable, event: MovelistRead) -> None:
             run.result, run.reason = event.result or "*", event.reason
             run.reason_key, run.termination = event.reason_key, event.termination
         if not event.headed:
-            _note(held, event, "a move table without its header: only the names above its columns are known")
+            _note(table, event, "a move table without its header: only the names above its columns are known")
     if problem is not None:
-        _note(held, event, problem)
+        _note(table, event, problem)
     if not event.complete:
-        held.anomalies.append(
+        table.anomalies.append(
             Anomaly.of(
                 AnomalyKind.CUT,
                 event.line.offset,
@@ -87,11 +87,11 @@ def take_list(held: GameTable, event: MovelistRead) -> None:
         )
 
 
-def _note(held: GameTable, event: MovelistRead, problem: str) -> None:
-    held.anomalies.append(Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text))
+def _note(table: GameTable, event: MovelistRead, problem: str) -> None:
+    table.anomalies.append(Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text))
 
 
-def _named(held: GameTable, event: MovelistRead) -> MovelistRead | None:
+def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
     """A list without a header with the names of its game, which its number or its moves tell.
 
     Returns:
@@ -100,7 +100,7 @@ def _named(held: GameTable, event: MovelistRead) -> MovelistRead | None:
     if event.white:
         return event
     found: list[MovelistRead] = []
-    for run in held.every():
+    for run in table.every():
         if event.game_no is not None and run.game_no != event.game_no:
             continue
         named = replace(event, white=run.white, black=run.black)
@@ -116,11 +116,11 @@ def _named(held: GameTable, event: MovelistRead) -> MovelistRead | None:
     return found[0] if len(names) == 1 else None
 
 
-def _candidates(held: GameTable, event: MovelistRead) -> list[TrackedGame]:
+def _candidates(table: GameTable, event: MovelistRead) -> list[TrackedGame]:
     """Games the list may belong to, the likeliest first."""
     running = event.game_no is not None and event.still_running  # then the number is that of the game
-    numbered = held.runs.get(str(event.game_no))
-    runs = [*([] if numbered is None else [numbered]), *held.listed] if running else held.every()
+    numbered = table.runs.get(str(event.game_no))
+    runs = [*([] if numbered is None else [numbered]), *table.listed] if running else table.every()
     runs = [run for run in runs if run.between(event.white, event.black) and not run.examined]
     runs = [run for run in runs if not _began_apart(run, event)]
     if answers(event.line.block, STORED_BLOCKS):
@@ -131,7 +131,7 @@ def _candidates(held: GameTable, event: MovelistRead) -> list[TrackedGame]:
     # An examined board may show other names than its list does.
     runs += [
         run
-        for run in held.examined.values()
+        for run in table.examined.values()
         if not run.suspended
         and (run.between(event.white, event.black) if event.game_no is None else run.game_no == event.game_no)
     ]
@@ -146,16 +146,16 @@ def _began_apart(run: TrackedGame, event: MovelistRead) -> bool:
     return None not in (event.started, run.facts.date_text) and event.started != run.facts.date_text
 
 
-def _list_run(held: GameTable, event: MovelistRead) -> TrackedGame:
+def _list_run(table: GameTable, event: MovelistRead) -> TrackedGame:
     run = TrackedGame(event.game_no, event.white, event.black, HeaderFacts(event.line.offset), event.line.offset)
-    run.session = held.session
+    run.session = table.session
     number = str(event.game_no)
-    if event.game_no is not None and event.still_running and number not in held.runs:
-        held.runs[number] = run
+    if event.game_no is not None and event.still_running and number not in table.runs:
+        table.runs[number] = run
     else:
-        held.listed.append(run)
-        if len(held.listed) > _LISTED_KEPT:
-            held.close(held.listed.pop(0), "log-ends")
+        table.listed.append(run)
+        if len(table.listed) > _LISTED_KEPT:
+            table.close(table.listed.pop(0), "log-ends")
     return run
 
 
@@ -172,7 +172,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
     """
     board = event.start_frame or (None if run is None else run.start_frame)
     _, rules = start_variant(event.category, None if board is None else board.board)
-    if run is not None and run.rules is not None and (rules is None or run.rules_told):
+    if run is not None and run.rules is not None and (rules is None or run.rules_stated):
         rules = run.rules
     start, unreadable = _start(event, rules, run)
     first_ply = event.rows[0].ply if event.rows else 1
@@ -235,19 +235,19 @@ def learn_variant(run: TrackedGame, seen: ListSeen) -> None:
     category = run.facts.category
     variant, rules = start_variant(category, None if seen.start is None else seen.start.board)
     position = run.position
-    if run.rules_told or rules is None:
+    if run.rules_stated or rules is None:
         return
     if position is not None and has_pockets(position.rules) and not has_pockets(rules):
         return
     bare = is_bare_wild(category)
-    run.variant, run.variant_inferred, run.rules_told = variant, bare and variant == "chess960", not bare
+    run.variant, run.variant_inferred, run.rules_stated = variant, bare and variant == "chess960", not bare
     if position is None or position.rules is rules or not has_plain_board(position.board):
         return
     known = seen.position_at(run.ply)
     if known is None or known.board != position.board or known.rules is not rules:
         white, rights, push = position.white_to_move, position.castling, position.push_col
         known = start_position(position.board, white, rights, push, rules, position.hands)
-    run.stand_on(known)
+    run.set_position(known)
 
 
 def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) -> tuple[Position | None, str | None]:

@@ -115,7 +115,7 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
                 after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
             )
             return move, san, after
-    if position.rules is Rules.BOARDS or run.rules_told:
+    if position.rules is Rules.BOARDS or run.rules_stated:
         return None
     by_boards = advance(position._replace(rules=Rules.BOARDS), frame.verbose, pretty, frame.board)
     if isinstance(by_boards, tuple):
@@ -162,6 +162,6 @@ def _may_be_wild_castling(run: TrackedGame, position: Position, frame: Style12) 
     """
     first = run.start_frame
     shuffled = first is not None and first.board != STANDARD_BOARD
-    if position.rules not in (Rules.CHESS, Rules.CHESS960) or (run.rules_told and not shuffled):
+    if position.rules not in (Rules.CHESS, Rules.CHESS960) or (run.rules_stated and not shuffled):
         return False
     return frame.verbose in _WILD_CASTLINGS

@@ -13,7 +13,7 @@ from recorder.tracking.tracked_game import TrackedGame
 __all__ = ["after_end", "observed_again"]
 
 
-def after_end(held: GameTable, run: TrackedGame, frame: Style12, announced: bool) -> None:
+def after_end(table: GameTable, run: TrackedGame, frame: Style12, announced: bool) -> None:
     """A board of a game that is over: the last one again, a late one, or the number's next game."""
     ply = frame.ply
     if (
@@ -23,7 +23,7 @@ def after_end(held: GameTable, run: TrackedGame, frame: Style12, announced: bool
         and frame.has_move
         and not (announced and run.end == "adjourned")
     ):
-        held.count(Disposition.SAME)
+        table.count(Disposition.SAME)
         run.join_deltas()
         run.last = frame
         return
@@ -31,19 +31,19 @@ def after_end(held: GameTable, run: TrackedGame, frame: Style12, announced: bool
     if ply == run.ply + 1 and frame.has_move and run.end == "result" and not announced and not run.renewed:
         played = try_rules(run, frame)
         if played is not None:
-            held.append(run, frame, ply, played, Disposition.PLY)
+            table.append(run, frame, ply, played, Disposition.PLY)
             return
-    held.replace(run, frame)
+    table.replace(run, frame)
 
 
-def observed_again(held: GameTable, run: TrackedGame, frame: Style12) -> None:
+def observed_again(table: GameTable, run: TrackedGame, frame: Style12) -> None:
     """A board of a game that was left without a result: the same game, if the board allows it."""
     ply = frame.ply
     if run.renewed or (not frame.has_move and run.ply > 0) or not _plausible(run, frame):
-        held.replace(run, frame)
+        table.replace(run, frame)
         return
     if run.position is None:
-        held.start(run, frame)
+        table.start(run, frame)
         return
     if ply < run.ply:
         known = run.position_at(ply)
@@ -53,38 +53,38 @@ def observed_again(held: GameTable, run: TrackedGame, frame: Style12) -> None:
             # Taken back, while nobody looked, to before the first board that we saw.
             run.take_back(ply, frame)
             run.gapped = True
-            _observe_board(held, run, frame, ply)
+            _observe_board(table, run, frame, ply)
             return
     if ply <= run.ply and (ply < run.ply or frame.board != run.position.board):
         before = run.position_at(ply - 1)
         changed = advance(before, frame.verbose, frame.pretty, frame.board) if before and frame.has_move else ""
         if before is None or isinstance(changed, str):
-            held.replace(run, frame)
+            table.replace(run, frame)
             return
         run.take_back(ply - 1, frame)
-        _observe_from(held, run, frame, before, ply - 1)
-        held.append(run, frame, ply, changed, Disposition.PLY)
+        _observe_from(table, run, frame, before, ply - 1)
+        table.append(run, frame, ply, changed, Disposition.PLY)
         return
     if ply == run.ply:
-        _observe_from(held, run, frame, run.position, ply)
-        held.count(Disposition.JOINED)
+        _observe_from(table, run, frame, run.position, ply)
+        table.count(Disposition.JOINED)
         return
     last_position, last_ply = run.position, run.ply
     played = try_rules(run, frame) if ply == last_ply + 1 and frame.has_move else None
     if played is not None:
-        _observe_from(held, run, frame, last_position, last_ply)
-        held.append(run, frame, ply, played, Disposition.PLY)
+        _observe_from(table, run, frame, last_position, last_ply)
+        table.append(run, frame, ply, played, Disposition.PLY)
         return
     filled = bridged(last_position, frame, ply - last_ply - 1)
     if filled is not None:
-        _observe_from(held, run, frame, last_position, last_ply)
-        held.fill(run, frame, filled)
+        _observe_from(table, run, frame, last_position, last_ply)
+        table.fill(run, frame, filled)
         return
     run.gapped = True
-    _observe_board(held, run, frame, last_ply)
+    _observe_board(table, run, frame, last_ply)
 
 
-def _observe_board(held: GameTable, run: TrackedGame, frame: Style12, last_ply: int) -> None:
+def _observe_board(table: GameTable, run: TrackedGame, frame: Style12, last_ply: int) -> None:
     """Begin another observation on a board that no ply leads to; the game was seen up to ``last_ply``."""
     assert run.position is not None
     ply = frame.ply
@@ -93,18 +93,18 @@ def _observe_board(held: GameTable, run: TrackedGame, frame: Style12, last_ply: 
     run.observe(frame, position, ply, start_facts(frame), text)
     if ply > last_ply:
         run.event(EventKind.GAP, "not observed", frame, value=ply - last_ply)
-    held.clock_start(run, frame)
-    held.count(Disposition.JOINED)
+    table.clock_start(run, frame)
+    table.count(Disposition.JOINED)
 
 
-def _observe_from(held: GameTable, run: TrackedGame, frame: Style12, position: Position, ply: int) -> None:
+def _observe_from(table: GameTable, run: TrackedGame, frame: Style12, position: Position, ply: int) -> None:
     """Begin another observation on a position that is known."""
     run.join_deltas()
     previous = run.plies[-1].irreversible if run.plies else None
     text = fen(position, previous or 0, ply // 2 + 1)
     run.observe(frame, position, ply, start_facts(frame), text)
     run.event(EventKind.FEED, "observed again", frame)
-    held.clock_start(run, frame)
+    table.clock_start(run, frame)
 
 
 def _plausible(run: TrackedGame, frame: Style12) -> bool:

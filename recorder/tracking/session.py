@@ -22,7 +22,7 @@ from recorder.model import Disposition, Game, ObservationKind
 from recorder.tracking.facts import HeaderFacts
 
 __all__ = [
-    "GivenOut",
+    "EmittedGames",
     "Resumed",
     "ServerSession",
     "SessionFacts",
@@ -107,19 +107,19 @@ class ServerSession:
 _MOST_GAMES = 512
 
 
-class GivenOut:
+class EmittedGames:
     """The stretches of the source that given-out games take, as far as a restart could fall into them."""
 
     def __init__(self) -> None:
         self._games: list[tuple[int | None, int, int, list[int]]] = []
         self._most = _MOST_GAMES
 
-    def add(self, game: Game, oldest_held: Callable[[], int]) -> None:
+    def add(self, game: Game, oldest_unfinished: Callable[[], int]) -> None:
         """Note a game; now and then forget those that end before the oldest game still held."""
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
         self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
         if len(self._games) > self._most:
-            oldest = oldest_held()
+            oldest = oldest_unfinished()
             self._games = [given for given in self._games if given[2] >= oldest]
             self._most = len(self._games) + _MOST_GAMES
 

@@ -110,7 +110,7 @@ _FIELDS = (
     "result_at_ms",
     "rival",
     "rows",
-    "rules_told",
+    "rules_stated",
     "seq",
     "session",
     "setup",
@@ -120,7 +120,7 @@ _FIELDS = (
     "suspended",
     "termination",
     "timed",
-    "told",
+    "navigation",
     "tree",
     "unjoined",
     "variant",
@@ -193,7 +193,7 @@ class TrackedGame:
         self.hands: tuple[str, str] | None = None
         self.variant: str | None = None
         self.variant_inferred = False
-        self.rules_told = False
+        self.rules_stated = False
         self.me_plays = False
         self.examined = False
         self.setup = False
@@ -213,7 +213,7 @@ class TrackedGame:
         self.renewed = False
         self.timed = False
         self.tree: ExaminedTree | None = None
-        self.told = ""
+        self.navigation = ""
         self.starting: tuple[bool, int, int | None, str, bool, str | None] | None = None
         self.white_clock_ms = 0
         self.black_clock_ms = 0
@@ -223,7 +223,7 @@ class TrackedGame:
         """The plies of the current observation's main line."""
         return self.rows
 
-    def stand_on(self, position: Position) -> None:
+    def set_position(self, position: Position) -> None:
         """Take the position reached to be this one."""
         self.position = self.history[-1] = position
 
@@ -243,7 +243,7 @@ class TrackedGame:
             self.alias[1].lower(),
         )
 
-    def twin(self) -> TrackedGame:
+    def copy(self) -> TrackedGame:
         """A second run with the same values: what they hold is shared."""
         other = TrackedGame(self.game_no, self.white, self.black, self.facts, self.first_offset)
         for name in _FIELDS:
@@ -381,7 +381,7 @@ class TrackedGame:
         if self.longest is None or len(seen.plies) > len(self.longest.plies):
             self.longest = seen
 
-    def stands_to(self, index: int) -> int | None:
+    def valid_to(self, index: int) -> int | None:
         """The last ply of a list, named by its place, that no later takeback removed; None: all of it stands."""
         at = bisect_right(self.limits, index, key=itemgetter(0))
         return self.limits[at][1] if at < len(self.limits) else None
@@ -434,4 +434,4 @@ class TrackedGame:
         """Go on under other rules from the position reached, or from an earlier one after a takeback."""
         if self.position is not None:
             self.history = [row._replace(rules=rules) for row in self.history]
-            self.stand_on(self.position._replace(rules=rules))
+            self.set_position(self.position._replace(rules=rules))

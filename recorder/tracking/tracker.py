@@ -44,12 +44,12 @@ from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import lose_all, settle, take_notice
 from recorder.tracking.facts import take_creating, take_header, take_info
-from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_game_notice, told_of_partner
+from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_game_notice, take_partner
 from recorder.tracking.game_table import Starting
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
 from recorder.tracking.session import (
-    GivenOut,
+    EmittedGames,
     Resumed,
     ServerSession,
     dump_counts,
@@ -99,7 +99,7 @@ class Tracker:
         self.list_frames = 0
         self.ends = GameEnds(self.boards)
         self._chat = Chat(self.boards, chat)
-        self._given_out = GivenOut()
+        self._emitted = EmittedGames()
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
@@ -110,7 +110,7 @@ class Tracker:
             GameInfo: partial(take_info, self.boards),
             CreatingLine: partial(take_creating, self.boards),
             GameCreated: self.ends.created,
-            PartnerPlays: partial(told_of_partner, self.boards),
+            PartnerPlays: partial(take_partner, self.boards),
             GameHeader: partial(take_header, self.boards),
             ObservingStarted: self.boards.observing_started,
             ObservingEnded: self.ends.observing_ended,
@@ -157,7 +157,7 @@ class Tracker:
                     elif (handler := handlers.get(type(event))) is not None:
                         handler(event)
                     if over:
-                        self._give_out(event.offset if isinstance(event, Style12) else event.line.offset)
+                        self._emit(event.offset if isinstance(event, Style12) else event.line.offset)
                 break
             except Exception as error:
                 self._contain(error, events[: len(events) - length_hint(waiting)], frames)
@@ -188,7 +188,7 @@ class Tracker:
                 self._fail(run, error)
         self.boards.examined.clear()
         self.boards.listed.clear()
-        self._give_out(1 << 62)
+        self._emit(1 << 62)
         games, self._games = self._games, []
         return games
 
@@ -200,24 +200,24 @@ class Tracker:
             run.event(EventKind.FEED, "log ends here", (max(ends), None))
         self.boards.close(run, run.left if run.suspended else "log-ends")
 
-    def _give_out(self, offset: int) -> None:
+    def _emit(self, offset: int) -> None:
         over = self.boards.over
         for run in over:
             if run.observations or run.lists:
                 try:
-                    self._give(run, offset)
+                    self._emit_one(run, offset)
                 except Exception as error:
                     self._fail(run, error)
         over.clear()
 
-    def _give(self, run: TrackedGame, offset: int) -> None:
+    def _emit_one(self, run: TrackedGame, offset: int) -> None:
         game = self._game(run, offset)
         self._compare_dates(run)
         if self.engines is not None:
             self.engines.join(game)
         if not is_forgotten(game.white.handle, game.black.handle):  # a run may bear other names by now
             self._games.append(game)
-        self._given_out.add(game, self.oldest_held)
+        self._emitted.add(game, self.oldest_unfinished)
 
     def _compare_dates(self, run: TrackedGame) -> None:
         """Note where the server's date and arrival times contradict each other; the game has the latter."""
@@ -260,11 +260,11 @@ class Tracker:
         if isinstance(event, Datagram) and self._datagrams is not None and game_no is not None:
             self._datagrams.drop(game_no)
         if not isinstance(event, ChatLine | GameNotice):  # words move no piece
-            for held in (self.boards.runs, self.boards.examined):
-                run = held.pop(number, None)
+            for games in (self.boards.runs, self.boards.examined):
+                run = games.pop(number, None)
                 if run is not None:
                     self._break_off(run)
-        self._give_out(offset)
+        self._emit(offset)
 
     def _break_off(self, run: TrackedGame) -> None:
         """Be finished with a game that may be half changed: what follows is another observation of it."""
@@ -279,7 +279,7 @@ class Tracker:
 
     # -- going on with a log that grew -------------------------------------------------------------------------
 
-    def oldest_held(self) -> int:
+    def oldest_unfinished(self) -> int:
         """Where the first game begins that is not given out."""
         oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
         return min([oldest, *(run.restart_offset for run in self.boards.every())])
@@ -292,9 +292,9 @@ class Tracker:
         Returns:
             The offset to read from, at most ``mark``, and a JSON value for ``resume``.
         """
-        offset = min(self.oldest_held(), mark)
+        offset = min(self.oldest_unfinished(), mark)
         boards = self.boards
-        muted, muted_lists = self._given_out.across(offset)
+        muted, muted_lists = self._emitted.across(offset)
         if self._baseline:
             # Games that an earlier reading gave out may reach over the new restart point too.
             muted += [[number, last] for number, last in self._baseline["muted"] if last >= offset]
@@ -323,7 +323,7 @@ class Tracker:
         self._resumed = Resumed(state)
         self._baseline = state
         self.session.load(state["session"])
-        self.boards.remembered = {place: Starting(*told) for place, told in state.get("started", ())}
+        self.boards.remembered = {place: Starting(*saved) for place, saved in state.get("started", ())}
         self.boards.lag_meaningless = self.session.lag_meaningless
         self._chat.titles.update(state["titles"])
         for number, saved in state["facts"]:
@@ -338,8 +338,8 @@ class Tracker:
             return
         self._resumed = None
         self.boards.remembered = None
-        told = self._baseline.get("starting")
-        self.boards.starting = None if told is None else Starting(*told)
+        saved = self._baseline.get("starting")
+        self.boards.starting = None if saved is None else Starting(*saved)
         self.boards.counts.update(load_counts(self._baseline["frames"]))
         self.boards.next_plies = 0
         self.holdings.update(load_counts(self._baseline["holdings"]))
@@ -372,7 +372,7 @@ class Tracker:
             for run in (*self.boards.runs.values(), *self.boards.examined.values()):
                 if run.following:
                     run.event(EventKind.FEED, "server lost data", place_of_line(event.line))
-                    run.told = ""  # the board that a line told of may be lost
+                    run.navigation = ""  # the board that a line told of may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""
@@ -406,8 +406,8 @@ class Tracker:
             from recorder.tracking.datagrams.reader import DatagramGames  # hardly any log needs it
 
             self._datagrams = DatagramGames(self.boards, self._chat.titles)
-        for told in self._datagrams.take(event):
-            self._handlers[type(told)](told)
+        for meant in self._datagrams.take(event):
+            self._handlers[type(meant)](meant)
 
     def _malformed(self, event: Malformed) -> None:
         if event.tag == "<12>":

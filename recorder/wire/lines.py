@@ -242,7 +242,7 @@ class LineReader:
 
     def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int]) -> list[int]:
         """Indices of the lines that are more than text, in order."""
-        care = _find_odd(texts)
+        care = _find_suspect(texts)
         for mark in _RARE_BYTES if b"\0" not in data else (*_RARE_BYTES, _PING):
             position = data.find(mark)
             while position >= 0:
@@ -262,7 +262,7 @@ class LineReader:
         texts = cut.texts
         self._at_ms = cut.at_ms(len(texts) - 1)
         done, ends = 0, len(texts) - 1
-        for index in (*sorted(_find_odd(texts)), ends + 1):
+        for index in (*sorted(_find_suspect(texts)), ends + 1):
             if done < index and not self._datagram.open:
                 self._give_cut(cut, range(done, index), out)
                 done = index
@@ -341,13 +341,13 @@ class LineReader:
         start += len(raw) - len(stripped)
         if _PING_LINE.match(stripped):
             return
-        held = self._wrapped.line
-        if held is not None:
+        before = self._wrapped.line
+        if before is not None:
             if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"")):
                 self._join(stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1"), at_ms, out)
                 return
             self._wrapped.release(out)
-            if held.text.startswith("<12>") and _FRAME_REST.match(stripped):
+            if before.text.startswith("<12>") and _FRAME_REST.match(stripped):
                 rest = stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1")
                 text, offset, _, block = out.pop()
                 out.append((f"{text.rstrip()} {rest}", offset, at_ms, block))
@@ -446,13 +446,13 @@ class LineReader:
         self._account(*wrapped.add(text, at_ms, _TAG_MARGIN))
 
 
-def _find_odd(texts: list[str]) -> set[int]:
+def _find_suspect(texts: list[str]) -> set[int]:
     """Indices of lines whose text alone shows that they may be more than text."""
-    odd = set()
+    found = set()
     for index, text in enumerate(texts):
         if text and (ord(text[0]) == _OPEN or text == "[G]"):  # "(" may begin the rest of a frame
-            odd.add(index)
-    return odd
+            found.add(index)
+    return found
 
 
 def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:

@@ -53,7 +53,7 @@ def load_analyses(driver: sqlite3.Connection, games: Collection[Game]) -> None:
 
     What was stored of one engine with the same settings under several keys of a game is one analysis.
     """
-    of_key = {key: game for game in games for key in (game.key, *game.witnesses)}
+    of_key = {key: game for game in games for key in (game.key, *game.merged_from)}
     marks = ", ".join("?" * len(of_key))
     rows = driver.execute(
         f"SELECT a.game_key, a.begun_ms, a.engine, a.protocol, a.settings, p.ply, {_COLUMNS} FROM analyses a"

@@ -279,7 +279,7 @@ def _merged(driver: sqlite3.Connection, group: list[int]) -> list[int]:
 
 
 def _store(driver: sqlite3.Connection, game: Game) -> None:
-    members = [driver.execute(_MEMBERS, (key,)).fetchone() for key in game.witnesses]
+    members = [driver.execute(_MEMBERS, (key,)).fetchone() for key in game.merged_from]
     (last,) = driver.execute("SELECT max(id) FROM games").fetchone()
     row_id, (_, white_id, black_id) = last + 1, members[0]
     insert_rows(driver, _GAMES, [game_row(game, row_id, white_id, black_id, None)])

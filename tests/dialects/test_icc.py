@@ -28,6 +28,7 @@ from recorder.dialects.icc.values import (
     GameOver,
     GameText,
     GoneBack,
+    IccDatagram,
     IccGame,
     IllegalMove,
     JBoard,
@@ -42,9 +43,8 @@ from recorder.dialects.icc.values import (
     PgnLines,
     PgnTag,
     Relation,
-    SettingTold,
-    Told,
-    ToldBoard,
+    SettingChanged,
+    SimpleBoard,
     WhoAmI,
 )
 from recorder.errors import LineError
@@ -57,15 +57,15 @@ FEN = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
 def game(number: int, **changes: Any) -> IccGame:
-    told = IccGame(
+    datagram = IccGame(
         number, 7, "Ann", "V-Milov", 22, "Wild", True, 3, 2, 5, 0, True, "Ex: x", "1500", "0", "902425349", "GM TD", "",
         False, True, False, "40/7200:20/3600", False,
     )  # fmt: skip
-    return told._replace(**changes)
+    return datagram._replace(**changes)
 
 
 # What it tells, and its text without the marks around it ("<" and ">" stand for those of a string).
-TABLE: list[tuple[Told, str]] = [
+TABLE: list[tuple[IccDatagram, str]] = [
     (WhoAmI(0, "Ann", "GM TD"), "0 Ann {GM TD}"),
     *(
         (game(number), f"{number} 7 Ann V-Milov 22 Wild 1 3 2 5 0 1 {{Ex: x}} 1500 0 902425349 {{GM TD}} {{}} 0 1 0 "
@@ -106,13 +106,13 @@ TABLE: list[tuple[Told, str]] = [
     (JBoard(49, None, START, False, 4, "1111", 1, "", "", None, None, None, None),
      f"49 {START} B 4 1 1 1 1 1 {{}} {{}}"),
     (DatagramFen(70, 7, FEN), f"70 7 {{{FEN}}}"),
-    (ToldBoard(84, 7, START, False), f"84 7 {START} B"),
+    (SimpleBoard(84, 7, START, False), f"84 7 {START} B"),
     (Msec(56, 7, True, -2147483648, False, None, None), "56 7 W -2147483648 0"),
     (Msec(56, 7, False, 179999, True, 15000, 100), "56 7 B 179999 1 15000 100"),
     (BeganPosition(101, 7, "", 0), "101 7 {} 0"),
     (BeganPosition(110, 7, FEN, 12), f"110 7 {{{FEN}}} 12"),
     (PgnTag(112, 7, "Site", "Linares, Spain"), "112 7 Site {Linares, Spain}"),
-    (SettingTold(124, 113, True), "124 113 1"),
+    (SettingChanged(124, 113, True), "124 113 1"),
     (MoveLag(144, "Ann", 100), "144 Ann 100"),
     (GameText(77, 7, "Clock set."), "77 7 {Clock set.}"),
     (PgnLines(86, ('[Event "ICC 15 5"]', "1. e4 {best} *")), '86 {[Event "ICC 15 5"]} <1. e4 {best} *>'),
@@ -124,16 +124,16 @@ def text(fields: str) -> str:
     return marked.replace("[12]", "<12>")
 
 
-@pytest.mark.parametrize(("told", "fields"), TABLE, ids=lambda value: str(value)[:40])
-def test_both_ways(told: Told, fields: str) -> None:
-    assert parse_datagram(text(fields)) == told
-    assert format_datagram(told) == text(fields)
+@pytest.mark.parametrize(("datagram", "fields"), TABLE, ids=lambda value: str(value)[:40])
+def test_both_ways(datagram: IccDatagram, fields: str) -> None:
+    assert parse_datagram(text(fields)) == datagram
+    assert format_datagram(datagram) == text(fields)
 
 
-@pytest.mark.parametrize(("told", "fields"), TABLE, ids=lambda value: str(value)[:40])
-def test_later_fields_are_ignored(told: Told, fields: str) -> None:
-    if not isinstance(told, MovesSent | MoveList | PgnLines) and None not in told:
-        assert parse_datagram(text(f"{fields} more {{and more}}")) == told
+@pytest.mark.parametrize(("datagram", "fields"), TABLE, ids=lambda value: str(value)[:40])
+def test_later_fields_are_ignored(datagram: IccDatagram, fields: str) -> None:
+    if not isinstance(datagram, MovesSent | MoveList | PgnLines) and None not in datagram:
+        assert parse_datagram(text(f"{fields} more {{and more}}")) == datagram
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_what_is_no_datagram(broken: str) -> None:
 def test_any_text_raises_only_our_error(junk: str) -> None:
     for candidate in (junk, f"\x19({junk}\x19)", f"\x19(24 {junk}\x19)", f"\x19(15 7 {junk}\x19)"):
         try:
-            told = parse_datagram(candidate)
+            datagram = parse_datagram(candidate)
         except LineError:
             continue
-        if not isinstance(told, int):
-            again = parse_datagram(format_datagram(told))
-            assert again == told
+        if not isinstance(datagram, int):
+            again = parse_datagram(format_datagram(datagram))
+            assert again == datagram
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\x19", max_codepoint=255), max_size=12), max_size=6))

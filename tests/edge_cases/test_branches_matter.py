@@ -199,7 +199,7 @@ BRANCHES = [
         "52 holdings show the variant",
         edges_47.test_edge_52_movelist_that_names_no_variant,
         recorder.tracking.holdings,
-        "_tell_variant",
+        "_infer_variant",
         _nothing,
     ),
     Branch(

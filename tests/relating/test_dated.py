@@ -48,7 +48,7 @@ def test_every_saved_game_finds_the_game_it_was_exported_from(scenario: str, con
     saved = _saved(games, style)
     assert len(saved) == len(games) > 1
     expected = sorted(sorted((one.key, other.key)) for one, other in zip(games, saved, strict=True))
-    assert sorted(game.witnesses for game in merge_games([*games, *saved])) == expected
+    assert sorted(game.merged_from for game in merge_games([*games, *saved])) == expected
 
 
 def test_another_second_proves_nothing() -> None:

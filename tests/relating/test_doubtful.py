@@ -52,7 +52,7 @@ def test_a_decision_separates_what_several_logs_show_alike() -> None:
     game = max(played(games_of("a01_standard", "observer_Watcher")), key=lambda one: len(one.plies))
     copies = [_copy(game, name) for name in "abcd"]
     (whole,) = merge_games(copies)
-    assert len(whole.witnesses) == 4
+    assert len(whole.merged_from) == 4
     apart = frozenset((min("b", name) * 20, max("b", name) * 20) for name in "acd")
     (rest,) = merge_games(copies, decided=Decided(apart=apart))
-    assert rest.witnesses == [name * 20 for name in "acd"]
+    assert rest.merged_from == [name * 20 for name in "acd"]

@@ -77,7 +77,7 @@ def test_one_game_in_milliseconds_and_in_seconds_is_one(seed: int, clock: Clock)
     for one, other in itertools.permutations(told, 2):
         assert compare(View(one), View(other)).verdict is Verdict.SAME
     expected = merge_games(told)
-    assert [game.witnesses for game in expected] == [["a", "b", "c"]]
+    assert [game.merged_from for game in expected] == [["a", "b", "c"]]
     for order in itertools.permutations(told):
         assert merge_games(order) == expected
 

@@ -45,7 +45,7 @@ def shuffled(parts: list[Game]) -> Game | None:
     for seed in range(3):
         random.Random(seed).shuffle(parts)
         assert merge_games(parts) == found
-    if len(found) != 1 or len(found[0].witnesses) != len(parts):
+    if len(found) != 1 or len(found[0].merged_from) != len(parts):
         return None
     assert found[0].key == min(game.key for game in parts)
     return found[0]
@@ -300,4 +300,4 @@ def test_a_fragment_that_fits_one_of_two_complete_observations_keeps_them_no_lon
     assert compare(View(fragment), View(whole[0])).verdict is Verdict.SAME
     assert compare(View(fragment), View(again[0])).verdict is Verdict.APART
     (one,) = merge_games([*whole, *again, fragment])
-    assert one.witnesses == sorted([whole[0].key, again[0].key])
+    assert one.merged_from == sorted([whole[0].key, again[0].key])

@@ -65,7 +65,7 @@ def test_halves_are_one_game(tmp_path: Path, joined: int, zero: bool) -> None:
     spent = [0 if zero and at < HALF else seconds for at, seconds in enumerate(SPENT[:joined])]
     (game,) = _games(tmp_path, _log(joined, spent))
     assert sans(game) == MOVES
-    assert (game.result, game.end, game.complete, len(game.witnesses)) == ("1-0", "result", True, 2)
+    assert (game.result, game.end, game.complete, len(game.merged_from)) == ("1-0", "result", True, 2)
     assert [ply.elapsed_ms for ply in game.plies] == [1000 * seconds for seconds in SPENT]
     assert all(seen.source is None for seen in game.observations)
 
@@ -90,7 +90,7 @@ def test_a_list_with_other_times_or_moves_is_of_another_game(tmp_path: Path) -> 
     other = [seconds + 5 for seconds in SPENT]
     assert len(_games(tmp_path, _log(HALF + 4, other[: HALF + 4]))) == 2
     others = _log(HALF + 4, SPENT[: HALF + 4]).replace(b"Ba4     (0:07)", b"Bxc6    (0:07)")
-    assert all(not game.witnesses for game in _games(tmp_path, others))
+    assert all(not game.merged_from for game in _games(tmp_path, others))
 
 
 def test_other_games_pass_while_a_half_waits() -> None:

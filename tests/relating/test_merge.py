@@ -65,9 +65,9 @@ def _merged(told: list[tuple[str, int | None, Game]]) -> list[tuple[Game, set[tu
     """All games that are left when those that are one are one, with what each was made of."""
     known = {game.key: (scenario, number) for scenario, number, game in told}
     merged = merge_games(game for _, _, game in told)
-    taken = {key for game in merged for key in game.witnesses}
+    taken = {key for game in merged for key in game.merged_from}
     alone = [(game, {known[game.key]}) for _, _, game in told if game.key not in taken]
-    return [(game, {known[key] for key in game.witnesses}) for game in merged] + alone
+    return [(game, {known[key] for key in game.merged_from}) for game in merged] + alone
 
 
 def test_every_scenario_gives_each_of_its_games_once() -> None:
@@ -92,7 +92,7 @@ def test_without_times_of_day_nothing_wrong_is_merged() -> None:
             scenarios = {scenario for scenario, _ in of}
             assert len(scenarios) == 1
             assert len(of) == 1 or scenarios <= set(ADJOURNED)
-            sizes.append(len(game.witnesses))
+            sizes.append(len(game.merged_from))
     assert sum(size > 1 for size in sizes) > 30, "milliseconds tell enough"
 
 
@@ -154,7 +154,7 @@ def _between(games: list[Game], white: str, black: str) -> list[Game]:
 def test_one_log_joins_its_own_halves() -> None:
     games = _between(played(games_of("a11_adjourn_disconnect", "player_Carlsen", timed=False)), "Carlsen", "Caruana")
     (joined,) = merge_games(games)
-    assert joined.witnesses == sorted(game.key for game in games)
+    assert joined.merged_from == sorted(game.key for game in games)
     assert [(part.from_ply, part.to_ply) for part in joined.segments] == [(1, 11), (12, 18), (19, 45)]
 
 
@@ -306,11 +306,11 @@ def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Gam
     others = [_from(told, "other"), _from(told, "third")]
     for games in itertools.permutations([*parts, *others]):
         (one,) = merge_games(games)
-        assert len(one.witnesses) == 4
+        assert len(one.merged_from) == 4
         assert _elapsed(one) == _elapsed(told)
         assert (one.result, one.end, one.complete) == (told.result, told.end, told.complete)
     (one,) = merge_games([*parts, others[0]])
-    assert len(one.witnesses) == 3
+    assert len(one.merged_from) == 3
     assert merge_games(parts) == [], "nothing tells that the second goes on with the first"
     number = (told.game_no or 0) + 1
     seen = replace(parts[1].observations[0], game_no=number)

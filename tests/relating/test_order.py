@@ -59,7 +59,8 @@ def test_eight_boards_of_two_logs_are_one_game_each() -> None:
     told = _told("c07_eight_boards")
     games = [game for game, _ in told.values()]
     expected = _merged(games)
-    assert [{told[key][1] for key in game.witnesses} for game in expected] == [{told[game.key][1]} for game in expected]
+    merged_of = [{told[key][1] for key in game.merged_from} for game in expected]
+    assert merged_of == [{told[game.key][1]} for game in expected]
     assert len(expected) == 16
     assert len(merge_games(games)) == 0, "only their order shows it"
     random.Random(3).shuffle(games)
@@ -72,7 +73,7 @@ def test_a_session_that_repeats_another_is_not_one_with_it() -> None:
     scenarios = {key: name for name in ("b07_eight_boards", "c07_eight_boards") for key in _told(name)}
     merged = _merged([game for game, _ in told.values()])
     assert len(merged) == 32
-    assert all(len({scenarios[key] for key in game.witnesses}) == 1 for game in merged)
+    assert all(len({scenarios[key] for key in game.merged_from}) == 1 for game in merged)
 
 
 def test_a_bughouse_match_repeats_its_order_too() -> None:

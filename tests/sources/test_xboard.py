@@ -120,7 +120,7 @@ x 12 <first : move e2e4
 
 def test_engines_lines_have_their_place_and_time() -> None:
     found = [part for part in read(ENGINES) if isinstance(part, EngineLine)]
-    assert [(line.text, line.engine, line.told, line.at_ms) for line in found] == [
+    assert [(line.text, line.engine, line.to_engine, line.at_ms) for line in found] == [
         ("xboard", "first", True, 129),
         ("protover 2", "first", True, 129),
         ('feature myname="Fairy-Max 5.0b"', "first", False, 182),

@@ -197,8 +197,8 @@ def test_two_sources_of_one_game_are_two_witnesses(archive: ArchiveStore) -> Non
     assert make_game().key in {game.key for game in found}
     shown = list(archive.games(GameFilter(kinds=frozenset(), min_plies=0)))
     assert len(shown) == 2
-    (both,) = (game for game in shown if game.witnesses)
-    assert {archive.game(key).key for key in both.witnesses} == {both.key} == {min(both.witnesses)}
+    (both,) = (game for game in shown if game.merged_from)
+    assert {archive.game(key).key for key in both.merged_from} == {both.key} == {min(both.merged_from)}
     assert check(archive.path) == []
 
 

@@ -225,7 +225,7 @@ def test_links_are_stored_both_ways(cli: Cli, tmp_path: Path, scenario: str, con
 
 def test_games_that_are_alone_cost_no_comparison(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game(number) for number in range(5)])
-    assert all(not game.witnesses for game in archive.games(EVERYTHING))
+    assert all(not game.merged_from for game in archive.games(EVERYTHING))
     assert archive.count(GameFilter(kinds=frozenset(GameKind), min_plies=0)) == 5
     assert archive.stale_games() == []
 
@@ -245,7 +245,7 @@ def test_an_archive_that_the_migrations_made_relates_what_comes_next(tmp_path: P
     with ArchiveStore.open(str(path)) as archive:
         for name in itertools.islice(connections(SCENARIO), 2):
             import_bytes(archive, name.encode(), played(games_of(SCENARIO, name)), name=name)
-        assert any(game.witnesses for game in archive.games())
+        assert any(game.merged_from for game in archive.games())
         assert check(archive.path) == []
 
 

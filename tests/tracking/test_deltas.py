@@ -241,14 +241,14 @@ def test_a_game_in_progress_has_its_deltas() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas("e4", "e5"), table.play("Nf3"), *table.deltas("Nc6", "Bb5"), table.undo(2)]
     lines += [*table.deltas("Nc6"), table.over("Bob resigns", "1-0")]
-    pipeline = Pipeline(SourceKind.RAW, living=True)
+    pipeline = Pipeline(SourceKind.RAW, in_progress=True)
     shown: list[Ply] = []
     for end in range(1, len(lines) + 1):
         pipeline.receive(log(lines[end - 1]))
-        for _, game in pipeline.living.changed():
+        for _, game in pipeline.in_progress.changed():
             shown = game.plies
         assert shown == only(read(log(*lines[:end]))).plies
-        assert not pipeline.living.changed()
+        assert not pipeline.in_progress.changed()
 
 
 @given(st.data())

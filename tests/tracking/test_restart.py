@@ -9,7 +9,7 @@ import pytest
 from recorder.events import RatingText
 from recorder.model import Disposition
 from recorder.tracking.facts import HeaderFacts
-from recorder.tracking.session import GivenOut, dump_counts, dump_facts, load_counts, load_facts
+from recorder.tracking.session import EmittedGames, dump_counts, dump_facts, load_counts, load_facts
 from tests.edge_cases.scripts import Table, log, read
 from tests.test_pipeline import Archived, by_key, counts, whole
 from tests.tracking.answers import movelist
@@ -88,7 +88,7 @@ def test_what_is_remembered_is_json() -> None:
 
 
 def test_only_games_across_the_restart_point_are_muted() -> None:
-    given = GivenOut()
+    given = EmittedGames()
     for game in whole(two_games(8))[0]:
         given.add(game, 0)
     data = two_games(8)

@@ -22,6 +22,7 @@ from recorder.dialects.icc.values import (
     GameOver,
     GameText,
     GoneBack,
+    IccDatagram,
     IccGame,
     IllegalMove,
     JBoard,
@@ -36,16 +37,15 @@ from recorder.dialects.icc.values import (
     PgnLines,
     PgnTag,
     Relation,
-    SettingTold,
-    Told,
-    ToldBoard,
+    SettingChanged,
+    SimpleBoard,
     WhoAmI,
 )
 from recorder.errors import LineError
 
-__all__ = ["BOARD_TELLING", "format_datagram", "parse_datagram"]
+__all__ = ["BOARD_DATAGRAMS", "format_datagram", "parse_datagram"]
 
-BOARD_TELLING = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
+BOARD_DATAGRAMS = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
 """Numbers that tell what happens on a board: text beside them in one unit says the same for human eyes."""
 
 _INT = re.compile(r"-?[0-9]{1,10}", re.ASCII)
@@ -180,7 +180,7 @@ def _kibitz(it: _Fields) -> Kibitz:
     )
 
 
-def _held(it: _Fields) -> BughouseHoldings:
+def _holdings(it: _Fields) -> BughouseHoldings:
     return BughouseHoldings(it.number, it.whole("game number"), _letters(it), _letters(it))
 
 
@@ -226,8 +226,8 @@ def _fen(it: _Fields) -> DatagramFen:
     return DatagramFen(it.number, it.whole("game number"), it.text("FEN"))
 
 
-def _board(it: _Fields) -> ToldBoard:
-    return ToldBoard(it.number, it.whole("game number"), it.board(), it.white("side to move"))
+def _board(it: _Fields) -> SimpleBoard:
+    return SimpleBoard(it.number, it.whole("game number"), it.board(), it.white("side to move"))
 
 
 def _msec(it: _Fields) -> Msec:
@@ -248,8 +248,8 @@ def _tag(it: _Fields) -> PgnTag:
     return PgnTag(it.number, it.whole("game number"), it.text("tag"), it.text("value"))
 
 
-def _setting(it: _Fields) -> SettingTold:
-    return SettingTold(it.number, it.whole("datagram"), it.flag("setting"))
+def _setting(it: _Fields) -> SettingChanged:
+    return SettingChanged(it.number, it.whole("datagram"), it.flag("setting"))
 
 
 def _lag(it: _Fields) -> MoveLag:
@@ -264,7 +264,7 @@ def _pgn(it: _Fields) -> PgnLines:
     return PgnLines(it.number, it.rest())
 
 
-_READERS: dict[int, Callable[[_Fields], Told]] = {
+_READERS: dict[int, Callable[[_Fields], IccDatagram]] = {
     0: _logged_in,
     **dict.fromkeys((12, 15, 18, 40, 100), _game),
     **dict.fromkeys((13, 16), _over),
@@ -275,7 +275,7 @@ _READERS: dict[int, Callable[[_Fields], Told]] = {
     **dict.fromkeys((24, 111), _moves_sent),
     25: _move_list,
     26: _kibitz,
-    37: _held,
+    37: _holdings,
     38: _clocks_set,
     39: _flip,
     42: _illegal,
@@ -292,10 +292,10 @@ _READERS: dict[int, Callable[[_Fields], Told]] = {
     124: _setting,
     144: _lag,
 }
-_ON_SIDES = frozenset((MoreTime, BughousePass, Msec, ToldBoard, JBoard))
+_ON_SIDES = frozenset((MoreTime, BughousePass, Msec, SimpleBoard, JBoard))
 
 
-def parse_datagram(text: str) -> Told | int:
+def parse_datagram(text: str) -> IccDatagram | int:
     """Read a datagram.
 
     Args:
@@ -315,24 +315,24 @@ def parse_datagram(text: str) -> Told | int:
         raise LineError(str(error), text, error.field, error.value) from None
 
 
-def format_datagram(told: Told) -> str:
+def format_datagram(datagram: IccDatagram) -> str:
     """Write the datagram that ``parse_datagram`` reads; fields that are None were not printed."""
-    if isinstance(told, MovesSent):
-        return format_fields(told.number, [str(told.game_no), *told.words])
-    if isinstance(told, MoveList):
-        moves = "".join(f" {{{' '.join(words)}}}" for words in told.words)
-        return f"\x19({told.number} {told.game_no} {told.board or '*'}{moves}\x19)"
-    if isinstance(told, PgnLines):
-        return format_fields(told.number, list(told.lines))
+    if isinstance(datagram, MovesSent):
+        return format_fields(datagram.number, [str(datagram.game_no), *datagram.words])
+    if isinstance(datagram, MoveList):
+        moves = "".join(f" {{{' '.join(words)}}}" for words in datagram.words)
+        return f"\x19({datagram.number} {datagram.game_no} {datagram.board or '*'}{moves}\x19)"
+    if isinstance(datagram, PgnLines):
+        return format_fields(datagram.number, list(datagram.lines))
     fields: list[str] = []
-    for name, value in zip(told._fields[1:], told[1:], strict=True):
+    for name, value in zip(datagram._fields[1:], datagram[1:], strict=True):
         if value is None:
             continue
         if isinstance(value, bool):
-            side = type(told) in _ON_SIDES and name in ("white", "to_white", "white_to_move")
+            side = type(datagram) in _ON_SIDES and name in ("white", "to_white", "white_to_move")
             fields.append("BW"[value] if side else "01"[value])
         elif name == "castling":
             fields += list(str(value))
         else:
             fields.append(str(value))
-    return format_fields(told.number, fields)
+    return format_fields(datagram.number, fields)

@@ -171,8 +171,8 @@ def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
             return None
         san, smith = san or smith, None
     names = form.names(len(numbers))
-    told = dict(zip(names, map(int, numbers), strict=False))
-    return IccMove(san, smith, told.get(_TIME), told.get(_CLOCK), told.get(_KIND))
+    numbers_by_name = dict(zip(names, map(int, numbers), strict=False))
+    return IccMove(san, smith, numbers_by_name.get(_TIME), numbers_by_name.get(_CLOCK), numbers_by_name.get(_KIND))
 
 
 def write_move(move: IccMove) -> tuple[str, ...]:

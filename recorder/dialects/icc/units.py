@@ -15,7 +15,7 @@ from recorder.errors import LineError
 from recorder.events import Datagram, Event, Line, Malformed, Noise
 
 if TYPE_CHECKING:
-    from recorder.dialects.icc.values import Told
+    from recorder.dialects.icc.values import IccDatagram
 
 __all__ = ["DATAGRAM_NAME", "UnitReader"]
 
@@ -42,7 +42,7 @@ class UnitReader:
         self.form = MoveForm()
         self._count = count
         self._lines: list[Line] = []
-        self._telling = False
+        self._has_boards = False
 
     def mark(self, line: Line) -> tuple[Event, list[Line]]:
         """Read a line that begins with ``\\x19``.
@@ -75,42 +75,42 @@ class UnitReader:
     def release(self) -> list[Line]:
         """End what is open, and give its lines away; those that only repeat datagrams come behind ``\\x19|``."""
         lines, self._lines = self._lines, []
-        if self._telling:
+        if self._has_boards:
             lines = [line if line.text == "\x1a" else line._replace(text="\x19|" + line.text) for line in lines]
         self.depth = 0
-        self._telling = False
+        self._has_boards = False
         return lines
 
     def _datagram(self, line: Line) -> Event:
-        from recorder.dialects.icc.datagrams import BOARD_TELLING, parse_datagram  # hardly any log needs it
+        from recorder.dialects.icc.datagrams import BOARD_DATAGRAMS, parse_datagram  # hardly any log needs it
 
         try:
-            told = parse_datagram(line.text)
+            datagram = parse_datagram(line.text)
         except LineError as error:
             return Malformed(line, DATAGRAM_NAME, str(error))
-        if isinstance(told, int):
-            self._count(f"(ICC datagram {told})", line.offset)
+        if isinstance(datagram, int):
+            self._count(f"(ICC datagram {datagram})", line.offset)
             return Noise(line)
-        if self.depth and told.number in BOARD_TELLING:
-            self._telling = True
-        return self._understood(line, told)
+        if self.depth and datagram.number in BOARD_DATAGRAMS:
+            self._has_boards = True
+        return self._event_of(line, datagram)
 
-    def _understood(self, line: Line, told: Told) -> Event:
+    def _event_of(self, line: Line, datagram: IccDatagram) -> Event:
         """The event of a datagram, the moves in it read."""
-        from recorder.dialects.icc.values import MoveList, MovesSent, SettingTold
+        from recorder.dialects.icc.values import MoveList, MovesSent, SettingChanged
 
-        if isinstance(told, SettingTold):
-            self.form.set(told.datagram, told.on)
-        elif isinstance(told, MovesSent):
-            self.form.learn([told.words])
-            move = read_move(told.words, self.form)
+        if isinstance(datagram, SettingChanged):
+            self.form.set(datagram.datagram, datagram.on)
+        elif isinstance(datagram, MovesSent):
+            self.form.learn([datagram.words])
+            move = read_move(datagram.words, self.form)
             if move is None:
-                return Malformed(line, DATAGRAM_NAME, f"the move of datagram {told.number} cannot be read")
-            told = told._replace(move=move)
-        elif isinstance(told, MoveList):
-            self.form.learn(told.words)
-            moves = [read_move(words, self.form) for words in told.words]
+                return Malformed(line, DATAGRAM_NAME, f"the move of datagram {datagram.number} cannot be read")
+            datagram = datagram._replace(move=move)
+        elif isinstance(datagram, MoveList):
+            self.form.learn(datagram.words)
+            moves = [read_move(words, self.form) for words in datagram.words]
             if any(move is None for move in moves):
-                return Malformed(line, DATAGRAM_NAME, f"a move of datagram {told.number} cannot be read")
-            told = told._replace(moves=tuple(move for move in moves if move is not None))
-        return Datagram(line, told, self.begin if self.depth else line.offset)
+                return Malformed(line, DATAGRAM_NAME, f"a move of datagram {datagram.number} cannot be read")
+            datagram = datagram._replace(moves=tuple(move for move in moves if move is not None))
+        return Datagram(line, datagram, self.begin if self.depth else line.offset)

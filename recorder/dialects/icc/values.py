@@ -33,9 +33,9 @@ __all__ = [
     "PgnLines",
     "PgnTag",
     "Relation",
-    "SettingTold",
-    "Told",
-    "ToldBoard",
+    "SettingChanged",
+    "IccDatagram",
+    "SimpleBoard",
     "DatagramFen",
 ]
 
@@ -248,7 +248,7 @@ class DatagramFen(NamedTuple):
     fen: str
 
 
-class ToldBoard(NamedTuple):
+class SimpleBoard(NamedTuple):
     """84 SET_BOARD: the board after a move that the usual rules do not give."""
 
     number: int
@@ -287,7 +287,7 @@ class PgnTag(NamedTuple):
     value: str
 
 
-class SettingTold(NamedTuple):
+class SettingChanged(NamedTuple):
     """124 SET2: datagrams of a number are switched on or off from here on."""
 
     number: int
@@ -318,8 +318,8 @@ class PgnLines(NamedTuple):
     lines: tuple[str, ...]
 
 
-Told = (
+IccDatagram = (
     WhoAmI | IccGame | GameOver | NumberOnly | Relation | Offers | GoneBack | MovesSent | MoveList | Kibitz |
-    BughouseHoldings | BughousePass | ClocksSet | MoreTime | Flip | IllegalMove | JBoard | DatagramFen | ToldBoard |
-    Msec | BeganPosition | PgnTag | SettingTold | MoveLag | GameText | PgnLines
+    BughouseHoldings | BughousePass | ClocksSet | MoreTime | Flip | IllegalMove | JBoard | DatagramFen | SimpleBoard |
+    Msec | BeganPosition | PgnTag | SettingChanged | MoveLag | GameText | PgnLines
 )  # fmt: skip

@@ -38,9 +38,9 @@ class Times(NamedTuple):
 class DatagramBoard(Style12):
     """A board that no frame printed; its text is the datagram's, and it has no clocks but those that were told."""
 
-    __slots__ = ("tokens", "told")
+    __slots__ = ("reported", "tokens")
 
-    told: Times
+    reported: Times
     tokens: list[str]
 
     @property
@@ -51,18 +51,18 @@ class DatagramBoard(Style12):
     @property
     def clocks(self) -> tuple[int | None, int | None]:
         """White's and Black's clock where both were told."""
-        white_ms, black_ms = self.told.white_ms, self.told.black_ms
+        white_ms, black_ms = self.reported.white_ms, self.reported.black_ms
         return (None, None) if white_ms is None or black_ms is None else (white_ms, black_ms)
 
     @property
     def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
         """As those of a frame, with what was told."""
-        elapsed_ms = self.told.elapsed_ms
+        elapsed_ms = self.reported.elapsed_ms
         return *self.clocks, elapsed_ms, None, None if elapsed_ms is None else int(Precision.SECONDS)
 
     def row(self, ply: Ply) -> Ply:
         """A ply that was made of this board, with what datagrams told and nothing else."""
-        times = self.told
+        times = self.reported
         exact = times.exact[not ply.white_moved]
         timed = times.white_ms is not None or times.black_ms is not None or times.elapsed_ms is not None
         return ply._replace(
@@ -106,7 +106,7 @@ def make_board(
         2 * (ply // 2) + (not position.white_to_move), 0, 0, 0, move[0], 0, int(Precision.SECONDS), move[1], None,
     )  # fmt: skip
     board.tokens = tail
-    board.told = times
+    board.reported = times
     return board
 
 
@@ -126,7 +126,7 @@ def verbose_of(before: Position, move: int) -> str:
 
 def set_times(run: TrackedGame, board: DatagramBoard) -> None:
     """Take what no datagram told out of what a placed board left."""
-    rows, times = run.rows, board.told
+    rows, times = run.rows, board.reported
     if rows and rows[-1].offset == board.offset and rows[-1].ply == board.ply:
         rows[-1] = board.row(rows[-1])
     current = run.current
@@ -150,9 +150,9 @@ def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
         and position is not None
         and frame.has_move
     ):
-        told = rows[-1]
-        shown = ply_from_frame(frame, run.ply, told.move, told.san, position, Proof.FULL, lag_meaningless)
-        rows[-1] = _sharpened(shown, told)
+        reported = rows[-1]
+        shown = ply_from_frame(frame, run.ply, reported.move, reported.san, position, Proof.FULL, lag_meaningless)
+        rows[-1] = _sharpened(shown, reported)
         taken = True
     elif run.current is not None and not rows and run.current.start is not None:
         run.current.start = start_facts(frame)
@@ -164,14 +164,14 @@ def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
     return taken
 
 
-def _sharpened(shown: Ply, told: Ply) -> Ply:
+def _sharpened(shown: Ply, reported: Ply) -> Ply:
     """A frame's ply with the milliseconds and the lag that datagrams had told before it."""
     if shown.lag_ms is None:
-        shown = shown._replace(lag_ms=told.lag_ms)
-    if told.precision_code != Precision.MILLISECONDS or shown.precision_code != Precision.SECONDS:
+        shown = shown._replace(lag_ms=reported.lag_ms)
+    if reported.precision_code != Precision.MILLISECONDS or shown.precision_code != Precision.SECONDS:
         return shown
     for white in (True, False):
-        known = told.white_clock_ms if white else told.black_clock_ms
+        known = reported.white_clock_ms if white else reported.black_clock_ms
         if known is not None:
             shown = sharpen(shown, white, known, mover=white == shown.white_moved) or shown
     return shown

@@ -24,7 +24,7 @@ __all__ = [
     "DatagramGame",
     "DatagramGameTable",
     "DatagramPly",
-    "Heard",
+    "ReceivedMove",
     "by_frames",
     "hands_of",
     "place_of",
@@ -32,7 +32,7 @@ __all__ = [
     "printed",
     "settle",
     "standard_start",
-    "tell_facts",
+    "set_facts",
     "times_after",
 ]
 
@@ -47,7 +47,7 @@ class DatagramPly(NamedTuple):
     pretty: str = "none"
 
 
-class Heard(NamedTuple):
+class ReceivedMove(NamedTuple):
     """A move as it came, and its line."""
 
     move: IccMove
@@ -69,17 +69,17 @@ class DatagramGame:
         lags: handle → lag of a move that is still to come.
     """
 
-    def __init__(self, told: IccGame | None, begin: int) -> None:
-        self.told = told
+    def __init__(self, header: IccGame | None, begin: int) -> None:
+        self.header = header
         self.begin = begin
         self.symbol: str | None = None
         self.over = False
         self.entries: list[DatagramPly] = []
         self.base_ply = 0
         self.coming = 0
-        self.listed: list[Heard] = []
+        self.listed: list[ReceivedMove] = []
         self.list_start: tuple[Position, int] | None = None
-        self.held: Heard | None = None
+        self.pending: ReceivedMove | None = None
         self.fen: tuple[Position, int] | None = None
         self.clocks: list[int | None] = [None, None]
         self.exact = [False, False]
@@ -96,36 +96,36 @@ class DatagramGame:
     @property
     def number(self) -> int | None:
         """The server's number; None where only its clocks were told of."""
-        return None if self.told is None else self.told.game_no
+        return None if self.header is None else self.header.game_no
 
     @property
     def isolated(self) -> bool:
         """Whether somebody only looked at a board of it."""
-        return self.told is None or self.told.number == 40 or self.told.game_no < 0
+        return self.header is None or self.header.number == 40 or self.header.game_no < 0
 
     @property
     def ours(self) -> bool:
         """Whether it was told of because we play, examine or watch it."""
-        return self.told is not None and self.told.number in (15, 18)
+        return self.header is not None and self.header.number in (15, 18)
 
     @property
     def played(self) -> bool:
         """Whether it is being played, not examined."""
-        return self.told is not None and self.told.played and not self.over
+        return self.header is not None and self.header.played and not self.over
 
     def relation(self, me: str | None, white_to_move: bool) -> int:
         """Our relation to it as frames print it."""
-        assert self.told is not None
+        assert self.header is not None
         if not self.played:
             return 2 if self.symbol == "E" else -2
         white = self.symbol in ("PW", "SW")
-        if self.symbol is None and self.told.number == 15 and me is not None:
-            white = self.told.white.lower() == me.lower()
+        if self.symbol is None and self.header.number == 15 and me is not None:
+            white = self.header.white.lower() == me.lower()
         elif self.symbol not in ("PW", "PB", "SW", "SB"):
             return 0
         return 1 if white == white_to_move else -1
 
-    def stand(self, entry: DatagramPly, ply: int) -> None:
+    def start_at(self, entry: DatagramPly, ply: int) -> None:
         """Begin the line at a place."""
         self.entries = [entry]
         self.base_ply = ply
@@ -135,7 +135,7 @@ class DatagramGame:
         self.entries = []
         self.coming = 0
         self.listed = []
-        self.held = None
+        self.pending = None
         self.fen = None
 
 
@@ -172,13 +172,13 @@ def _verbose(position: Position, smith: str) -> str:
     return f"{position.board[index_of(smith[:2])].upper()}/{smith[:2]}-{smith[2:4]}{promotion}"
 
 
-def tell_facts(facts: HeaderFacts, told: IccGame) -> None:
+def set_facts(facts: HeaderFacts, header: IccGame) -> None:
     """Take what a game's datagram tells of it."""
-    facts.white, facts.black = told.white, told.black
-    facts.white_rating, facts.black_rating = _rating(told.white_rating), _rating(told.black_rating)
-    facts.rated = told.rated
-    facts.category = f"wild({told.wild})" if told.wild else told.rating_type.lower()
-    control = told.time_control
+    facts.white, facts.black = header.white, header.black
+    facts.white_rating, facts.black_rating = _rating(header.white_rating), _rating(header.black_rating)
+    facts.rated = header.rated
+    facts.category = f"wild({header.wild})" if header.wild else header.rating_type.lower()
+    control = header.time_control
     if control:
         # Of several periods no base time and increment can tell; the text is kept as an event.
         base, _, increment = control.partition("+")
@@ -187,8 +187,8 @@ def tell_facts(facts: HeaderFacts, told: IccGame) -> None:
         facts.white_base_s = facts.black_base_s = int(base)
         facts.white_increment_s = facts.black_increment_s = int(increment or 0)
         return
-    facts.white_base_s, facts.white_increment_s = 60 * told.white_base_min, told.white_increment_s
-    facts.black_base_s, facts.black_increment_s = 60 * told.black_base_min, told.black_increment_s
+    facts.white_base_s, facts.white_increment_s = 60 * header.white_base_min, header.white_increment_s
+    facts.black_base_s, facts.black_increment_s = 60 * header.black_base_min, header.black_increment_s
 
 
 def _rating(text: str | None) -> RatingText | None:
@@ -236,12 +236,17 @@ class DatagramGameTable:
     @staticmethod
     def rules(game: DatagramGame) -> Rules:
         """The rules that the kind of a game, and what the server tells of it, ask for."""
-        told = game.told
-        if told is None:
+        header = game.header
+        if header is None:
             return Rules.CHESS
-        _, rules = variant_of(f"wild({told.wild})" if told.wild else told.rating_type)
+        _, rules = variant_of(f"wild({header.wild})" if header.wild else header.rating_type)
         # The server tells itself whether moves or boards are other than in chess.
-        if told.wild and rules is Rules.BOARDS and told.irregular_legality is False and not told.irregular_semantics:
+        if (
+            header.wild
+            and rules is Rules.BOARDS
+            and header.irregular_legality is False
+            and not header.irregular_semantics
+        ):
             return Rules.CHESS
         return rules or Rules.CHESS
 
@@ -285,14 +290,14 @@ class DatagramClocks:
         book: the games of the connection.
     """
 
-    def __init__(self, book: DatagramGameTable) -> None:
-        self._book = book
+    def __init__(self, table: DatagramGameTable) -> None:
+        self._table = table
 
     def msec(self, body: Msec, line: Line, begin: int) -> list[Event]:
         """A clock in milliseconds, as it stands or runs."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         side = 0 if body.white else 1
-        run = self._book.run(body.game_no)
+        run = self._table.run(body.game_no)
         if run is not None and run.position is not None and not run.examined:
             settle(game, run)
             to_move = run.position.white_to_move == body.white
@@ -300,7 +305,7 @@ class DatagramClocks:
                 game.after[side] = body.clock_ms  # of a move that is on its way, or of a clock that stands
                 return []
             _sharpen(run, body.white, body.clock_ms)
-        if game.held is not None:
+        if game.pending is not None:
             game.after[side] = body.clock_ms
             return []
         game.clocks[side], game.exact[side] = body.clock_ms, True
@@ -308,8 +313,8 @@ class DatagramClocks:
 
     def move_lag(self, body: MoveLag, line: Line, begin: int) -> list[Event]:
         """The lag of a player's move, the last one or one that is on its way."""
-        for number, game in self._book.games.items():
-            run = self._book.run(number)
+        for number, game in self._table.games.items():
+            run = self._table.run(number)
             if run is None or run.examined:
                 continue
             names = (run.white.lower(), run.black.lower())
@@ -325,10 +330,10 @@ class DatagramClocks:
 
     def clocks_set(self, body: ClocksSet, line: Line, begin: int) -> list[Event]:
         """Somebody set both clocks."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         clocks = (1000 * body.white_s, 1000 * body.black_s)
         game.clocks, game.exact = list(clocks), [False, False]
-        run = self._book.run(body.game_no)
+        run = self._table.run(body.game_no)
         if run is not None:
             run.event(EventKind.CLOCK, "set", place_of(line), clocks=clocks)
             run.clocks_settled = False
@@ -336,7 +341,7 @@ class DatagramClocks:
 
     def more_time(self, body: MoreTime, line: Line, begin: int) -> list[Event]:
         """A player was given time."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         side = 0 if body.to_white else 1
         clock_ms = game.clocks[side]
         if clock_ms is not None:
@@ -357,8 +362,8 @@ def times_after(game: DatagramGame, ply: int, heard: IccMove | None) -> Times:
     if after is not None and (clock_ms is None or abs(after - clock_ms) < 1000):
         clock_ms, exact = after, True
     game.clocks[side], game.exact[side] = clock_ms, exact
-    assert game.told is not None
-    mover = (game.told.black if side else game.told.white).lower()
+    assert game.header is not None
+    mover = (game.header.black if side else game.header.white).lower()
     elapsed_ms = None if heard.time_s is None else 1000 * heard.time_s
     return Times(game.clocks[0], game.clocks[1], elapsed_ms, game.lags.pop(mover, None), (game.exact[0], game.exact[1]))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recorder.dialects.icc.fields import IccMove
-from recorder.dialects.icc.values import BeganPosition, DatagramFen, GoneBack, JBoard, MoveList, MovesSent, ToldBoard
+from recorder.dialects.icc.values import BeganPosition, DatagramFen, GoneBack, JBoard, MoveList, MovesSent, SimpleBoard
 from recorder.events import Event, ExamineNotice, Line, ListRow, MovelistRead, RatingText
 from recorder.model import AnomalyKind, EventKind, Ply
 from recorder.rules.prove import Position, Rules, position_from_fen, start_position
@@ -13,15 +13,15 @@ from recorder.tracking.datagrams.games import (
     DatagramGame,
     DatagramGameTable,
     DatagramPly,
-    Heard,
+    ReceivedMove,
     by_frames,
     hands_of,
     place_of,
     play,
     printed,
+    set_facts,
     settle,
     standard_start,
-    tell_facts,
     times_after,
 )
 from recorder.tracking.examined.boards import take_notice
@@ -40,38 +40,38 @@ class DatagramMoves:
         book: the games of the connection.
     """
 
-    def __init__(self, book: DatagramGameTable) -> None:
-        self._book = book
+    def __init__(self, table: DatagramGameTable) -> None:
+        self._table = table
 
-    def sent(self, game: DatagramGame, heard: Heard, number: int) -> None:
+    def sent(self, game: DatagramGame, heard: ReceivedMove, number: int) -> None:
         """A move that has just been made, or shown in an examination."""
         move, line = heard
         self.flush(game)
         game.offers = (0,) * 8  # a move takes the offers back
-        examined = game.told is not None and not game.played and not game.isolated
+        examined = game.header is not None and not game.played and not game.isolated
         if examined and move.kind == 2:
-            take_notice(self._book.boards, ExamineNotice(line, "forward", number, None, 1, printed(line)))
+            take_notice(self._table.boards, ExamineNotice(line, "forward", number, None, 1, printed(line)))
         if self.waits_for_board(game):
-            game.held = heard
+            game.pending = heard
         else:
             self.advance(game, heard, number, None)
         if examined and move.kind == 3:
-            take_notice(self._book.boards, ExamineNotice(line, "move", number, None, None, printed(line)))
+            take_notice(self._table.boards, ExamineNotice(line, "move", number, None, None, printed(line)))
 
     def waits_for_board(self, game: DatagramGame) -> bool:
         """Whether the server tells the board after each move, because the usual rules do not give it."""
-        told = game.told
-        return told is not None and bool(told.irregular_semantics) and self._book.rules(game) is Rules.BOARDS
+        header = game.header
+        return header is not None and bool(header.irregular_semantics) and self._table.rules(game) is Rules.BOARDS
 
     def flush(self, game: DatagramGame) -> None:
         """A move that waited for its board got none."""
-        if game.held is not None:
-            heard, game.held = game.held, None
+        if game.pending is not None:
+            heard, game.pending = game.pending, None
             self.advance(game, heard, game.number, None)
 
-    def advance(self, game: DatagramGame, heard: Heard, number: int | None, board: str | None) -> None:
+    def advance(self, game: DatagramGame, heard: ReceivedMove, number: int | None, board: str | None) -> None:
         """The next move of a game."""
-        if game.told is None or game.isolated:
+        if game.header is None or game.isolated:
             return
         if not game.entries and not self._find_place(game, heard):
             self._unplaced(game, heard, number, "where the game stands was not told")
@@ -83,52 +83,52 @@ class DatagramMoves:
         game.entries.append(played[0])
         self.show(game, heard.line, len(game.entries) - 1, arrived=True, heard=heard.move)
 
-    def _find_place(self, game: DatagramGame, heard: Heard) -> bool:
+    def _find_place(self, game: DatagramGame, heard: ReceivedMove) -> bool:
         """Stand where a board, the frames of the game or its kind tell; False where nothing does."""
-        told = game.told
-        assert told is not None
-        run = self._book.run(told.game_no)
+        header = game.header
+        assert header is not None
+        run = self._table.run(header.game_no)
         if game.fen is not None:
             position, ply = game.fen
             game.fen = None
-            game.stand(DatagramPly(position), ply)
+            game.start_at(DatagramPly(position), ply)
             self.show(game, heard.line, 0, arrived=False)
             return True
         if run is not None and run.position is not None and by_frames(run):
             before = run.position_at(run.ply - 1)
             shown = run.rows[-1] if run.rows else None
             if before is not None and shown is not None and _is_move(shown, before, heard):
-                game.stand(DatagramPly(before), run.ply - 1)  # the frame of this very move came first
+                game.start_at(DatagramPly(before), run.ply - 1)  # the frame of this very move came first
             else:
-                game.stand(DatagramPly(run.position), run.ply)
+                game.start_at(DatagramPly(run.position), run.ply)
             return True
-        if told.number == 15 and told.played and not told.wild and run is None:
+        if header.number == 15 and header.played and not header.wild and run is None:
             # No list was asked for; our own game begins at the normal start position.
-            game.stand(DatagramPly(standard_start(self._book.rules(game))), 0)
+            game.start_at(DatagramPly(standard_start(self._table.rules(game))), 0)
             self.show(game, heard.line, 0, arrived=True)
             return True
         return False
 
-    def _unplaced(self, game: DatagramGame, heard: Heard, number: int | None, reason: str) -> None:
+    def _unplaced(self, game: DatagramGame, heard: ReceivedMove, number: int | None, reason: str) -> None:
         """A move that cannot be played: from here on the place is not known."""
-        run = None if number is None else self._book.run(number)
+        run = None if number is None else self._table.run(number)
         if run is not None and not by_frames(run):
             run.event(EventKind.NOTICE, "unplaced-move", place_of(heard.line), text=printed(heard.line))
             run.gapped = True
         if not game.complained or game.entries:
             kind = AnomalyKind.CONFLICT if game.entries else AnomalyKind.GAP
-            self._book.complain(heard.line, number, kind, f"a datagram's move has no place: {reason}")
+            self._table.complain(heard.line, number, kind, f"a datagram's move has no place: {reason}")
             game.complained = True
         game.lose()
 
     def gone_back(self, body: GoneBack, line: Line, begin: int) -> list[Event]:
         """Moves were taken back, or an examination went back."""
-        game = self._book.games.get(body.game_no)
+        game = self._table.games.get(body.game_no)
         if body.number == _BACKWARD:
             take_notice(
-                self._book.boards, ExamineNotice(line, "backward", body.game_no, None, body.plies, printed(line))
+                self._table.boards, ExamineNotice(line, "backward", body.game_no, None, body.plies, printed(line))
             )
-        if game is None or game.told is None:
+        if game is None or game.header is None:
             return []
         self.flush(game)
         if not 0 < body.plies < len(game.entries):
@@ -142,10 +142,10 @@ class DatagramMoves:
 
     def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
         """Place a board of the line, unless it has been shown or somebody only looked at it."""
-        told = game.told
-        if told is None or game.isolated:
+        header = game.header
+        if header is None or game.isolated:
             return
-        number, boards = told.game_no, self._book.boards
+        number, boards = header.game_no, self._table.boards
         entry, ply = game.entries[place], game.base_ply + place
         times = times_after(game, ply, heard)
         run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
@@ -156,15 +156,15 @@ class DatagramMoves:
                 settle(game, run)
                 return
         me, white = boards.session.me, entry.position.white_to_move
-        facing = (number, told.white, told.black, game.relation(me, white))
+        facing = (number, header.white, header.black, game.relation(me, white))
         board = make_board(line, facing, entry.position, ply, (entry.verbose, entry.pretty), arrived, times)
         facts = boards.pending_facts(number, game.begin)
-        if not facts.matches(told.white, told.black):
+        if not facts.matches(header.white, header.black):
             del boards.facts[number]
             facts = boards.pending_facts(number, game.begin)
         facts.offset = min(facts.offset, game.begin)
-        tell_facts(facts, told)
-        boards.place_told(board)
+        set_facts(facts, header)
+        boards.place_datagram_board(board)
         if run is boards.runs.get(str(number)) or run is boards.examined.get(str(number)):
             boards.facts.pop(number, None)  # told of a game that goes on
         run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
@@ -175,15 +175,15 @@ class DatagramMoves:
 
 def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
     """What a game's first board leaves open, and the datagrams told."""
-    assert game.told is not None
-    control = game.told.time_control
+    assert game.header is not None
+    control = game.header.time_control
     if run.current is not None and not run.current.events and not run.rows and control:
         run.event(EventKind.NOTICE, "time-control", place_of(line), text=control)
     if run.start_frame is None and not run.rows and not run.lists and run.base_ply == game.base_ply:
         run.start_frame = run.last if isinstance(run.last, DatagramBoard) and not run.last.has_move else None
 
 
-def _is_move(shown: Ply, before: Position, heard: Heard) -> bool:
+def _is_move(shown: Ply, before: Position, heard: ReceivedMove) -> bool:
     """Whether a ply is this very move."""
     played = play(before, heard.move)
     return isinstance(played, tuple) and played[1][0] == shown.move
@@ -196,19 +196,19 @@ class DatagramPositions:
         book: the games of the connection. moves: leads them on.
     """
 
-    def __init__(self, book: DatagramGameTable, moves: DatagramMoves) -> None:
-        self._book = book
+    def __init__(self, table: DatagramGameTable, moves: DatagramMoves) -> None:
+        self._table = table
         self._moves = moves
 
     def began(self, body: BeganPosition, line: Line, begin: int) -> list[Event]:
         """The position that a game began at; so many moves of its list come next."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         self._moves.flush(game)
-        rules = self._book.rules(game)
+        rules = self._table.rules(game)
         try:
             start = _from_fen(body.fen, rules) if body.fen else (standard_start(rules), 0)
         except ValueError:
-            self._book.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
+            self._table.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
             game.lose()
             return []
         game.list_start, game.listed, game.coming = start, [], body.plies
@@ -218,24 +218,24 @@ class DatagramPositions:
 
     def move_list(self, body: MoveList, line: Line, begin: int) -> list[Event]:
         """A whole list in one datagram."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         self._moves.flush(game)
-        rules = self._book.rules(game)
+        rules = self._table.rules(game)
         if body.board is None:
             start = standard_start(rules)
         else:
             # The list prints no rights: those that king and rook at home allow. White is to move.
             start = start_position(_ranks(body.board), True, 15, -1, rules, hands_of(rules))
         game.list_start, game.coming = (start, 0), 0
-        game.listed = [Heard(move, line) for move in body.moves]
+        game.listed = [ReceivedMove(move, line) for move in body.moves]
         self._take_list(game, line)
         return []
 
     def moves_sent(self, body: MovesSent, line: Line, begin: int) -> list[Event]:
         """A move: the next of a list that is being told, or the next of the game."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         assert body.move is not None
-        heard = Heard(body.move, line)
+        heard = ReceivedMove(body.move, line)
         if game.coming:
             game.listed.append(heard)
             game.coming -= 1
@@ -256,17 +256,17 @@ class DatagramPositions:
             if played is None or isinstance(played, str):
                 reason = played or "only a board tells what it leaves"
                 text = f"move {len(entries)} of the list cannot be played: {reason}"
-                self._book.complain(line, game.number, AnomalyKind.MOVELIST, text)
+                self._table.complain(line, game.number, AnomalyKind.MOVELIST, text)
                 game.lose()
                 return
             entries.append(played[0])
-        run = None if game.told is None else self._book.run(game.told.game_no)
+        run = None if game.header is None else self._table.run(game.header.game_no)
         before, before_base = game.entries, game.base_ply
         game.entries, game.base_ply, game.fen = entries, base, None
-        if game.told is None or game.isolated:
+        if game.header is None or game.isolated:
             return
         if run is None or (not run.observations and not run.examined):
-            suspended = self._book.boards.runs.get(str(game.told.game_no))
+            suspended = self._table.boards.runs.get(str(game.header.game_no))
             if suspended is not None and suspended.suspended and suspended.rows and len(entries) > 1:
                 self._moves.show(game, line, len(entries) - 1, arrived=False)
                 self._add_list(game, listed, line)
@@ -287,7 +287,7 @@ class DatagramPositions:
                 self._moves.show(game, line, same - 1, arrived=False)
             self._show_from(game, listed, line, same)
 
-    def _show_from(self, game: DatagramGame, listed: list[Heard], line: Line, first: int) -> None:
+    def _show_from(self, game: DatagramGame, listed: list[ReceivedMove], line: Line, first: int) -> None:
         """Place the boards of a list from a place on."""
         for place in range(first, len(game.entries)):
             if place:
@@ -296,10 +296,10 @@ class DatagramPositions:
             else:
                 self._moves.show(game, line, 0, arrived=False)
 
-    def _add_list(self, game: DatagramGame, listed: list[Heard], line: Line) -> None:
+    def _add_list(self, game: DatagramGame, listed: list[ReceivedMove], line: Line) -> None:
         """Give a list to those who join lists with boards."""
-        told = game.told
-        assert told is not None
+        header = game.header
+        assert header is not None
         if not listed:
             return
         rows = [
@@ -309,32 +309,33 @@ class DatagramPositions:
             )
             for at, heard in enumerate(listed, start=1)
         ]  # fmt: skip
-        start = make_board(line, (told.game_no, told.white, told.black, -3), game.entries[0].position, game.base_ply,
-                           ("none", "none"), False, Times())  # fmt: skip
+        facing = (header.game_no, header.white, header.black, -3)
+        first = game.entries[0].position
+        start = make_board(line, facing, first, game.base_ply, ("none", "none"), False, Times())
         unknown = RatingText("UNR", None)
         take_list(
-            self._book.boards,
+            self._table.boards,
             MovelistRead(
-                line, told.game_no, told.white, unknown, told.black, unknown, None, None, False, False, None, None,
-                None, None, None, None, start, tuple(rows), "*", None, None, None, True, True,
+                line, header.game_no, header.white, unknown, header.black, unknown, None, None, False, False, None,
+                None, None, None, None, None, start, tuple(rows), "*", None, None, None, True, True,
             ),
         )  # fmt: skip
 
     def fen(self, body: DatagramFen, line: Line, begin: int) -> list[Event]:
         """A position told before any move."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         try:
-            game.fen = _from_fen(body.fen, self._book.rules(game))
+            game.fen = _from_fen(body.fen, self._table.rules(game))
         except ValueError:
-            self._book.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
+            self._table.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
         return []
 
-    def told_board(self, body: ToldBoard, line: Line, begin: int) -> list[Event]:
+    def simple_board(self, body: SimpleBoard, line: Line, begin: int) -> list[Event]:
         """A board with nothing but its squares and who is to move."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         board, number = _ranks(body.board), body.game_no
-        if game.held is not None:
-            heard, game.held = game.held, None
+        if game.pending is not None:
+            heard, game.pending = game.pending, None
             self._moves.advance(game, heard, number, board)
             return []
         if not game.entries:
@@ -347,11 +348,11 @@ class DatagramPositions:
             for squares in ("e1g1c", "e1c1C"):
                 castling = IccMove(None, squares, None, None, None)
                 if isinstance(play(last, castling, board), tuple):
-                    self._moves.advance(game, Heard(castling, line), number, board)
+                    self._moves.advance(game, ReceivedMove(castling, line), number, board)
                     return []
         ply = game.ply + (last.white_to_move != body.white_to_move)
         position = start_position(board, body.white_to_move, last.castling, -1, last.rules)
-        game.stand(DatagramPly(position), ply)
+        game.start_at(DatagramPly(position), ply)
         self._moves.show(game, line, 0, arrived=True)
         return []
 
@@ -359,25 +360,25 @@ class DatagramPositions:
         """A board with its rights and clocks, after a move or without one."""
         if body.game_no is None:
             return []
-        game = self._book.game(body.game_no, begin)
-        if game.told is None or game.isolated or body.status == -1:
+        game = self._table.game(body.game_no, begin)
+        if game.header is None or game.isolated or body.status == -1:
             return []
         rights = sum(1 << bit for bit, right in enumerate(body.castling) if right == "1")
-        board, rules = _ranks(body.board), self._book.rules(game)
+        board, rules = _ranks(body.board), self._table.rules(game)
         ply = 2 * (body.move_no - 1) + (not body.white_to_move)
-        if game.held is not None and ply == game.ply + 1:
-            heard, game.held = game.held, None
+        if game.pending is not None and ply == game.ply + 1:
+            heard, game.pending = game.pending, None
             self._moves.advance(game, heard, body.game_no, board)
             return []
         if game.entries and ply == game.ply and game.entries[-1].position.board == board:
             return []
         if game.entries and ply == game.ply + 1 and body.smith:
-            heard = Heard(IccMove(body.san or None, body.smith, None, None, None), line)
+            heard = ReceivedMove(IccMove(body.san or None, body.smith, None, None, None), line)
             if isinstance(play(game.entries[-1].position, heard.move, board), tuple):
                 self._moves.advance(game, heard, body.game_no, board)
                 return []
         position = start_position(board, body.white_to_move, rights, body.push_file, rules, None)
-        game.stand(DatagramPly(position), ply)
+        game.start_at(DatagramPly(position), ply)
         self._moves.show(game, line, 0, arrived=True)
         return []
 

@@ -36,7 +36,7 @@ from recorder.dialects.icc.values import (
     Offers,
     PgnTag,
     Relation,
-    ToldBoard,
+    SimpleBoard,
     WhoAmI,
 )
 from recorder.events import (
@@ -61,7 +61,7 @@ from recorder.tracking.datagrams.games import (
     DatagramGameTable,
     place_of,
     printed,
-    tell_facts,
+    set_facts,
 )
 from recorder.tracking.datagrams.moves import DatagramMoves, DatagramPositions
 from recorder.tracking.holdings import take_holdings
@@ -82,13 +82,13 @@ class DatagramGames:
     """
 
     def __init__(self, boards: Boards, titles: dict[str, str]) -> None:
-        self._book = book = DatagramGameTable(boards)
+        self._table = table = DatagramGameTable(boards)
         self._titles = titles
-        self._moves = moves = DatagramMoves(book)
-        positions, clocks, words = DatagramPositions(book, moves), DatagramClocks(book), DatagramNotices(book)
+        self._moves = moves = DatagramMoves(table)
+        positions, clocks, words = DatagramPositions(table, moves), DatagramClocks(table), DatagramNotices(table)
         self._handlers: dict[type, Callable[[Any, Line, int], list[Event]]] = {
             WhoAmI: self._logged_in,
-            IccGame: self._game_told,
+            IccGame: self._game_described,
             GameOver: self._game_over,
             NumberOnly: self._number_only,
             Relation: self._relation,
@@ -97,7 +97,7 @@ class DatagramGames:
             BeganPosition: positions.began,
             JBoard: positions.jboard,
             DatagramFen: positions.fen,
-            ToldBoard: positions.told_board,
+            SimpleBoard: positions.simple_board,
             GoneBack: moves.gone_back,
             Msec: clocks.msec,
             MoveLag: clocks.move_lag,
@@ -105,7 +105,7 @@ class DatagramGames:
             MoreTime: clocks.more_time,
             Offers: words.offers,
             Kibitz: words.kibitz,
-            BughouseHoldings: words.held,
+            BughouseHoldings: words.holdings,
             IllegalMove: words.illegal,
             PgnTag: words.pgn_tag,
             GameText: words.game_text,
@@ -119,30 +119,30 @@ class DatagramGames:
         Returns:
             Events that lines in words make, for those who follow games by them.
         """
-        if self._book.boards.session.family is None:
-            self._book.boards.session.family = "icc"  # no other server has datagrams
+        if self._table.boards.session.family is None:
+            self._table.boards.session.family = "icc"  # no other server has datagrams
         handler = self._handlers.get(type(event.body))
         return [] if handler is None else handler(event.body, event.line, event.begin)
 
     def lost_data(self) -> None:
         """The server lost data: where the games stand is not known until it tells again."""
-        for game in self._book.games.values():
+        for game in self._table.games.values():
             self._moves.flush(game)
             game.lose()
 
     def drop(self, game_no: int) -> None:
         """Forget a game: where it stands is not known."""
-        self._book.games.pop(game_no, None)
+        self._table.games.pop(game_no, None)
 
     def finish(self) -> None:
         """The stream has ended: no board comes any more for a move that waits for one."""
-        for game in self._book.games.values():
+        for game in self._table.games.values():
             self._moves.flush(game)
 
     @property
     def oldest(self) -> int:
         """Where the oldest of our games began to be told of that go on."""
-        begun = [game.begin for game in self._book.games.values() if game.ours and not game.over]
+        begun = [game.begin for game in self._table.games.values() if game.ours and not game.over]
         return min(begun, default=1 << 62)
 
     # -- games begin and end -----------------------------------------------------------------------------------
@@ -150,51 +150,51 @@ class DatagramGames:
     def _logged_in(self, body: WhoAmI, line: Line, begin: int) -> list[Event]:
         return [SessionNotice(line, SessionNoticeKind.LOGIN, body.name)]
 
-    def _game_told(self, body: IccGame, line: Line, begin: int) -> list[Event]:
+    def _game_described(self, body: IccGame, line: Line, begin: int) -> list[Event]:
         number = body.game_no
-        known = self._book.games.get(number)
+        known = self._table.games.get(number)
         if body.number == _CHANGED and known is not None:
             self._renamed(known, body, line)
             return []
-        if body.number == _ISOLATED_BOARD and self._book.run(number) is not None:
+        if body.number == _ISOLATED_BOARD and self._table.run(number) is not None:
             return []  # somebody looks once more at a game that is followed
-        if known is not None and known.told is not None and body.number == _STARTED[0] and known.told.number != 40:
+        if known is not None and known.header is not None and body.number == _STARTED[0] and known.header.number != 40:
             return []  # told to everybody after it was told to us
-        game = self._book.games[number] = DatagramGame(body, begin)
+        game = self._table.games[number] = DatagramGame(body, begin)
         for handle, titles in ((body.white, body.white_titles), (body.black, body.black_titles)):
             if titles and body.number != _STARTED[0]:
                 self._titles[handle.lower()] = in_brackets(titles)
-        if known is not None and known.told is None:
+        if known is not None and known.header is None:
             game.clocks, game.exact, game.symbol = known.clocks, known.exact, known.symbol
-        self._book.bound()
-        run = self._book.boards.runs.get(str(number))
+        self._table.bound()
+        run = self._table.boards.runs.get(str(number))
         if body.number in _STARTED[:2] and body.played and run is not None and run.rows:
             run.renewed = True
         return []
 
     def _renamed(self, game: DatagramGame, body: IccGame, line: Line) -> None:
-        before, game.told = game.told, body._replace(number=game.told.number if game.told is not None else 15)
-        run = self._book.run(body.game_no)
+        before, game.header = game.header, body._replace(number=game.header.number if game.header is not None else 15)
+        run = self._table.run(body.game_no)
         if run is None or before is None:
             return
         if (before.white, before.black) != (body.white, body.black):
             run.event(EventKind.NAMES, "names", place_of(line), text=f"{body.white} {body.black}")
             run.white, run.black = body.white, body.black
             run.names = f"{body.white} {body.black}"
-        tell_facts(run.facts, body)
+        set_facts(run.facts, body)
 
     def _game_over(self, body: GameOver, line: Line, begin: int) -> list[Event]:
-        game = self._book.games.get(body.game_no)
-        if game is None or game.told is None or not game.played or game.isolated:
+        game = self._table.games.get(body.game_no)
+        if game is None or game.header is None or not game.played or game.isolated:
             return []
         self._moves.flush(game)
         game.over = True
-        told = game.told
-        result, reason = result_of(body.code, body.score, body.description, told.white, told.black)
+        header = game.header
+        result, reason = result_of(body.code, body.score, body.description, header.white, header.black)
         return [
             GameEnded(
-                line, body.game_no, told.white, told.black, body.description, result, reason.key, reason.termination,
-                reason.actor,
+                line, body.game_no, header.white, header.black, body.description, result, reason.key,
+                reason.termination, reason.actor,
             )
         ]  # fmt: skip
 
@@ -202,18 +202,18 @@ class DatagramGames:
         return self._gone(body.game_no, line) if body.number in _OVER else []
 
     def _gone(self, number: int, line: Line) -> list[Event]:
-        game = self._book.games.pop(number, None)
+        game = self._table.games.pop(number, None)
         if game is not None:
             self._moves.flush(game)
         return [ObservingEnded(line, number)]
 
     def _relation(self, body: Relation, line: Line, begin: int) -> list[Event]:
-        me = self._book.boards.session.me
+        me = self._table.boards.session.me
         if body.player is not None and (me is None or body.player.lower() != me.lower()):
             return []
         if body.symbol == "X":
             return self._gone(body.game_no, line)
-        self._book.game(body.game_no, begin).symbol = body.symbol
+        self._table.game(body.game_no, begin).symbol = body.symbol
         return []
 
 
@@ -232,26 +232,26 @@ class DatagramNotices:
         book: the games of the connection.
     """
 
-    def __init__(self, book: DatagramGameTable) -> None:
-        self._book = book
+    def __init__(self, table: DatagramGameTable) -> None:
+        self._table = table
 
     def offers(self, body: Offers, line: Line, begin: int) -> list[Event]:
         """Which offers stand; those that are new are told."""
-        game = self._book.game(body.game_no, begin)
+        game = self._table.game(body.game_no, begin)
         now = tuple(body[2:])
         before, game.offers = game.offers, now
-        told: list[Event] = []
-        names = (None, None) if game.told is None else (game.told.white, game.told.black)
+        found: list[Event] = []
+        names = (None, None) if game.header is None else (game.header.white, game.header.black)
         for at, (was, value) in enumerate(zip(before, now, strict=True)):
             if value and value != was:
                 kind = _OFFER_KINDS[at // 2]
                 plies = value if kind is GameNoticeKind.TAKEBACK_REQUEST else None
-                told.append(GameNotice(line, kind, body.game_no, names[at % 2], plies, printed(line)))
-        return told
+                found.append(GameNotice(line, kind, body.game_no, names[at % 2], plies, printed(line)))
+        return found
 
     def illegal(self, body: IllegalMove, line: Line, begin: int) -> list[Event]:
         """A move of ours was refused."""
-        me = self._book.boards.session.me
+        me = self._table.boards.session.me
         return [GameNotice(line, GameNoticeKind.ILLEGAL_MOVE, body.game_no, me, body.code, body.move)]
 
     def kibitz(self, body: Kibitz, line: Line, begin: int) -> list[Event]:
@@ -259,14 +259,14 @@ class DatagramNotices:
         kind = ChatKind.KIBITZ if body.aloud else ChatKind.WHISPER
         return [ChatLine(line, kind, body.player, in_brackets(body.titles) or None, body.game_no, None, body.text)]
 
-    def held(self, body: BughouseHoldings, line: Line, begin: int) -> list[Event]:
+    def holdings(self, body: BughouseHoldings, line: Line, begin: int) -> list[Event]:
         """Both hands."""
-        run = self._book.run(body.game_no)
+        run = self._table.run(body.game_no)
         if run is not None:
             _, problem = take_holdings(run, HoldingsLine(line, body.game_no, body.white.upper(), body.black.upper()))
             if problem is not None:
-                self._book.complain(line, body.game_no, AnomalyKind.HOLDINGS, problem)
-            game = self._book.games.get(body.game_no)
+                self._table.complain(line, body.game_no, AnomalyKind.HOLDINGS, problem)
+            game = self._table.games.get(body.game_no)
             if game is not None and game.entries and run.position is not None:
                 at = game.entries[-1]
                 if run.position.board == at.position.board:
@@ -275,7 +275,7 @@ class DatagramNotices:
 
     def pgn_tag(self, body: PgnTag, line: Line, begin: int) -> list[Event]:
         """A tag of the game's PGN."""
-        run = self._book.run(body.game_no)
+        run = self._table.run(body.game_no)
         if run is not None:
             if body.name == "Date" and run.facts.date_text is None and "?" not in body.value:
                 run.facts.date_text = body.value
@@ -284,7 +284,7 @@ class DatagramNotices:
 
     def game_text(self, body: GameText, line: Line, begin: int) -> list[Event]:
         """A message of the server about a game."""
-        run = self._book.run(body.game_no)
+        run = self._table.run(body.game_no)
         if run is not None:
             run.event(EventKind.NOTICE, "game-message", place_of(line), text=body.text)
         return []

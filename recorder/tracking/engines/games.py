@@ -109,7 +109,7 @@ class Engines:
             if partner is not None:
                 partner.taken = True
                 shorter, longer = sorted((run, partner), key=lambda one: len(one.rows))
-                main, other = (shorter, longer) if _came_too_late(longer, shorter) else (longer, shorter)
+                main, other = (shorter, longer) if _was_too_late(longer, shorter) else (longer, shorter)
             try:
                 game = engine_game(main, other, date=self._date)
             except Exception as error:
@@ -145,7 +145,7 @@ def _is_match(one: EngineRun, other: EngineRun) -> bool:
     return True
 
 
-def _came_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
+def _was_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
     """Whether an engine's last move was not made any more.
 
     The interface tells every move that it makes to the other engine before it tells the result, if that one lives.

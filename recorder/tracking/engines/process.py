@@ -46,7 +46,7 @@ from recorder.tracking.engines.view import EngineRun
 __all__ = ["EngineSide"]
 
 _START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-_TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
+_CHAT_COMMANDS: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
 _NAME: Final = "myname"
 _ALL_RIGHTS: Final = 15
 _BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
@@ -95,12 +95,12 @@ class EngineSide:
         self._level: tuple[LevelCommand, EngineLine] | None = None
         self._opponent: str | None = None
         self._ratings: tuple[int, int] | None = None
-        self._last_told: tuple[int, str] | None = None
+        self._last_sent_move: tuple[int, str] | None = None
         self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that stands in the log as a comment
 
     def feed(self, line: EngineLine) -> None:
         """Take the next line."""
-        if not line.told:
+        if not line.to_engine:
             self._answer(line)
             return
         if self._edited is not None:
@@ -109,7 +109,7 @@ class EngineSide:
         command = parse_command(line.text)
         match command:
             case UserMove(move, _):
-                self._told(move, line)
+                self._take_move(move, line)
             case Plain(word):
                 self._word(word, line)
             case Number("time", value):
@@ -118,7 +118,7 @@ class EngineSide:
                 self._other_ms = 10 * value
             case LevelCommand():
                 self._level = command, line
-                self._tell_level()
+                self._apply_level()
             case Number("st", _):
                 self._level = None
             case Rating(own, other):
@@ -180,7 +180,7 @@ class EngineSide:
         elif word in ("undo", "remove") and run is not None:
             run.see(line)
             if not run.take_back(1 if word == "undo" else 2, line):
-                self._odd(f"{word}: no such moves", line)
+                self._note_anomaly(f"{word}: no such moves", line)
         elif word == "edit":
             reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
             self._edited = EditBoard(reached.board)
@@ -188,7 +188,7 @@ class EngineSide:
             detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
             run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
 
-    def _told(self, move: MoveText, line: EngineLine) -> None:
+    def _take_move(self, move: MoveText, line: EngineLine) -> None:
         run = self._running(line)
         if run is None:
             self._unplaced(line)
@@ -199,9 +199,9 @@ class EngineSide:
             run.play(*quoted, own=True)  # the interface took it for a move: it tells the answer
         problem = run.play(move, line, own=False)
         if problem is not None:
-            self._odd(problem, line)
+            self._note_anomaly(problem, line)
             return
-        self._last_told = run.ply, move.text
+        self._last_sent_move = run.ply, move.text
         if opposing and self._plays_white is not None:
             if run.position.white_to_move == self._plays_white:
                 run.colours.add(self._plays_white)
@@ -227,7 +227,7 @@ class EngineSide:
             if self._anchored:
                 run.anchor("start", line)
             self._describe()
-            self._tell_level()
+            self._apply_level()
         run.see(line)
         return run
 
@@ -241,7 +241,7 @@ class EngineSide:
         if self._ratings is not None:
             run.rating, run.opponent_rating = (rating or None for rating in self._ratings)
 
-    def _tell_level(self) -> None:
+    def _apply_level(self) -> None:
         """The last one before the first move holds for the game; later ones begin another of its periods."""
         run = self.run
         if run is None or run.rows or self._level is None or run.level == self._level[0]:
@@ -263,7 +263,7 @@ class EngineSide:
         try:
             position = position_from_fen(text, rules_of(self._variant))
         except ValueError as error:
-            self._odd(str(error), line)
+            self._note_anomaly(str(error), line)
             self.close("unobserved")
             self._position = None
             return
@@ -292,7 +292,7 @@ class EngineSide:
             self._edited = None
             self.feed(line)
         else:
-            self._odd("not a line of edit mode", line)
+            self._note_anomaly("not a line of edit mode", line)
 
     def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
         run = self.run
@@ -358,8 +358,8 @@ class EngineSide:
         elif isinstance(answer, Signal) and answer.text in ("resign", "offer draw"):
             detail = "resign" if answer.text == "resign" else "draw-offer"
             run.event(EventKind.NOTICE, detail, line, actor=self._name, text=answer.text)
-        elif isinstance(answer, TellCommand) and _TOLD.get(answer.word) in self._spoken:
-            run.event(EventKind.CHAT, _TOLD[answer.word], line, actor=self._name, text=answer.text)
+        elif isinstance(answer, TellCommand) and _CHAT_COMMANDS.get(answer.word) in self._spoken:
+            run.event(EventKind.CHAT, _CHAT_COMMANDS[answer.word], line, actor=self._name, text=answer.text)
 
     def _made(self, moved: Moved, line: EngineLine) -> None:
         """The engine moves: in force mode, and when it is not its turn, that comes too late to count."""
@@ -372,7 +372,7 @@ class EngineSide:
             return
         problem = run.play(moved.move, line, own=True)
         if problem is not None:
-            self._odd(problem, line)
+            self._note_anomaly(problem, line)
 
     def _refused(self, refused: RefusedMove, line: EngineLine) -> None:
         """``Illegal move: e2e5``: the interface takes back the move that it told last."""
@@ -380,15 +380,21 @@ class EngineSide:
         if run is None:
             return
         run.event(EventKind.NOTICE, "illegal-move", line, actor=self._name, text=line.text)
-        if self._last_told is not None and self._last_told == (run.ply, refused.move) and run.ply not in run.own:
+        if (
+            self._last_sent_move is not None
+            and self._last_sent_move == (run.ply, refused.move)
+            and run.ply not in run.own
+        ):
             run.take_back(1, line)
-        self._last_told = None
+        self._last_sent_move = None
 
     def _unplaced(self, line: EngineLine) -> None:
         """A move in a game whose board is not known: told once a game."""
         if not self._over:
             self._over = True
-            self._odd(f"where the pieces stand is not known (variant {self._variant})", line, AnomalyKind.VARIANT)
+            self._note_anomaly(
+                f"where the pieces stand is not known (variant {self._variant})", line, AnomalyKind.VARIANT
+            )
 
-    def _odd(self, problem: str, line: EngineLine, kind: AnomalyKind = AnomalyKind.MALFORMED) -> None:
+    def _note_anomaly(self, problem: str, line: EngineLine, kind: AnomalyKind = AnomalyKind.MALFORMED) -> None:
         self.anomalies.append(Anomaly.of(kind, line.offset, None, problem, line.text))

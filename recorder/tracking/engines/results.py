@@ -71,16 +71,16 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
     main = runs.index(run)
     rows = run.rows
     anchors = run.observation.anchors
-    told = next((one for one in (run, other) if one is not None and one.result is not None), run)
-    result = told.result or "*"
-    key, termination = (None, "unterminated") if told.result is None else read_engine_reason(told.reason, result)
+    ended = next((one for one in (run, other) if one is not None and one.result is not None), run)
+    result = ended.result or "*"
+    key, termination = (None, "unterminated") if ended.result is None else read_engine_reason(ended.reason, result)
     for one in runs:
         events = one.observation.events
         events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
     base_s, increment_s = _times(run, other)
     first = runs[0].observation
     facts = [white.handle, black.handle, first.offset, first.started_at_ms, " ".join(row.san for row in rows)]
-    end = told.end if key is None else end_word(key)
+    end = ended.end if key is None else end_word(key)
     return Game(
         key=hashlib.blake2b(json.dumps(facts).encode(), digest_size=10).hexdigest(),
         kind=GameKind.EXAMINED if run.analysed else GameKind.PLAYED,
@@ -101,7 +101,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         start_fen=anchors[0].fen if anchors else None,
         start_ply=run.base_ply,
         result=result,
-        reason=told.reason,
+        reason=ended.reason,
         reason_key=key,
         termination=termination,
         end=end,
@@ -110,7 +110,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         ended_at_ms=max((one.observation.ended_at_ms or 0 for one in runs), default=None),
         time_basis=TimeBasis.CLOCK,
         date_text=None if date is None else date.isoformat(),
-        complete=told.result is not None,
+        complete=ended.result is not None,
         continued=False,
         partner_game_no=None,
         me=None,

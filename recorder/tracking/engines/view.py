@@ -239,13 +239,15 @@ class EngineRun:
 
     def think(self, thought: ThinkingLine, white: bool | None, line: EngineLine) -> None:
         """Keep a line of thinking output."""
-        told = self.observation.thinking
-        told.append(thinking_of(thought, len(told), self.ply, self.name or self.engine, white, line.at_ms, line.offset))
+        thinking = self.observation.thinking
+        thinking.append(
+            thinking_of(thought, len(thinking), self.ply, self.name or self.engine, white, line.at_ms, line.offset)
+        )
 
     def think_on(self, text: str) -> None:
         """The last line's pv goes on."""
-        told = self.observation.thinking
-        told[-1] = told[-1]._replace(pv=f"{told[-1].pv} {text.strip()}".strip())
+        thinking = self.observation.thinking
+        thinking[-1] = thinking[-1]._replace(pv=f"{thinking[-1].pv} {text.strip()}".strip())
 
 
 def thinking_of(

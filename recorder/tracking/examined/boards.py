@@ -41,62 +41,62 @@ _TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOU
 _NAVIGATION: Final = {"forward": FORWARD, "backward": BACK, "revert": REVERT}
 _EXACT: Final = ("examiner", "end")
 _OURS: Final = re.compile(r"You are now |\S+ has made you ")
-_TOLD_RESULT: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
+_RESULT_LINE: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
 
 
-def follow_examined(held: GameTable, frame: Style12) -> Disposition:
+def follow_examined(table: GameTable, frame: Style12) -> Disposition:
     """Place a board of an examined game.
 
     Returns:
         SETUP for boards of the set-up mode, EXAMINED for all others.
     """
     number = frame.number
-    run = held.examined.get(number)
+    run = table.examined.get(number)
     if run is not None and run.suspended:
-        if run.renewed and _goes_on(run, frame):
+        if run.renewed and _continues(run, frame):
             run.suspended = run.renewed = False
             run.following = True
             run.me_plays = frame.relation == 2
         else:
-            del held.examined[number]
-            held.close(run, "unobserved")
+            del table.examined[number]
+            table.close(run, "unobserved")
             run = None
     beginning = run is None
-    starting = _starting(held, frame)
+    starting = _starting(table, frame)
     setting_up = starting is not None and starting.setup if run is None else _tree(run).setting_up
     try:
         if len(frame.board) != len(STANDARD_BOARD):
             raise ValueError("not 8×8")
-        seen = _seen(frame, _rules(held, run, frame, starting), held.lag_meaningless)
+        seen = _seen(frame, _rules(table, run, frame, starting), table.lag_meaningless)
     except ValueError:
-        held.anomaly(AnomalyKind.VARIANT, frame, "an examined board that is kept in the source only")
+        table.anomaly(AnomalyKind.VARIANT, frame, "an examined board that is kept in the source only")
         return Disposition.SETUP if setting_up else Disposition.EXAMINED
     if run is None:
-        run = _begin(held, frame, seen, starting)
-        held.starting = None
-        node = None if starting is not None and starting.placed else _tree(run).show(seen, run.told)
+        run = _begin(table, frame, seen, starting)
+        table.starting = None
+        node = None if starting is not None and starting.placed else _tree(run).show(seen, run.navigation)
     else:
-        run, node = _go_on(held, run, frame, seen)
+        run, node = _go_on(table, run, frame, seen)
     if run.names != frame.names:
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
         run.names = frame.names
     run.me_plays = frame.relation == 2
-    run.told = TYPED
+    run.navigation = TYPED
     run.last = frame
     clocks = frame.clocks
     if node is None:
-        _stand(run, seen.position, seen.ply)
+        _set_current(run, seen.position, seen.ply)
         run.event(EventKind.EXAMINE, PLACED, frame, text=seen.fen, clocks=clocks)
         return Disposition.SETUP
-    _stand(run, node.position, node.ply)
+    _set_current(run, node.position, node.ply)
     node.names = (run.white, run.black)
     node.shown = run.seq
     run.event(EventKind.EXAMINE, SHOWN, frame, value=node.number, clocks=clocks)
     return Disposition.SETUP if beginning and node.setup else Disposition.EXAMINED
 
 
-def _go_on(held: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) -> tuple[TrackedGame, Node | None]:
+def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) -> tuple[TrackedGame, Node | None]:
     """Show a board of an examination that goes on, or that goes on with another game under the same number.
 
     Returns:
@@ -104,16 +104,18 @@ def _go_on(held: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) 
     """
     tree = _tree(run)
     renamed = not run.between(frame.white, frame.black)
-    if tree.holds(seen, run.told) or (run.told and not renamed and not tree.setting_up and _has_other_names(run)):
-        run = _set_apart(held, run)
-        return run, _tree(run).show(seen, run.told)
-    if not (renamed and tree.returns(seen, run.told)):
-        node = tree.show(seen, run.told)
-        if node is None or not (renamed and tree.is_unrelated(node, run.told)):
+    if tree.holds(seen, run.navigation) or (
+        run.navigation and not renamed and not tree.setting_up and _has_other_names(run)
+    ):
+        run = _set_apart(table, run)
+        return run, _tree(run).show(seen, run.navigation)
+    if not (renamed and tree.returns(seen, run.navigation)):
+        node = tree.show(seen, run.navigation)
+        if node is None or not (renamed and tree.is_unrelated(node, run.navigation)):
             return run, node
         tree.take_out(node)
-    held.close(run, "reused")
-    run = _begin(held, frame, seen, None)
+    table.close(run, "reused")
+    run = _begin(table, frame, seen, None)
     return run, _tree(run).show(seen)
 
 
@@ -125,7 +127,7 @@ def _has_other_names(run: TrackedGame) -> bool:
     return not run.between(*tree.current.names)
 
 
-def _set_apart(held: GameTable, run: TrackedGame) -> TrackedGame:
+def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
     """Make the position that was set up a game of its own; the one that was examined before it is over.
 
     What happened since its board was shown goes with it, so that it can be read alone.
@@ -146,10 +148,10 @@ def _set_apart(held: GameTable, run: TrackedGame) -> TrackedGame:
     tree.placed, tree.setting_up, run.last = None, False, None
     if tree.current.names is not None:
         run.white, run.black = tree.current.names
-    held.close(run, "reused")
-    other = _begin(held, frame, placed, starting)
-    other.me_plays, other.told = run.me_plays, run.told
-    _stand(other, placed.position, placed.ply)
+    table.close(run, "reused")
+    other = _begin(table, frame, placed, starting)
+    other.me_plays, other.navigation = run.me_plays, run.navigation
+    _set_current(other, placed.position, placed.ply)
     if other.current is not None:
         since = [event for event in since if event.kind is not EventKind.NAMES or event.offset > frame.offset]
         other.current.events += [event._replace(seq=seq) for seq, event in enumerate(since)]
@@ -160,21 +162,25 @@ def _set_apart(held: GameTable, run: TrackedGame) -> TrackedGame:
     return other
 
 
-def _begin(held: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
-    told = held.facts.pop(frame.game_no, None)
-    facts = told if told is not None and told.matches(frame.white, frame.black) else HeaderFacts(frame.offset)
+def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
+    navigation = table.facts.pop(frame.game_no, None)
+    facts = (
+        navigation
+        if navigation is not None and navigation.matches(frame.white, frame.black)
+        else HeaderFacts(frame.offset)
+    )
     if starting is not None and facts.category is None:
         facts.category = starting.category
     run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
     run.examined = True
-    run.session = held.session
+    run.session = table.session
     variant, rules = variant_of(facts.category)
-    run.variant, run.rules_told = variant, rules is not None and not is_bare_wild(facts.category)
+    run.variant, run.rules_stated = variant, rules is not None and not is_bare_wild(facts.category)
     run.tree = tree = ExaminedTree()
-    tree.rules_told = run.rules_told and facts.category != "untimed"  # some servers call every examined game so
+    tree.rules_stated = run.rules_stated and facts.category != "untimed"  # some servers call every examined game so
     run.names = frame.names
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
-    held.examined[frame.number] = run
+    table.examined[frame.number] = run
     run.starting = starting
     if starting is not None:
         tree.setting_up = starting.setup
@@ -186,9 +192,9 @@ def _begin(held: GameTable, frame: Style12, seen: ShownBoard, starting: Starting
     return run
 
 
-def _starting(held: GameTable, frame: Style12) -> Starting | None:
+def _starting(table: GameTable, frame: Style12) -> Starting | None:
     """What told of the examination that begins with this board."""
-    return held.starting if held.remembered is None else held.remembered.get(frame.offset)
+    return table.starting if table.remembered is None else table.remembered.get(frame.offset)
 
 
 def _tree(run: TrackedGame) -> ExaminedTree:
@@ -196,18 +202,18 @@ def _tree(run: TrackedGame) -> ExaminedTree:
     return run.tree
 
 
-def _rules(held: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
+def _rules(table: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
     """The rules that the game has as far as anything told them."""
     if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return run.rules
-    facts = held.facts.get(frame.game_no) if run is None else run.facts
+    facts = table.facts.get(frame.game_no) if run is None else run.facts
     category = None if facts is None else facts.category
     if run is None and category is None and starting is not None:
         category = starting.category
     return variant_of(category)[1] or Rules.CHESS
 
 
-def _stand(run: TrackedGame, position: Position, ply: int) -> None:
+def _set_current(run: TrackedGame, position: Position, ply: int) -> None:
     """What the rest of the tracker sees of the game is the board being shown."""
     run.position, run.ply = position, ply
     run.history, run.base_ply = [position], ply
@@ -240,31 +246,31 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
 # -- the lines around it -------------------------------------------------------------------------------------------
 
 
-def examined_run(held: GameTable, game_no: int | None) -> TrackedGame | None:
+def examined_run(table: GameTable, game_no: int | None) -> TrackedGame | None:
     """The examined game that somebody's words are about: the one with their number, without one the only one shown."""
     if game_no is not None:
-        return held.examined.get(str(game_no))
-    shown = _shown(held)
+        return table.examined.get(str(game_no))
+    shown = _shown(table)
     return shown[0] if len(shown) == 1 else None
 
 
-def _shown(held: GameTable) -> list[TrackedGame]:
-    return [run for run in held.examined.values() if not run.suspended]
+def _shown(table: GameTable) -> list[TrackedGame]:
+    return [run for run in table.examined.values() if not run.suspended]
 
 
-def _meant(held: GameTable, event: ExamineNotice) -> TrackedGame | None:
+def _meant(table: GameTable, event: ExamineNotice) -> TrackedGame | None:
     """The examined game that a line means; None: none is shown, or it may be any of several.
 
     Lasker's lines about what examiners do have a number too low by one; those of FICS 1.6.2 have none. There the line
     behind a typed move follows its board, and the others tell who did it.
     """
-    shown = _shown(held)
+    shown = _shown(table)
     if event.game_no is not None:
-        if event.kind not in _EXACT and held.session.family_now is Family.LASKER:
-            above = held.examined.get(str(event.game_no + 1))
+        if event.kind not in _EXACT and table.session.family_now is Family.LASKER:
+            above = table.examined.get(str(event.game_no + 1))
             if above in shown:
                 return above
-        return held.examined.get(str(event.game_no))
+        return table.examined.get(str(event.game_no))
     if len(shown) > 1 and event.kind == "move":
         newest = max(shown, key=lambda run: run.last.offset if run.last is not None else -1)
         printed = newest.last.pretty if newest.last is not None else None
@@ -275,25 +281,25 @@ def _meant(held: GameTable, event: ExamineNotice) -> TrackedGame | None:
     return shown[0] if len(shown) == 1 else None
 
 
-def take_notice(held: GameTable, event: ExamineNotice) -> None:
+def take_notice(table: GameTable, event: ExamineNotice) -> None:
     """Place a line about an examined game: it says how the next board comes to be shown, or what the last one was."""
     kind, line = event.kind, event.line
     begins = kind == "start" or (kind == "setup-begin" and line.text.startswith("Starting"))
     if begins:
-        _told_of(held, kind == "setup-begin", event)
+        _note_start(table, kind == "setup-begin", event)
         return
-    run = _meant(held, event)
+    run = _meant(table, event)
     if kind in ("setup-begin", "setup", "setup-end", "refused"):
-        mine = [one for one in held.examined.values() if one.me_plays and not one.suspended]
+        mine = [one for one in table.examined.values() if one.me_plays and not one.suspended]
         run = mine[0] if len(mine) == 1 else run
         if run is None and kind == "setup-begin":
-            _told_of(held, True, event)
+            _note_start(table, True, event)
     if run is None:
         return
     tree = _tree(run)
     run.event(EventKind.EXAMINE, kind, (line.offset, line.at_ms), actor=event.actor, value=event.value, text=event.text)
     if kind in _NAVIGATION:
-        run.told = _NAVIGATION[kind]
+        run.navigation = _NAVIGATION[kind]
     elif kind == "commit":
         tree.commit()
     elif kind == "move" and tree.current is not None and tree.placed is None:
@@ -301,83 +307,83 @@ def take_notice(held: GameTable, event: ExamineNotice) -> None:
     elif kind == "setup-begin":
         tree.setting_up = True
     elif kind == "setup-end":
-        _confirm(_set_apart(held, run), line.offset, line.at_ms)
+        _confirm(_set_apart(table, run), line.offset, line.at_ms)
     elif kind == "examiner" and _OURS.match(event.text):
         run.renewed = run.suspended
     elif kind == "result":
-        _take_result(held, run, event)
+        _take_result(table, run, event)
     elif kind == "end" and event.text.startswith("You are no longer"):
-        run = settle(held, run)
-        del held.examined[str(run.game_no)]
-        held.close(run, "unobserved")
+        run = settle(table, run)
+        del table.examined[str(run.game_no)]
+        table.close(run, "unobserved")
 
 
-def _take_result(held: GameTable, run: TrackedGame, event: ExamineNotice) -> None:
+def _take_result(table: GameTable, run: TrackedGame, event: ExamineNotice) -> None:
     """A result is told of the board being shown; one that was being set up holds with it."""
-    told = _TOLD_RESULT.fullmatch(event.text)
-    if told is None or _tree(run).setting_up:
+    match = _RESULT_LINE.fullmatch(event.text)
+    if match is None or _tree(run).setting_up:
         return
-    run = _set_apart(held, run)
+    run = _set_apart(table, run)
     _confirm(run, event.line.offset, event.line.at_ms)
     current = _tree(run).current
     if current is not None:
-        current.result = (told["result"], told["words"])
+        current.result = (match["result"], match["words"])
 
 
-def _told_of(held: GameTable, setup: bool, event: ExamineNotice) -> None:
-    if held.remembered is None:
-        held.starting = Starting(setup, event.line.offset, event.line.at_ms, event.text)
+def _note_start(table: GameTable, setup: bool, event: ExamineNotice) -> None:
+    if table.remembered is None:
+        table.starting = Starting(setup, event.line.offset, event.line.at_ms, event.text)
 
 
 def _confirm(run: TrackedGame, offset: int, at_ms: int | None) -> None:
     node = _tree(run).confirm()
     if node is None:
         return
-    _stand(run, node.position, node.ply)
+    _set_current(run, node.position, node.ply)
     node.names = (run.white, run.black)
     node.shown = run.seq
     run.event(EventKind.EXAMINE, SHOWN, (offset, at_ms), value=node.number)
 
 
-def settle(held: GameTable, run: TrackedGame) -> TrackedGame:
+def settle(table: GameTable, run: TrackedGame) -> TrackedGame:
     """Nothing more is told of an examined game: a position set up that nobody is setting up any more is what it is.
 
     Returns:
         The game that was examined last.
     """
-    return run if _tree(run).setting_up else _set_apart(held, run)
+    return run if _tree(run).setting_up else _set_apart(table, run)
 
 
-def leave(held: GameTable, number: str, offset: int) -> None:
+def leave(table: GameTable, number: str, offset: int) -> None:
     """We are told no more of an examined game, unless it is because we examine it ourselves from now on."""
-    run = held.examined.get(number)
+    run = table.examined.get(number)
     if run is not None and not run.suspended:
-        run = settle(held, run)
+        run = settle(table, run)
         run.suspended = True
         run.renewed = run.following = False
         run.end_offset = offset
 
 
-def close_left(held: GameTable, offset: int) -> None:
+def close_left(table: GameTable, offset: int) -> None:
     """Be finished with the examined games that were left a while before a place of the source."""
-    for number, run in list(held.examined.items()):
+    for number, run in list(table.examined.items()):
         if run.suspended and run.end_offset < offset - _LEFT_WAIT_BYTES:
-            del held.examined[number]
-            held.close(run, "unobserved")
+            del table.examined[number]
+            table.close(run, "unobserved")
 
 
-def lose_all(held: GameTable, line: Line) -> None:
+def lose_all(table: GameTable, line: Line) -> None:
     """The connection or the login ends with this line: be finished with every examined game."""
-    for number, run in list(held.examined.items()):
+    for number, run in list(table.examined.items()):
         if not run.suspended:
-            run = settle(held, run)
+            run = settle(table, run)
             run.event(EventKind.FEED, "lost feed", (line.offset, line.at_ms), text=line.text)
-        del held.examined[number]
-        held.close(run, "unobserved" if run.suspended else "lost-feed")
-    held.starting = None
+        del table.examined[number]
+        table.close(run, "unobserved" if run.suspended else "lost-feed")
+    table.starting = None
 
 
-def _goes_on(run: TrackedGame, frame: Style12) -> bool:
+def _continues(run: TrackedGame, frame: Style12) -> bool:
     """Whether we are shown, as an examiner, what we were shown as an observer."""
     tree = _tree(run)
     shown = tree.placed or (None if tree.current is None else tree.current.seen)

@@ -44,25 +44,25 @@ def with_lines(run: TrackedGame) -> TrackedGame:
         last = Node(len(tree.nodes), len(tree.nodes), tree.placed, stored=True)
         last.setup = True
         roots = [*roots, last]
-    twin = run.twin()
-    twin.observations = []
+    copy = run.copy()
+    copy.observations = []
     places: dict[int, tuple[int, int]] = {}  # node's number → observation, line
     for index, root in enumerate(roots):
-        twin.observations.append(_observation(run, raw, root, places, index))
+        copy.observations.append(_observation(run, raw, root, places, index))
     begun = {root.seen.offset: index for index, root in enumerate(roots) if root.setup}
-    _share_out(raw, twin.observations, places, begun)
-    main = main_observation(twin.observations)
+    _share_out(raw, copy.observations, places, begun)
+    main = main_observation(copy.observations)
     root = roots[main]
     shown = [node for node in tree.nodes if node.tree == root.tree and node.names is not None]
     if shown:
-        twin.white, twin.black = max(shown, key=lambda node: node.shown).names or (run.white, run.black)
-    twin.setup = root.setup and not _is_normal_start(root)
+        copy.white, copy.black = max(shown, key=lambda node: node.shown).names or (run.white, run.black)
+    copy.setup = root.setup and not _is_normal_start(root)
     end = _end_of_main(root)
     if end.result is not None:
-        twin.result, twin.reason = end.result
-        told = read_reason(twin.reason, twin.white, twin.black, twin.result)
-        twin.reason_key, twin.termination = told.key, told.termination
-    return twin
+        copy.result, copy.reason = end.result
+        meaning = read_reason(copy.reason, copy.white, copy.black, copy.result)
+        copy.reason_key, copy.termination = meaning.key, meaning.termination
+    return copy
 
 
 def _is_normal_start(root: Node) -> bool:

@@ -22,7 +22,7 @@ class ExaminedTree:
     Attributes:
         nodes: in the order in which they were first known. current: the one being shown.
         placed: a position being set up, that no move and no line has confirmed. setting_up: a line told of it.
-        rules_told: the server told the variant, so no other rules may prove a move.
+        rules_stated: the server stated the variant, so no other rules may prove a move.
     """
 
     def __init__(self) -> None:
@@ -30,12 +30,12 @@ class ExaminedTree:
         self.current: Node | None = None
         self.placed: ShownBoard | None = None
         self.setting_up = False
-        self.rules_told = False
+        self.rules_stated = False
         self._roots: dict[int, Node] = {}  # by tree
         self._by_board: dict[tuple[int, str], list[Node]] = {}
         self._in_tree: dict[tuple[int, int, str], list[Node]] = {}  # by tree, ply and board
         self._by_ply: dict[tuple[int, int], list[Node]] = {}  # by tree and ply
-        self._hung_anew = 0
+        self._moved_since = 0
         self._committed: Node | None = None  # all above it is the main line, and nothing beside it is stored
 
     @property
@@ -73,23 +73,23 @@ class ExaminedTree:
         placed, current = self.placed, self.current
         return None if placed is None or current is None or self._same(current, placed) else placed
 
-    def holds(self, seen: ShownBoard, told: str) -> bool:
+    def holds(self, seen: ShownBoard, navigation: str) -> bool:
         """Whether a board tells that the position that was set up holds from here on."""
         if self.setting_up or self.placed is None:
             return False
-        return (told != TYPED and self._is_placed(seen)) or self._follows_placed(seen)
+        return (navigation != TYPED and self._is_placed(seen)) or self._follows_placed(seen)
 
-    def returns(self, seen: ShownBoard, told: str) -> bool:
+    def returns(self, seen: ShownBoard, navigation: str) -> bool:
         """Whether a board without a move is shown again, and no line says that anybody went back to it."""
-        if seen.lan is not None or told or self.placed is not None or self.current is None:
+        if seen.lan is not None or navigation or self.placed is not None or self.current is None:
             return False
-        return not self._same(self.current, seen) and self._known(seen, told) is not None
+        return not self._same(self.current, seen) and self._known(seen, navigation) is not None
 
-    def is_unrelated(self, node: Node, told: str) -> bool:
+    def is_unrelated(self, node: Node, navigation: str) -> bool:
         """Whether neither a move nor a line leads from the other boards to a node that has just been shown."""
         if node is not self.nodes[-1] or node.shown >= 0 or node.children:
             return False
-        return len(self.nodes) > 1 if node.parent is None else not (node.joined or told)
+        return len(self.nodes) > 1 if node.parent is None else not (node.joined or navigation)
 
     def take_out(self, node: Node) -> None:
         """Forget the newest node, which is of another game."""
@@ -102,7 +102,7 @@ class ExaminedTree:
         for kept in (self._by_board[ply, board], self._in_tree[node.tree, ply, board], self._by_ply[node.tree, ply]):
             kept.pop()
 
-    def show(self, seen: ShownBoard, told: str = TYPED) -> Node | None:
+    def show(self, seen: ShownBoard, navigation: str = TYPED) -> Node | None:
         """Show a board.
 
         Args:
@@ -114,15 +114,15 @@ class ExaminedTree:
             self.place(seen)
             return None
         if self.placed is not None:
-            if told and self._is_placed(seen):
+            if navigation and self._is_placed(seen):
                 return self.confirm()
-            if self._follows_placed(seen) or (told and not self.nodes):
+            if self._follows_placed(seen) or (navigation and not self.nodes):
                 self.confirm()
-            elif seen.lan is None and self._known(seen, told) is None and not told:
+            elif seen.lan is None and self._known(seen, navigation) is None and not navigation:
                 self.place(seen)
                 return None
-        node = self._find(seen, told)
-        if node is None and seen.lan is None and not told and self.nodes:
+        node = self._find(seen, navigation)
+        if node is None and seen.lan is None and not navigation and self.nodes:
             self.place(seen)
             return None
         if node is None:
@@ -227,33 +227,33 @@ class ExaminedTree:
 
     # -- where a board belongs ---------------------------------------------------------------------------------
 
-    def _find(self, seen: ShownBoard, told: str) -> Node | None:
+    def _find(self, seen: ShownBoard, navigation: str) -> Node | None:
         current = self.current
         if current is None:
             return None
         if self._same(current, seen):
-            self._better(current, seen, told)
+            self._better(current, seen, navigation)
             return current
-        if told not in UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
+        if navigation not in UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
             child = next((node for node in self._children(current, seen) if self._same(node, seen)), None)
             if child is None:
-                child = self._child(current, seen, told)
+                child = self._child(current, seen, navigation)
             if child is not None:
                 if not child.joined:
                     self._prove_under(child, current)
-                self._better(child, seen, told)
+                self._better(child, seen, navigation)
                 return child
-        known = self._known(seen, told)
+        known = self._known(seen, navigation)
         if known is not None:
-            self._better(known, seen, told)
+            self._better(known, seen, navigation)
             return known
         if seen.lan is not None:
-            for before in self._befores(seen, told):
-                child = self._child(before, seen, told)
+            for before in self._befores(seen, navigation):
+                child = self._child(before, seen, navigation)
                 if child is not None:
                     return child
-        if told or (seen.lan is not None and seen.ply > current.ply):
-            return self._between(seen, told)
+        if navigation or (seen.lan is not None and seen.ply > current.ply):
+            return self._between(seen, navigation)
         return None
 
     @staticmethod
@@ -264,7 +264,7 @@ class ExaminedTree:
         listed = node.row is not None and node.row.origin_code == Origin.MOVELIST
         return listed or node.seen.lan == seen.lan
 
-    def _known(self, seen: ShownBoard, told: str) -> Node | None:
+    def _known(self, seen: ShownBoard, navigation: str) -> Node | None:
         """A node with this board: above the current one, below it, else elsewhere in its tree, else in another."""
         current = self.current
         if current is None:
@@ -276,21 +276,21 @@ class ExaminedTree:
         found = [node for node in self._in_tree.get((current.tree, *board), ()) if self._same(node, seen)]
         if not found:
             found = [node for node in self._by_board.get(board, ()) if self._same(node, seen)]
-        downwards = told not in UPWARDS
+        downwards = navigation not in UPWARDS
         return min(found, key=lambda node: (not (downwards and node.is_under(current)), -node.shown), default=None)
 
-    def _befores(self, seen: ShownBoard, told: str) -> list[Node]:
+    def _befores(self, seen: ShownBoard, navigation: str) -> list[Node]:
         """Nodes one ply before the board, on the current one's line: those above it, or below it."""
         current = self.current
         assert current is not None
         if seen.ply <= current.ply:
             above = current.up_to(seen.ply - 1)
             return [] if above is None or above.ply != seen.ply - 1 else [above]
-        if told in UPWARDS:
+        if navigation in UPWARDS:
             return []
         return [node for node in self._by_ply.get((current.tree, seen.ply - 1), ()) if node.is_under(current)]
 
-    def _child(self, parent: Node, seen: ShownBoard, told: str) -> Node | None:
+    def _child(self, parent: Node, seen: ShownBoard, navigation: str) -> Node | None:
         """A new child of a known board, if the move leads there."""
         played = self._prove(parent.position, seen)
         if played is None:
@@ -302,12 +302,12 @@ class ExaminedTree:
             if not other.joined and above is not None and parent.is_under(above) and self._same(other, seen):
                 self._join(other, parent, played)
                 return other
-        node = self._add(seen, self._is_stored(told), parent.tree)
+        node = self._add(seen, self._is_stored(navigation), parent.tree)
         for child in list(parent.children):
             # The unseen plies up to that board go on from here, if it is on the same line.
             if not child.joined and child.ply > seen.ply:
                 on_line = current is not None and current.is_under(child)
-                same = told in UPWARDS if on_line else told == FORWARD and child.stored
+                same = navigation in UPWARDS if on_line else navigation == FORWARD and child.stored
                 if same and could_follow(played[2], child.position, child.ply - seen.ply):
                     self._hang(child, node)
         self._join(node, parent, played)
@@ -316,21 +316,21 @@ class ExaminedTree:
                 self._prove_under(child, node)
         return node
 
-    def _between(self, seen: ShownBoard, told: str) -> Node | None:
+    def _between(self, seen: ShownBoard, navigation: str) -> Node | None:
         """A board beyond plies that were not shown: above the current one, or below it."""
         current = self.current
         assert current is not None
         over: Node | None
         under: Node | None
-        if seen.ply < current.ply and told:
+        if seen.ply < current.ply and navigation:
             under = current.last_beyond(seen.ply)
             over = under.parent
             if over is not None and over.ply == seen.ply:
                 return None
-        elif seen.ply > current.ply and seen.lan is not None and told not in UPWARDS:
+        elif seen.ply > current.ply and seen.lan is not None and navigation not in UPWARDS:
             over, under = current, None
             while over.ply < seen.ply:
-                line = [node for node in over.branches() if node.stored] if told else over.children
+                line = [node for node in over.branches() if node.stored] if navigation else over.children
                 if len(line) != 1:
                     break
                 if line[0].ply > seen.ply:
@@ -347,7 +347,7 @@ class ExaminedTree:
             return None
         if over is not None and seen.lan is None:
             return None
-        node = self._add(seen, self._is_stored(told), current.tree)
+        node = self._add(seen, self._is_stored(navigation), current.tree)
         if over is not None:
             self._hang(node, over)
         if under is not None:
@@ -356,10 +356,10 @@ class ExaminedTree:
                 self._prove_under(under, node)
         return node
 
-    def _is_stored(self, told: str) -> bool:
+    def _is_stored(self, navigation: str) -> bool:
         """Whether what a line told of shows the game that the server keeps."""
         current = self.current
-        return told in (FORWARD, REVERT) or (told == BACK and current is not None and current.stored)
+        return navigation in (FORWARD, REVERT) or (navigation == BACK and current is not None and current.stored)
 
     # -- hanging nodes -----------------------------------------------------------------------------------------
 
@@ -385,13 +385,13 @@ class ExaminedTree:
         parent.children.append(node)
         node.set_leap()
         if node.children:
-            self._hang_all_anew()
+            self._reset_leaps()
 
-    def _hang_all_anew(self) -> None:
+    def _reset_leaps(self) -> None:
         """Now and then reckon all leaps anew: those of what hangs below a node that was hung elsewhere are short."""
-        self._hung_anew += 1
-        if self._hung_anew**2 > len(self.nodes):
-            self._hung_anew = 0
+        self._moved_since += 1
+        if self._moved_since**2 > len(self.nodes):
+            self._moved_since = 0
             for node in sorted(self.nodes, key=lambda node: node.ply):
                 node.set_leap()
 
@@ -413,10 +413,13 @@ class ExaminedTree:
         self._join(node, parent, played)
         return True
 
-    def _better(self, node: Node, seen: ShownBoard, told: str) -> None:
+    def _better(self, node: Node, seen: ShownBoard, navigation: str) -> None:
         """A board is shown again: the frame tells more of it than a list did, or than its being typed."""
         # Some servers go forward through what was typed, too: such a line does not begin at a stored move.
-        row, stored = node.row, told == FORWARD and not node.stored and node.parent is not None and node.parent.stored
+        row, stored = (
+            node.row,
+            navigation == FORWARD and not node.stored and node.parent is not None and node.parent.stored,
+        )
         if row is None or seen.row is None or not node.joined:
             self._store(node, stored)
             return
@@ -454,7 +457,7 @@ class ExaminedTree:
             return None
         pretty = seen.pretty if seen.whole else None
         played = advance(before, seen.lan, pretty, seen.position.board)
-        if isinstance(played, str) and not self.rules_told and before.rules is not Rules.BOARDS:
+        if isinstance(played, str) and not self.rules_stated and before.rules is not Rules.BOARDS:
             played = advance(before._replace(rules=Rules.BOARDS), seen.lan, pretty, seen.position.board)
         return None if isinstance(played, str) else played
 
