@@ -23,7 +23,6 @@ from recorder.errors import ExitCode
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-STARTED = (ROOT / "docs/getting-started/index.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -81,11 +80,6 @@ def test_every_command_has_help_and_a_section(name: str) -> None:
             assert re.fullmatch("ICS_RECORDER_[A-Z0-9_]+", param.envvar)  # a shell can set it
 
 
-def test_getting_started_shows_every_command() -> None:
-    shown = {words[0] for words in used_commands(STARTED)}
-    assert shown == set(main.commands)
-
-
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 120
 
@@ -120,14 +114,6 @@ def test_the_program_of_the_readme_prints_what_it_shows(checkout: Path, capsys: 
     ((program, printed),) = re.findall(r"```python\n(.*?)```\n\nThis prints:\n\n```\n(.*?)```", README, re.DOTALL)
     exec(compile(program, "README.md", "exec"), {})
     assert capsys.readouterr().out == printed
-
-
-def test_the_program_of_getting_started_runs(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", STARTED, re.DOTALL)
-    log = ROOT / "tests/corpus/server/c08_adjourn/observer_GuestXw.raw"
-    (checkout / "session.log").write_bytes(log.read_bytes())
-    exec(compile(program, "getting-started.md", "exec"), {})
-    assert "[('e4', 905000, 0, None), ('e5', 905000, 0, None)" in capsys.readouterr().out
 
 
 def test_python_reference_is_generated() -> None:
@@ -213,29 +199,6 @@ def test_make_targets_in_documents_exist() -> None:
 def test_all_exit_codes_are_in_the_reference() -> None:
     rows = re.findall(r"^\| \d+ \|.*$", reference(), re.MULTILINE)
     assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
-
-
-def test_commands_of_getting_started_on_bundled_logs_run(tmp_path: Path) -> None:
-    (block,) = re.findall(r"```sh\n(.*?)```", STARTED, re.DOTALL)
-    printed = []
-    for line in block.splitlines():
-        program, *words = line.split("#")[0].split()
-        assert program == ".venv/bin/ics-recorder"
-        words = [word.replace("demo/", f"{tmp_path}/") for word in words]
-        words = [
-            name for word in words for name in (map(str, ROOT.glob(word)) if word.startswith("tests/") else [word])
-        ]
-        result = CliRunner().invoke(main, words, catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        printed.append(result.stdout)
-    bpgn, lecture, engine, clocks, _, shown, _, match = printed
-    assert "1B. e4{" in bpgn
-    assert "(2... b5 {Kramnik kibitz: look at <12> this} 3. g3)" in lecture
-    assert "[%eval " in engine
-    assert "[%clk 0:" in clocks
-    assert "[%emt" not in clocks
-    assert re.search(r"^Sources: +xboard_\w+.debug.gz, xboard_\w+.debug.gz$", shown, re.MULTILINE)
-    assert match.startswith("Board A: ")
 
 
 def test_keys_in_examples_are_of_the_demo() -> None:

@@ -1,0 +1,106 @@
+"""Every command, column, measure, picture, setting, variable and exit code is on a hand-written page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import recorder.measures
+import recorder.plots
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS
+from recorder.cli import main
+from recorder.cli.reference import reference
+from recorder.errors import ExitCode
+from tests.docs.pages import ROOT, blocks, hand_written
+
+TEXTS = {path.relative_to(ROOT / "docs").as_posix(): path.read_text(encoding="utf-8") for path in hand_written()}
+ALL = "\n".join(TEXTS.values())
+CODE = "\n".join([block.body for text in TEXTS.values() for block in blocks(text)] + re.findall(r"`([^`\n]+)`", ALL))
+PRODUCT = [path for folder in ("recorder", "storage", "exporters", ".ci") for path in (ROOT / folder).rglob("*.py")]
+
+
+def commands(group: click.Group, path: str = "") -> dict[str, click.Command]:
+    found: dict[str, click.Command] = {}
+    for name, command in group.commands.items():
+        found[path + name] = command
+        if isinstance(command, click.Group):
+            found |= commands(command, f"{path}{name} ")
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name, one in commands(main).items() if not isinstance(one, click.Group)])
+def test_every_command_is_on_a_page(name: str) -> None:
+    """Options may stand between a group and its command, as in ``duplicates``."""
+    words = name.split()
+    assert re.search(r"\b" + r"\b.{0,40}\b".join(map(re.escape, words)) + r"\b", CODE), name
+
+
+def test_every_option_and_its_variable_are_in_the_reference() -> None:
+    page = reference()
+    for name, command in commands(main).items():
+        (section,) = re.findall(rf"^## ics-recorder {name}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert all(re.search(rf"{word}\b", section) for word in (*option.opts, *option.secondary_opts)), name
+                assert f"`{option.envvar}`" in section, name
+
+
+@pytest.mark.parametrize(
+    "column",
+    sorted(
+        {one.name for group in (PLY_COLUMNS, SIDE_COLUMNS, GAME_COLUMNS, EVENT_COLUMNS, ON_REQUEST) for one in group}
+    ),
+)
+def test_every_column_is_on_the_page_of_tables(column: str) -> None:
+    assert re.search(rf"^\| {column} \|", TEXTS["reference/tables.md"], re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", recorder.measures.__all__)
+def test_every_measure_has_a_section(name: str) -> None:
+    assert re.search(rf"^##+ .*\b{name}\b", TEXTS["reference/measures.md"], re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", recorder.plots.PICTURES)
+def test_every_picture_is_on_the_page_of_pictures(name: str) -> None:
+    assert re.search(rf"^\| {name} \| `", TEXTS["reference/pictures.md"], re.MULTILINE)
+
+
+def test_every_exit_code_is_on_its_page() -> None:
+    rows = re.findall(r"^\| (\d+) \|", TEXTS["reference/exit-codes.md"], re.MULTILINE)
+    assert [int(row) for row in rows] == [code.value for code in ExitCode]
+
+
+def variables() -> set[str]:
+    """The environment variables that the program reads by a name of its own."""
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PRODUCT)
+    read = re.findall(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""", source)
+    named = re.findall(r"""["'](ICS_RECORDER_[A-Z]+|NOTIFY_SOCKET|WATCHDOG_USEC)["']""", source)
+    return {*read, *named}
+
+
+def test_every_environment_variable_is_on_its_page() -> None:
+    found = variables()
+    assert {"ICS_RECORDER_DB", "ICS_RECORDER_PASSWORD", "NO_COLOR"} <= found
+    listed = set(re.findall(r"`([A-Z_]+)`", TEXTS["reference/environment.md"]))
+    assert found <= listed, found - listed
+
+
+def test_the_glossary_is_sorted_and_names_each_term_once() -> None:
+    terms = re.findall(r"^\| ([^|]+) \| ", TEXTS["reference/glossary.md"], re.MULTILINE)[1:]
+    assert terms == sorted(set(terms), key=str.lower)
+
+
+def test_modules_and_targets_of_developers_exist() -> None:
+    for module in set(re.findall(r"python -m ((?:tests|benchmarks|recorder|storage)[\w.]*)", ALL)):
+        path = ROOT / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", ALL)) <= targets
+
+
+def test_pages_are_found() -> None:
+    assert Path(ROOT / "docs/index.md") in hand_written()
+    assert len(TEXTS) > 40

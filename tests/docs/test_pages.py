@@ -1,0 +1,70 @@
+"""Everything on the hand-written pages runs, and prints what they show."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, blocks, fits, hand_written, steps, words_of
+
+PAGES = hand_written()
+_RUN = {"console", "python", "sh", "sql", "run"}
+_PLAIN = {"", "text", "bash", "shell"}
+_COMMAND = re.compile(r"^(?:\$ |\.venv/bin/)?(?:ics-recorder |python -m |make )", re.MULTILINE)
+
+
+def has_something_to_run(path: Path) -> bool:
+    return any(block.language in _RUN and block.not_run is None for block in blocks(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in PAGES if has_something_to_run(path)],
+    ids=lambda path: str(path.relative_to(ROOT / "docs")),
+)
+def test_a_page_runs_and_prints_what_it_shows(path: Path) -> None:
+    command = [sys.executable, "-m", "tests.docs.run_page", str(path)]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
+def test_commands_are_run_or_marked_with_a_reason(path: Path) -> None:
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if block.language in _PLAIN and block.not_run is None and not block.printed:
+            assert not _COMMAND.search(block.body), (
+                f"{path}:{block.line}: make it console or sh, or say why it is not run"
+            )
+        if block.not_run is not None:
+            assert len(block.not_run.split()) > 1, f"{path}:{block.line}"
+
+
+def test_marks_belong_to_the_block_below_them() -> None:
+    page = "a\n\n<!-- not run: needs a server -->\n<!-- exit status: 8 -->\n```console\n$ x\n```\n\n<!-- run: y -->\n\n"
+    page += "```python\nprint(1)\n```\n\nThis prints:\n\n```\n1\n```\n"
+    marked, hidden, program, printed = blocks(page)
+    assert (marked.not_run, marked.status, marked.line) == ("needs a server", 8, 5)
+    assert (hidden.language, hidden.body) == ("run", "y")
+    assert (program.not_run, program.status, program.printed) == (None, 0, False)
+    assert printed.printed
+
+
+def test_commands_go_on_in_the_next_line() -> None:
+    assert steps("$ a \\\n>   b\n1\n\n2\n$ c\n") == [("a b", "1\n\n2"), ("c", "")]
+
+
+def test_a_command_with_operators_needs_a_shell() -> None:
+    assert words_of("record --observe 'a & b' x") == ["record", "--observe", "a & b", "x"]
+    for command in ("a | b", "a > b", "a; b", "a && b", 'a "$(b)"'):
+        assert words_of(command) is None
+
+
+def test_an_ellipsis_stands_for_lines_and_sizes_may_differ() -> None:
+    assert fits("a\n…\nd, 12 KiB", "a\nb\nc\nd, 13 KiB  \n")
+    assert fits("a\n…\nb", "a\nb\n")
+    assert not fits("a\n…\nc", "a\nb\n")
+    assert not fits("a", "a\nb\n")
