@@ -40,7 +40,7 @@ from recorder.tracking.engines.view import thinking_of
 
 __all__ = ["CecpDriver"]
 
-_HANDS: Final = re.compile(r"\[[^\[\]]*\]")
+_HOLDINGS: Final = re.compile(r"\[[^\[\]]*\]")
 _ALONE_MS: Final = 50
 _DOT_MS: Final = 500  # between two questions how far it is
 _MATED_MS: Final = 500  # without a line behind a mate
@@ -76,14 +76,14 @@ class CecpDriver:
         self._variant = self._variant_of(game)
         await self._new(game)
 
-    async def tell(self, step: SetUp | Play | TakeBack) -> None:
+    async def send(self, step: SetUp | Play | TakeBack) -> None:
         match step:
             case SetUp():
                 self._set_up(step)
             case Play():
                 await self._move(step)
             case TakeBack(plies):
-                self._session.say(*[Plain("undo")] * plies)
+                self._session.send(*[Plain("undo")] * plies)
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
         found = Collected(look)
@@ -95,15 +95,15 @@ class CecpDriver:
         if self._is_edited and not _is_believed(look.position, bool(line.plays)):
             found.notes.append("was not asked: without setboard it cannot be told who may castle")
             return found.found()
-        self._tell_hands(look)
-        self._tell_clocks(look)
+        self._send_holdings(look)
+        self._send_clocks(look)
         await self._analyse(found)
         session.require_speech()
         return found.found()
 
     async def end_game(self, game: Game) -> None:
         reason = (game.reason or "").replace("{", "(").replace("}", ")") or None
-        self._session.say(Result(game.result, reason))
+        self._session.send(Result(game.result, reason))
         await self._session.settle()
 
     # -- the game ------------------------------------------------------------------------------------------------------
@@ -128,23 +128,23 @@ class CecpDriver:
     async def _new(self, game: Game) -> None:
         session = self._session
         self._game = game
-        session.say(*session.settings, Plain("new"), *self._variant_again())
+        session.send(*session.settings, Plain("new"), *self._variant_command())
         if game.base_s is not None and game.base_s + (game.increment_s or 0) > 0:
-            session.say(LevelCommand(0, game.base_s, 1000 * (game.increment_s or 0)))
-        session.say(Plain("post"), Plain("easy"), Plain("force"))
+            session.send(LevelCommand(0, game.base_s, 1000 * (game.increment_s or 0)))
+        session.send(Plain("post"), Plain("easy"), Plain("force"))
         self._hands = None
         self._is_edited = False
         await session.settle()
         session.refused = None
 
-    def _variant_again(self) -> list[Command]:
+    def _variant_command(self) -> list[Command]:
         return [] if self._variant == "normal" else [Texted("variant", self._variant)]
 
     def _set_up(self, step: SetUp) -> None:
         if step.usual:
             return
         if self._session.features["setboard"] == 1:
-            self._session.say(Texted("setboard", _HANDS.sub("", step.fen, count=1)))
+            self._session.send(Texted("setboard", _HOLDINGS.sub("", step.fen, count=1)))
         else:
             self._edit(step.position)
         self._hands = ("", "") if step.position.hands is not None else None
@@ -155,9 +155,9 @@ class CecpDriver:
             raise self._process.error("cannot set up positions of chess960 (it has no setboard)")
         self._is_edited = True
         if not position.white_to_move:
-            self._session.say(Plain("new"), *self._variant_again(), Plain("force"), self._user_move("a2a3"))
-        self._session.say(Plain("edit"))
-        self._process.say(*edit_lines(position.board))
+            self._session.send(Plain("new"), *self._variant_command(), Plain("force"), self._user_move("a2a3"))
+        self._session.send(Plain("edit"))
+        self._process.send(*edit_lines(position.board))
 
     def _user_move(self, text: str) -> UserMove:
         move = parse_move(text)
@@ -195,16 +195,16 @@ class CecpDriver:
         if session.refused is not None:
             raise self._process.error(f"does not take {refused}, which was played")
 
-    def _tell_hands(self, look: Look) -> None:
+    def _send_holdings(self, look: Look) -> None:
         """In bughouse always; in crazyhouse the moves tell, but for a position that was set up."""
         hands = look.position.hands
         if hands is None or hands == self._hands:
             return
         if look.position.rules is Rules.BUGHOUSE or self._hands is not None:
-            self._session.say(Holding(*hands))
+            self._session.send(Holding(*hands))
         self._hands = hands if look.position.rules is Rules.BUGHOUSE else None
 
-    def _tell_clocks(self, look: Look) -> None:
+    def _send_clocks(self, look: Look) -> None:
         """The recorded clocks: the engine's is that of the side to move."""
         if self._session.features["time"] != 1:
             return
@@ -212,12 +212,12 @@ class CecpDriver:
         own_ms, other_ms = clocks_ms if look.position.white_to_move else clocks_ms[::-1]
         for word, clock_ms in (("time", own_ms), ("otim", other_ms)):
             if clock_ms is not None:
-                self._session.say(Number(word, max(0, clock_ms // 10)))
+                self._session.send(Number(word, max(0, clock_ms // 10)))
 
     async def _analyse(self, found: Collected) -> None:
         """Source: section 12."""
         session, process = self._session, self._process
-        session.say(Plain("analyze"))
+        session.send(Plain("analyze"))
         begun_ms = process.now_ms
         until_ms = begun_ms + self._limits.most_ms
         silent_ms = until_ms if self._limits.time_ms is not None else begun_ms + self._process.patience.answer_ms
@@ -237,10 +237,10 @@ class CecpDriver:
                     found.notes.append(f"did not reach its limit in {(process.now_ms - begun_ms) // 1000} s")
                 break
             else:
-                session.say(Plain("."))
+                session.send(Plain("."))
                 self._answers_dots = False  # until it answers: another one is not asked again
                 dot_ms = process.now_ms + _DOT_MS
-        session.say(Plain("exit"), Plain("force"))  # GNU Chess begins to play without the second
+        session.send(Plain("exit"), Plain("force"))  # GNU Chess begins to play without the second
         await session.settle(partial(self._collect, found))  # what it says meanwhile is still about this position
 
     def _require_analysis(self) -> None:
@@ -261,7 +261,7 @@ class CecpDriver:
         depth, nodes = self._limits.depth, self._limits.nodes
         look = found.look
         if isinstance(answer, Indented) and answer.continues_pv:
-            found.go_on(answer.text)
+            found.continue_pv(answer.text)
         elif isinstance(answer, Status):
             return nodes is not None and answer.nodes >= nodes
         elif isinstance(answer, ThinkingLine):

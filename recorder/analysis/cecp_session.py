@@ -62,14 +62,14 @@ class CecpSession:
         self._strange = 0  # characters that it has printed before
         self._last_move: str | None = None  # as it was told last
 
-    def say(self, *commands: Command) -> None:
+    def send(self, *commands: Command) -> None:
         """Tell it something."""
-        self.process.say(*map(format_command, commands))
+        self.process.send(*map(format_command, commands))
 
     def move(self, command: Command) -> None:
         """Tell it a move; what it answers may name it."""
         self._last_move = format_command(command).removeprefix("usermove ")
-        self.say(command)
+        self.send(command)
 
     async def next(self, until_ms: int) -> Answer | None:
         """Its next answer; None: none until then.
@@ -77,9 +77,9 @@ class CecpSession:
         Raises:
             EngineError: it is no engine of this protocol, or has ended.
         """
-        while (line := await self.process.hear(until_ms)) is not None:
+        while (line := await self.process.read_line(until_ms)) is not None:
             answer = parse_answer(_PROMPT.sub("", line))
-            self._overhear(answer)
+            self._take_any(answer)
             self._strange += 0 if self._speaks else len(line)
             if self._strange > _MOST_STRANGE:
                 self.require_speech()
@@ -92,7 +92,7 @@ class CecpSession:
 
         Source: section 9, ``feature``.
         """
-        self.say(Plain("xboard"), Number("protover", 2))
+        self.send(Plain("xboard"), Number("protover", 2))
         until_ms = self.process.now_ms + self.process.patience.features_ms
         await self._wait(lambda _: self.features["done"] is not None, until_ms)
         await self.await_features()
@@ -115,7 +115,7 @@ class CecpSession:
             await self._await_quiet(take)
             return
         self._pings += 1
-        self.say(Number("ping", self._pings))
+        self.send(Number("ping", self._pings))
         await self._await_pong(take)
         self._answered = self._pings
         if self._answers_twice:
@@ -161,12 +161,12 @@ class CecpSession:
             if answer is not None:
                 take(answer)
             if self.process.now_ms >= nudge_ms:
-                self.say(Plain("easy"))
+                self.send(Plain("easy"))
                 wait_ms *= 2
                 nudge_ms = self.process.now_ms + wait_ms
         return False
 
-    def _overhear(self, answer: Answer) -> None:
+    def _take_any(self, answer: Answer) -> None:
         """What may come at any time."""
         match answer:
             case Features():
@@ -176,7 +176,7 @@ class CecpSession:
             case ErrorAnswer(_, command):
                 self._complain(command or "")
             case TellCommand("telluser" | "tellusererror", text):
-                self.process.last_words = clean(text)
+                self.process.last_message = clean(text)
             case Pong(number):
                 self._speaks = True
                 self._answers_twice = self._answers_twice or number == self._answered
@@ -195,7 +195,7 @@ class CecpSession:
     def _take_features(self, features: Features) -> None:
         self._speaks = True
         for feature in features.settings:
-            self.say(self._take_feature(feature))
+            self.send(self._take_feature(feature))
 
     def _take_feature(self, feature: Feature) -> FeatureAnswer:
         name, value = feature

@@ -50,7 +50,7 @@ class Driver(Protocol):
             VariantError: the engine does not play its variant; it was told nothing.
         """
 
-    async def tell(self, step: SetUp | Play | TakeBack) -> None:
+    async def send(self, step: SetUp | Play | TakeBack) -> None:
         """Tell what happened in the game."""
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
@@ -96,7 +96,7 @@ class Engine:
             assert self._driver is not None
             self._runner.run(self._driver.begin_game(plan.game))
             line, steps = PlayedLine(), iter(plan.steps)
-            while (found := self._runner.run(self._go_on(self._driver, plan.game, line, steps))) is not None:
+            while (found := self._runner.run(self._find_next(self._driver, plan.game, line, steps))) is not None:
                 yield found
             may_stay = self._driver.is_reusable
         except VariantError:
@@ -121,7 +121,7 @@ class Engine:
             self._process = process = await EngineProcess.start(self._spec.command, self._patience)
             driver = self._make_driver(process)
             await driver.begin()
-            if process.was_heard or not left:
+            if process.has_printed or not left:
                 self._driver = driver
                 return
             await process.stop(0)
@@ -140,13 +140,13 @@ class Engine:
 
         return UciDriver(process, self._spec.options, self._limits)
 
-    async def _go_on(self, driver: Driver, game: Game, line: PlayedLine, steps: Iterator[Step]) -> Found | None:
+    async def _find_next(self, driver: Driver, game: Game, line: PlayedLine, steps: Iterator[Step]) -> Found | None:
         """Tell steps until a position is analysed; None: the game is over."""
         for step in steps:
             if isinstance(step, Look):
                 return await driver.look(step, line)
             line.follow(step)
-            await driver.tell(step)
+            await driver.send(step)
         await driver.end_game(game)
         return None
 

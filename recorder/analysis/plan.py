@@ -349,7 +349,7 @@ class Collected:
         self._lines.append(line._replace(pv=line.pv[:MOST_PV]))
         self._count += 1
 
-    def go_on(self, text: str) -> None:
+    def continue_pv(self, text: str) -> None:
         """The last line's pv goes on."""
         if self._lines:
             last = self._lines[-1]

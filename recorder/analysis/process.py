@@ -168,8 +168,8 @@ class EngineProcess(asyncio.SubprocessProtocol):
     Attributes:
         name: as messages have it: the command's until the engine tells its own.
         patience: how long it is waited for.
-        was_heard: it has printed something.
-        last_words: the last thing that it said to people, to report with an error.
+        has_printed: it has printed something.
+        last_message: the last thing that it said to people, to report with an error.
     """
 
     _transport: asyncio.SubprocessTransport
@@ -178,8 +178,8 @@ class EngineProcess(asyncio.SubprocessProtocol):
     def __init__(self, name: str, patience: Patience) -> None:
         self.name = name
         self.patience = patience
-        self.was_heard = False
-        self.last_words: str | None = None
+        self.has_printed = False
+        self.last_message: str | None = None
         self._intake = Intake()
         self._lines: deque[str] = deque()
         self._errors = b""
@@ -225,10 +225,10 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
     def error(self, what: str, kind: type[EngineError] = EngineError) -> EngineError:
         """The error that the engine did something: one sentence with its name."""
-        words = "" if self.last_words is None else f"; it said {self.last_words!r}"
+        words = "" if self.last_message is None else f"; it said {self.last_message!r}"
         return kind(f"The engine {self.name} {what}{words}.")
 
-    def say(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         """Write lines, as soon as the engine takes them.
 
         Raises:
@@ -241,7 +241,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         if stdin.get_write_buffer_size() > _MOST_UNREAD:
             raise self.error("does not read what it is told")
 
-    async def hear(self, until_ms: int | None = None) -> str | None:
+    async def read_line(self, until_ms: int | None = None) -> str | None:
         """The next line that it prints; None: it prints none until then.
 
         Raises:
@@ -265,11 +265,11 @@ class EngineProcess(asyncio.SubprocessProtocol):
         """End it: it gets so long to end by itself, and again after it was asked by signal. Nothing is left."""
         try:
             with contextlib.suppress(EngineError):
-                self.say("quit")
+                self.send("quit")
             self._stdin.close()
-            if not await _comes(self._has_ended, patience_ms):
+            if not await _happens(self._has_ended, patience_ms):
                 self._signal(signal.SIGTERM)
-                await _comes(self._has_ended, patience_ms)
+                await _happens(self._has_ended, patience_ms)
         finally:
             self._signal(signal.SIGKILL)  # also what it may have started itself
             self._guard.dismiss()
@@ -284,7 +284,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
 
     async def _ending(self) -> str:
         """How it ended after its output did, with the last line of its errors: ``ended by itself (exit status 1)``."""
-        await _comes(self._is_closed, self.patience.quit_ms)
+        await _happens(self._is_closed, self.patience.quit_ms)
         status = self._transport.get_returncode()
         if status is None:
             return "closed its output"
@@ -311,7 +311,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         if fd != _STDOUT:
             self._errors = (self._errors + data)[-4 * _MOST_WORDS :]
         elif not self._intake.floods:
-            self.was_heard = True
+            self.has_printed = True
             self._lines += self._intake.receive(data, self.now_ms)
             if self._intake.floods:
                 self._signal(signal.SIGKILL)
@@ -330,7 +330,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         self._is_closed.set()
 
 
-async def _comes(event: asyncio.Event, patience_ms: int) -> bool:
+async def _happens(event: asyncio.Event, patience_ms: int) -> bool:
     """Whether something happens in time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(patience_ms / 1000):

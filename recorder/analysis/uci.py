@@ -70,7 +70,7 @@ class UciDriver:
         chess.engine.LOGGER.setLevel(logging.CRITICAL)
 
     async def begin(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(self._hear_complaint)
+        asyncio.get_running_loop().set_exception_handler(self._note_complaint)
         self._chess = _UciProtocol()
         self._chess.connection_made(self._process.transport)
         hint = "; one of xboard's protocol is named with --engine"
@@ -90,7 +90,7 @@ class UciDriver:
         self._board_class = kind
         self._game = object()
 
-    async def tell(self, step: SetUp | Play | TakeBack) -> None:
+    async def send(self, step: SetUp | Play | TakeBack) -> None:
         """Nothing: it is told the whole line with each position."""
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
@@ -159,7 +159,7 @@ class UciDriver:
     async def _hear(self) -> None:
         """Hand on what the engine prints, until it breaks the protocol or ends."""
         while True:
-            line = await self._process.hear()
+            line = await self._process.read_line()
             assert line is not None
             try:
                 self._chess.pipe_data_received(1, f"{line}\n".encode())
@@ -168,7 +168,7 @@ class UciDriver:
             if self._complaint is not None:
                 raise self._protocol_error(self._complaint)
 
-    def _hear_complaint(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _note_complaint(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """What python-chess raises where no caller waits for it, as for a best move that is not legal."""
         self._complaint = str(context.get("exception") or context.get("message"))
 

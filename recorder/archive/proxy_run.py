@@ -23,7 +23,7 @@ from recorder.live.secrets.client import SecretGuard
 from recorder.live.service import heed_signals
 from recorder.text import plural
 
-__all__ = ["ProxyArchive", "make_folder", "run_proxy", "tell_end"]
+__all__ = ["ProxyArchive", "make_folder", "run_proxy", "report_end"]
 
 _CHAT: Final = ("--chat", "own")
 
@@ -52,37 +52,37 @@ async def run_proxy(
     sync_word: str,
     where: str,
     archiving: ProxyArchive | None,
-    tell: MessageSink,
-    talk: MessagePrinter,
+    report: MessageSink,
+    printer: MessagePrinter,
 ) -> Proxy:
     """Serve until a signal comes; ``archiving`` None: nothing is imported."""
     sync = Sync(sync_word)
 
     def on_closed(closed: Closed) -> None:
-        _tell_closed(closed, tell)
+        _report_closed(closed, report)
 
     proxy = Proxy(
         server,
-        lambda number: _recorded(number, server, journals, sync, archiving, tell),
-        tell=tell,
+        lambda number: _recorded(number, server, journals, sync, archiving, report),
+        report=report,
         on_closed=on_closed,
         journal_first=sync is Sync.ALWAYS,
         max_clients=max_clients,
     )
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
-    _tell_beginning(server, listeners, journals, tell, talk)  # who reads this may end us at once
+    _tell_beginning(server, listeners, journals, report, printer)  # who reads this may end us at once
     if archiving is not None:
         archiving.child.start()
     left_over = asyncio.create_task(
         take_left_over(
             journals,
             None if archiving is None else archiving.child.take_left,
-            lambda sentence: tell("left_over", sentence),
+            lambda sentence: report("left_over", sentence),
             import_command(journals, where, *_CHAT),
         )
     )
-    looking_up = asyncio.create_task(_tell_unknown(server, tell))
+    looking_up = asyncio.create_task(_report_unknown_host(server, report))
     await proxy.serve(listeners, stop)
     looking_up.cancel()
     await asyncio.gather(looking_up, return_exceptions=True)
@@ -95,14 +95,14 @@ async def run_proxy(
 
 
 def _recorded(
-    number: int, server: Address, journals: Path, sync: Sync, archiving: ProxyArchive | None, tell: MessageSink
+    number: int, server: Address, journals: Path, sync: Sync, archiving: ProxyArchive | None, report: MessageSink
 ) -> RecordedConnection:
     """Begin the journal of a client's connection."""
     journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
     if archiving is not None:
         archiving.child.sign(journal)
         archiving.take(number, journal.path)
-    tell(
+    report(
         "client_connected",
         f"Connection {number} is recorded in {journal.path}.",
         connection=number,
@@ -111,7 +111,7 @@ def _recorded(
     written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
 
     def failed(message: str) -> None:
-        tell("unrecorded", f"Error: Connection {number}: {message}", connection=number)
+        report("unrecorded", f"Error: Connection {number}: {message}", connection=number)
 
     return RecordedConnection(written, SecretGuard(), failed)
 
@@ -126,11 +126,11 @@ class ProxyArchive:
         missing: at the end, whether the archive or the PGN does not have all.
     """
 
-    def __init__(self, where: str, pgn: str | None, events: bool, tell: MessageSink, talk: MessagePrinter) -> None:
+    def __init__(self, where: str, pgn: str | None, events: bool, report: MessageSink, printer: MessagePrinter) -> None:
         self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", done=self._done)
         self._where = where
-        self._tell = tell
-        self._talk = talk
+        self._report = report
+        self._printer = printer
         self.missing = False
         self._numbers: dict[Path, int] = {}
         self._why = "there was no time."
@@ -146,34 +146,34 @@ class ProxyArchive:
         self.missing = bool(missing)
         if missing and hurry.is_set():
             later = "Not every journal was imported; `ics-recorder import` does it later."
-            self._tell("not_imported", later, connection=None)
+            self._report("not_imported", later, connection=None)
             return
         for journal in missing:
             number = self._numbers.get(journal)
             which = f"Connection {number}" if number is not None else "What a crash left"
             later = import_command(find_part(journal), self._where, *_CHAT)
             sentence = f"Error: {which} was not imported: {self._why} Do it later: {later}"
-            self._tell("not_imported", sentence, connection=number)
+            self._report("not_imported", sentence, connection=number)
 
     def _done(self, journal: Path, games: int) -> None:
         number = self._numbers.pop(journal, None)
         if number is not None:
             sentence = f"Connection {number}: {plural(games, 'game')} went into {self._where}."
-            self._tell("imported", sentence, connection=number, games=games)
+            self._report("imported", sentence, connection=number, games=games)
 
     def _trouble(self, sentence: str) -> None:
         self._why = sentence
-        self._talk.say(sentence)
+        self._printer.say(sentence)
 
 
 def _tell_beginning(
-    server: Address, listeners: list[socket.socket], journals: Path, tell: MessageSink, talk: MessagePrinter
+    server: Address, listeners: list[socket.socket], journals: Path, report: MessageSink, printer: MessagePrinter
 ) -> None:
     for listener in listeners:
         here = format_address(Address(*listener.getsockname()[:2]))
-        tell("listening", f"Listening on {here} for {format_address(server)}.", address=here)
+        report("listening", f"Listening on {here} for {format_address(server)}.", address=here)
         if not is_loopback(listener):
-            tell(
+            report(
                 "exposed",
                 f"Warning: {here} is open to other machines: anyone who connects uses your connection to the server, "
                 "and passwords are sent unencrypted.",
@@ -181,20 +181,20 @@ def _tell_beginning(
             )
     host, port = listeners[0].getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    talk.say(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
-    tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
+    printer.say(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
+    report("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
 
 
-async def _tell_unknown(server: Address, tell: MessageSink) -> None:
+async def _report_unknown_host(server: Address, report: MessageSink) -> None:
     """Tell at once what the first client would run into."""
     if why := await why_unknown(server):
         sentence = f"Warning: {why}; check how the server's name is written. No client is served until it is known."
-        tell("unknown_host", sentence, server=format_address(server))
+        report("unknown_host", sentence, server=format_address(server))
 
 
-def _tell_closed(closed: Closed, tell: MessageSink) -> None:
+def _report_closed(closed: Closed, report: MessageSink) -> None:
     by = "this program" if closed.by is None else f"the {closed.by.value}"
-    tell(
+    report(
         "client_left",
         f"Connection {closed.number} was ended by {by}: "
         f"{closed.from_server:,} bytes from the server, {closed.from_client:,} to it.",
@@ -205,9 +205,9 @@ def _tell_closed(closed: Closed, tell: MessageSink) -> None:
     )
 
 
-def tell_end(proxy: Proxy, journals: Path, tell: MessageSink, talk: MessagePrinter) -> None:
+def report_end(proxy: Proxy, journals: Path, report: MessageSink, printer: MessagePrinter) -> None:
     received, sent = proxy.forwarded[ProxySide.SERVER], proxy.forwarded[ProxySide.CLIENT]
-    tell(
+    report(
         "proxy_ended",
         f"{plural(proxy.connections, 'connection')}, {received:,} bytes from the server, {sent:,} to it. "
         f"The journals are in {journals}.",
@@ -217,4 +217,4 @@ def tell_end(proxy: Proxy, journals: Path, tell: MessageSink, talk: MessagePrint
         unrecorded=proxy.unrecorded,
     )
     if proxy.unrecorded:
-        talk.say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded completely; see above.")
+        printer.say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded completely; see above.")

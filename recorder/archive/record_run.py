@@ -41,7 +41,7 @@ class RecordRun:
     Attributes:
         user, password: who logs in, and the password for every login; None: a guest.
         child: keeps the archive up to date; None: nothing is imported.
-        tell: takes what happens.
+        report: takes what happens.
         reread: called when SIGUSR1 comes; it may change ``plan`` and ``poll_ms``.
     """
 
@@ -57,7 +57,7 @@ class RecordRun:
     where: str
     child: ArchiveChild | None
     screen: Screen
-    tell: MessageSink
+    report: MessageSink
     reread: Callable[[RecordRun, ConnectionState], None]
 
 
@@ -78,7 +78,7 @@ def _snapshot(run: RecordRun, capture: Capture, first: int, most: int) -> Snapsh
 
 
 def _is_recording(capture: Capture) -> bool:
-    conversation = capture.standing.conversation
+    conversation = capture.connection_state.conversation
     return conversation is not None and conversation.stage is ConversationStage.RECORDING
 
 
@@ -126,14 +126,14 @@ async def _cancel(task: asyncio.Task[None]) -> None:
 
 async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
-    server, child, observing, tell = run.server, run.child, run.observing, run.tell
+    server, child, observing, report = run.server, run.child, run.observing, run.report
     lasting = Lasting()
 
     def converse() -> Conversation:
         return Conversation(Login(run.user, run.password), observing, server=server.host, lasting=lasting)
 
     def not_notified(why: str) -> None:
-        tell("not_notified", f"The service manager cannot be notified: {why}.", error=why)
+        report("not_notified", f"The service manager cannot be notified: {why}.", error=why)
 
     async def show_no_more() -> None:
         await _cancel(showing)
@@ -143,35 +143,35 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     heed_signals(stop, hurry)
     opened = None if child is None else child.take
     journal = partial(_open_journal, run)
-    capture = Capture(server, journal, converse, tell, opened=opened, timeseal=run.timeseal)
+    capture = Capture(server, journal, converse, report, opened=opened, timeseal=run.timeseal)
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGUSR1, lambda: run.reread(run, capture.standing))
+    loop.add_signal_handler(signal.SIGUSR1, lambda: run.reread(run, capture.connection_state))
     manager = ServiceManager(os.environ, not_notified)
     await run.screen.open()
     notifying = asyncio.create_task(manager.run(partial(_is_recording, capture), stop))
     publishing = asyncio.create_task(_publish(run, capture))
-    showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), tell))
+    showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), report))
     if child is not None:
         child.start()
     taking = asyncio.create_task(_take_left_over(run))
     name = format_address(server)
-    tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
+    report("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
     status = ExitCode.OK
     try:
         try:
             await capture.run(stop)
         finally:
             if left := lasting.left_behind():
-                tell("style_left", left)
-        _tell_end(capture, observing, tell)
+                report("style_left", left)
+        _report_end(capture, observing, report)
     except RecorderError as error:  # said at once, whatever the archive waits for
         status = exit_status(error)
         await show_no_more()
-        tell("failed", f"Error: {error}", error=type(error).__name__)
+        report("failed", f"Error: {error}", error=type(error).__name__)
     finally:
         manager.stopping()
         await _cancel(publishing)
-        if child is not None and not await _finish(child, run.where, hurry, taking, tell) and status is ExitCode.OK:
+        if child is not None and not await _finish(child, run.where, hurry, taking, report) and status is ExitCode.OK:
             status = ExitCode.ARCHIVE
         if hurry.is_set():
             taking.cancel()
@@ -186,30 +186,30 @@ async def _take_left_over(run: RecordRun) -> None:
     await take_left_over(
         run.journals,
         None if run.child is None else run.child.take_left,
-        lambda sentence: run.tell("left_over", sentence),
+        lambda sentence: run.report("left_over", sentence),
         import_command(run.journals, run.where),
     )
 
 
 async def _finish(
-    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], tell: MessageSink
+    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], report: MessageSink
 ) -> bool:
     """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
     missing = await child.finish(hurry, taking)
     for journal in missing:
         later = import_command(find_part(journal), where)
-        tell("not_imported", f"The archive is incomplete: {later}", connection=None)
+        report("not_imported", f"The archive is incomplete: {later}", connection=None)
     return not missing
 
 
-def _tell_end(capture: Capture, observing: Observing, tell: MessageSink) -> None:
+def _report_end(capture: Capture, observing: Observing, report: MessageSink) -> None:
     if lines := observing.unread_rows:
         lost = f"{plural(lines, 'line')} of the tables of games could not be read; such games were not observed."
-        tell("rows_unread", lost, lines=lines)
+        report("rows_unread", lost, lines=lines)
     if observing.tally.matched:
-        tell("tally", observing.tally.sentence, **observing.tally.facts())
+        report("tally", observing.tally.sentence, **observing.tally.facts())
     came = capture.progress
-    tell(
+    report(
         "ended",
         f"{plural(came.connections, 'connection')}, {came.received:,} bytes, {plural(came.boards, 'board')}, "
         f"{plural(came.games, 'game')}.",

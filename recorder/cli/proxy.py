@@ -90,22 +90,22 @@ def command(
     Ctrl-C closes and imports every journal; a second Ctrl-C skips the import. Exit status 7: a journal could not be
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the event reader went away.
     """
-    from recorder.archive.proxy_run import ProxyArchive, make_folder, run_proxy, tell_end
-    from recorder.live.messages import MessagePrinter, RunLog, teller
+    from recorder.archive.proxy_run import ProxyArchive, make_folder, report_end, run_proxy
+    from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.net.sockets import listen
 
     refuse_outlets(where, to_archive, pgn, events)
     journals = journal_dir.absolute()
-    with MessagePrinter() as talk:
-        log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
+    with MessagePrinter() as printer:
+        log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
         make_folder(journal_dir)
         listeners = listen(listen_at)
-        tell = teller(log, lambda _event, sentence: talk.say(sentence))
-        archiving = ProxyArchive(where, pgn, events is not None, tell, talk) if to_archive else None
+        report = report_to(log, lambda _event, sentence: printer.say(sentence))
+        archiving = ProxyArchive(where, pgn, events is not None, report, printer) if to_archive else None
         proxy = asyncio.run(
-            run_proxy(server, listeners, max_clients, journals, sync_word, where, archiving, tell, talk)
+            run_proxy(server, listeners, max_clients, journals, sync_word, where, archiving, report, printer)
         )
-        tell_end(proxy, journals, tell, talk)
+        report_end(proxy, journals, report, printer)
         if log is not None:
             log.settle()
     if proxy.unrecorded:

@@ -144,7 +144,7 @@ def command(
     """
     from recorder.archive.record_run import RecordRun, record
     from recorder.archive.recording import ArchiveChild
-    from recorder.live.messages import MessagePrinter, RunLog, teller
+    from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.screen import Screen, ScreenMode
 
     user = _who(ctx, guest, user)
@@ -158,11 +158,11 @@ def command(
     poll_ms = _poll_ms(ctx)
     observing = plan.observing(poll_ms=poll_ms)
     journals = journal_dir.absolute()
-    with MessagePrinter() as talk:
-        log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
-        child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
-        screen = Screen(ScreenMode.choose(quiet=quiet, plain=plain, events=events is not None), talk, _VIEW)
-        tell = teller(log, screen.tell)
+    with MessagePrinter() as printer:
+        log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
+        child = ArchiveChild(where, printer.say, pgn=pgn, events=events is not None) if to_archive else None
+        screen = Screen(ScreenMode.choose(quiet=quiet, plain=plain, events=events is not None), printer, _VIEW)
+        report = report_to(log, screen.report)
         run = RecordRun(
             server=server,
             user=user,
@@ -176,15 +176,15 @@ def command(
             where=where,
             child=child,
             screen=screen,
-            tell=tell,
+            report=report,
             reread=partial(_reread, ctx),
         )
         status, recorded = asyncio.run(record(run))
         if not quiet and recorded:
-            _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
+            _say_places(printer.say, journals, where, pgn, to_archive=to_archive)
             if observing.seen and not observing.chosen:
                 seen = plural(observing.seen, "game")
-                talk.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
+                printer.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
         if log is not None:
             log.settle()
     if status is ExitCode.OK and child is not None and child.left:
@@ -213,7 +213,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
         plan = _plan(ctx)
     except click.ClickException as error:
         why = error.format_message()
-        run.tell("not_reread", f"The options cannot be read and are unchanged: {why}", error=why)
+        run.report("not_reread", f"The options cannot be read and are unchanged: {why}", error=why)
         return
     poll_ms = _poll_ms(ctx)
     chosen = [name for name, attribute in _CHOOSING.items() if getattr(plan, attribute) != getattr(run.plan, attribute)]
@@ -230,7 +230,7 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
     changes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen) or None
     now = f"{changes} changed" if changes else "no choice of games changed" if restart else "nothing changed"
     later = f" Only a restart changes {restart}." if restart else ""
-    run.tell("reread", f"Options reloaded: {now}.{later}", changed=changes, restart=restart)
+    run.report("reread", f"Options reloaded: {now}.{later}", changed=changes, restart=restart)
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:

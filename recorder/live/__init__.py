@@ -1,8 +1,8 @@
-"""Living connections: logging in, secrets kept out of the journal, what to observe, the proxy."""
+"""Connections to servers: login, secrets, the games to observe, recording and the proxy."""
 
 from typing import Final
 
 __all__ = ["PASSWORD_VARIABLE"]
 
 PASSWORD_VARIABLE: Final = "ICS_RECORDER_PASSWORD"
-"""The variable of the environment that may hold the password of a login; no process that we start inherits it."""
+"""The environment variable for the password of a login; child processes do not inherit it."""

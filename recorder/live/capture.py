@@ -1,8 +1,8 @@
-"""Keeps a connection to a server for as long as it is wanted, and a journal of each.
+"""Connects to a server, reconnects until recording ends, and writes one journal for each connection.
 
-A connection that is lost is made again, after a growing and never quite regular pause; the journal of the lost one ends
-with the note ``outage``, that of the next begins with it. A journal that cannot be written ends everything: nothing is
-recorded while something is being lost.
+The pause before each attempt grows and varies at random. The journal of a lost connection ends with the note
+``outage``, and the next journal begins with it. A journal that cannot be written ends recording: an incomplete
+recording is not continued silently.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ __all__ = ["Capture", "ReceivedCounts", "ConnectionState", "pause_s"]
 
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
-_WRONG_PASSWORDS: Final = 1  # a server's slip passes; one that was changed meanwhile does not
-_STEADY_S: Final = 600.0  # a connection that lasted as long was a good one
+_WRONG_PASSWORDS: Final = 1  # a second refusal in a row means that the password was changed
+_STEADY_S: Final = 600.0  # after a connection of this length the pauses are short again
 
 
 def pause_s(failures: int, chance: float) -> float:
     """How long to wait before the next attempt.
 
     Args:
-        failures: attempts in a row that came to nothing, from 1. chance: 0 to 1, so that many clients do not come back
-            together.
+        failures: failed attempts in a row, from 1. chance: 0 to 1, so that many clients do not reconnect together.
     """
     whole: float = min(_FIRST_PAUSE_S * 2 ** (min(failures, 16) - 1), _LONGEST_PAUSE_S)
     return whole * (0.5 + chance / 2)
@@ -47,11 +46,11 @@ def pause_s(failures: int, chance: float) -> float:
 
 @dataclass(slots=True)
 class ReceivedCounts:
-    """What came so far, over all connections.
+    """Totals of all connections.
 
     Attributes:
         games: of the connections that have ended. outages: connections that were lost.
-        heard_s: monotonic, when the last byte came.
+        heard_s: monotonic, when the last byte arrived.
     """
 
     connections: int = 0
@@ -63,11 +62,11 @@ class ReceivedCounts:
 
 
 class ConnectionState(NamedTuple):
-    """How the connection is.
+    """The state of the connection.
 
     Attributes:
-        since_s: monotonic, when this began. until_s: when the next attempt is made; None: no pause.
-        conversation, journal: of the connection that is there; both None: there is none.
+        since_s: monotonic, when this state began. until_s: when the next attempt is made; None: no pause.
+        conversation, journal: of the open connection; both None: there is none.
         over: ``run`` has ended.
     """
 
@@ -79,20 +78,20 @@ class ConnectionState(NamedTuple):
 
 
 class Capture:
-    """Records from one server until it is told to stop.
+    """Records from one server until it is stopped.
 
     Args:
         address: of the server.
         open_journal: makes the journal of a new connection.
-        converse: makes what is said on a new connection.
-        tell: gets whatever changes.
+        converse: makes the conversation of a new connection.
+        report: gets each event.
         opened: gets the path of each new connection's journal.
         timeseal: the version of the time seal, 1 or 2; None: the connection is not sealed.
         chance: 0 to 1, for the pauses.
 
     Attributes:
-        progress: what came so far.
-        standing: how the connection is now.
+        progress: the totals so far.
+        connection_state: the state of the connection now.
         address: of the server.
     """
 
@@ -101,45 +100,44 @@ class Capture:
         address: Address,
         open_journal: Callable[[], JournalWriter],
         converse: Callable[[], Conversation],
-        tell: MessageSink,
+        report: MessageSink,
         *,
         opened: Callable[[Path], None] | None = None,
         timeseal: int | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.progress = ReceivedCounts()
-        self.standing = ConnectionState(time.monotonic())
+        self.connection_state = ConnectionState(time.monotonic())
         self.address = address
         self._open_journal = open_journal
         self._converse = converse
-        self._tell = tell
+        self._report = report
         self._opened = opened
         self._timeseal = timeseal
         self._chance = chance
         self._been_in = False
-        self._heard_ns: int | None = None  # UTC, when this connection has said something last; None: nothing yet
-        self._lost_ns: int | None = None  # UTC, since when nothing is known
+        self._heard_ns: int | None = None  # UTC, when the server last sent something on this connection
+        self._lost_ns: int | None = None  # UTC, the beginning of the outage
 
     async def run(self, stop: asyncio.Event) -> None:
         """Record until ``stop`` is set.
 
         Raises:
             JournalError: the journal cannot be written.
-            LoginError: we are not let in the first time, our password is wrong twice in a row, another login of ours
-                has taken the session over, nobody knows the host's name, or no connection had come about when ``stop``
-                was set.
+            LoginError: the first login is refused, the password is refused twice in a row, another login has taken the
+                session over, the host's name is unknown, or no connection was made before ``stop`` was set.
         """
         try:
             await self._run(stop)
         finally:
-            self.standing = ConnectionState(time.monotonic(), over=True)
+            self.connection_state = ConnectionState(time.monotonic(), over=True)
 
     async def _run(self, stop: asyncio.Event) -> None:
         failures = wrong = 0
         sentence = ""
         while not stop.is_set():
             began = time.monotonic()
-            self.standing = ConnectionState(began)
+            self.connection_state = ConnectionState(began)
             event = "disconnected"
             try:
                 how = await self._connection(stop)
@@ -159,16 +157,16 @@ class Capture:
             failures = 1 if time.monotonic() - began >= _STEADY_S else failures + 1
             pause = pause_s(failures, self._chance())
             now = time.monotonic()
-            self.standing = ConnectionState(now, now + pause)
+            self.connection_state = ConnectionState(now, now + pause)
             sentence = f"{how[0].upper()}{how[1:]}."
-            self._tell(event, f"{sentence} Trying again in {pause:.0f} s.", how=how, retry_ms=round(pause * 1000))
+            self._report(event, f"{sentence} Trying again in {pause:.0f} s.", how=how, retry_ms=round(pause * 1000))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), pause)
         if sentence and not self._been_in:
             raise LoginError(f"{sentence} Nothing was recorded.")
 
     async def _connection(self, stop: asyncio.Event) -> str:
-        """One connection from its beginning to its end; tells how it ended."""
+        """One connection from its beginning to its end; returns how it ended."""
         connected = await self._connect(stop)
         if connected is None:
             return "stopped"
@@ -182,14 +180,14 @@ class Capture:
         self._heard_ns = None
         conversation = self._converse()
         self.progress.connections += 1
-        self.standing = ConnectionState(time.monotonic(), None, conversation, journal)
+        self.connection_state = ConnectionState(time.monotonic(), None, conversation, journal)
         where = format_address(self.address)
-        self._tell(
+        self._report(
             "connected", f"Connected to {where}, recorded in {journal.path}.", server=where, journal=str(journal.path)
         )
         sealing = None if self._timeseal is None else Sealing(self._timeseal)
         connection = Connection(
-            *(journal, conversation, sealing, self._tell),
+            *(journal, conversation, sealing, self._report),
             lambda received, boards: self._count(conversation, journal, received, boards),
         )
         how = "ended by a failure"
@@ -201,7 +199,7 @@ class Capture:
             self._end(journal, how, connection.lost)
             raise
         except BaseException:  # cancelled, too: a journal is closed whatever happens
-            with contextlib.suppress(JournalError):  # what is on its way up already counts
+            with contextlib.suppress(JournalError):  # the first error is the one to report
                 self._end(journal, how, False)
             raise
         else:
@@ -212,7 +210,7 @@ class Capture:
             self.progress.games += conversation.games
 
     async def _connect(self, stop: asyncio.Event) -> socket.socket | None:
-        """Connect; None if we are to stop meanwhile."""
+        """Connect; None if recording is stopped meanwhile."""
         connecting = asyncio.create_task(connect(self.address))
         stopping = asyncio.create_task(stop.wait())
         try:
@@ -224,7 +222,7 @@ class Capture:
             for task in (connecting, stopping):
                 task.cancel()
             await asyncio.gather(connecting, stopping, return_exceptions=True)
-        with contextlib.suppress(OSError):  # it is gone again; reading will tell
+        with contextlib.suppress(OSError):  # already closed; reading reports it
             prepare(connected, patience_ms=ANSWER_MS)
         return connected
 
@@ -240,8 +238,7 @@ class Capture:
     def _end(self, journal: JournalWriter, how: str, lost: bool) -> None:
         """Note how a connection ended, and close its journal.
 
-        What is not known began with the last that was heard: a line that is dead without a word is noticed minutes
-        later.
+        An outage begins with the last bytes that arrived: a dead connection is noticed minutes later.
         """
         if lost:
             self.progress.outages += 1
@@ -253,7 +250,7 @@ class Capture:
         journal.close()
 
     def _count(self, conversation: Conversation, journal: JournalWriter, received: int, boards: int) -> None:
-        """Add what one read brought."""
+        """Add the bytes and boards of one read."""
         self._heard_ns = journal.anchor_utc_ns + journal.now_ns()  # the wall clock may be set meanwhile
         self.progress.heard_s = time.monotonic()
         self.progress.received += received

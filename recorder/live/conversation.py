@@ -1,9 +1,9 @@
-"""What a recorder says to a server from the first byte to the last. Pure: bytes and times in, bytes out.
+"""The commands that a recorder sends to a server, from login to ``quit``. Pure: bytes and times in, bytes out.
 
-After the login come the settings that make the server's output whole (milliseconds, unwrapped lines, start positions,
-game facts) and let it announce games, then the games: which to observe, and what to ask for where something is missing.
-On leaving, settings that outlive the session are put back. All that arrives is understood here only to know what to
-say; the archive is filled from the journal.
+After the login it sends the settings that complete the server's output (milliseconds, unwrapped lines, start positions,
+game facts) and make it announce games. Then it observes games and requests missing boards and move lists. Before it
+leaves, it restores settings that outlive the session. The server's bytes are parsed here only to choose commands; the
+archive is made from the journal.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ __all__ = ["Conversation", "Lasting", "ConversationStage", "setting_commands"]
 
 _VARIABLES_MS: Final = 5_000
 _VARIABLES_ASKED: Final = 3
-_LAST_WORDS_MS: Final = 60_000
+_GOODBYE_MS: Final = 60_000
 _MOST_ANOMALIES: Final = 1_000
-# "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
+# "style=1" on a line of the answer to `variables`, which contains only such pairs.
 _VARIABLES: Final = re.compile(r"\s*+(?>(?:[a-z_]++=\S++\s*+)+)")
 _REST_MS: Final = 1_000  # for the rest of that answer
 _ISETS: Final = ("ms", "gameinfo", "nowrap", "startpos", "defprompt", "nohighlight", "allresults")
-_FIRST_ISETS: Final = 2  # with style and gin they are all that a server takes at once
+_FIRST_ISETS: Final = 2  # a server accepts these, style and gin at once, and no more
 _LASTING: Final = {"style": "12", "gin": "1"}
-_TELLING: Final = {name: re.compile(rf"(?:^|\s){name}=([0-9]+)") for name in _LASTING}
+_VALUES: Final = {name: re.compile(rf"(?:^|\s){name}=([0-9]+)") for name in _LASTING}
 
 
 class ConversationStage(Enum):
-    """How far the conversation is."""
+    """The stages of a conversation."""
 
     LOGIN = "login"
-    ASKING = "asking"  # what the settings were
+    ASKING = "asking"  # for the user's settings
     RECORDING = "recording"
     LEFT = "left"
 
@@ -54,15 +54,15 @@ class Lasting:
     """The settings that outlive a session: boards need style 12, and gin announces games.
 
     Attributes:
-        own: the user's, as the server tells them; empty: not known, or a guest's, whose settings do not last.
-        changed: names of those that are other ones now.
+        own: the user's values as the server reports them; empty: unknown, or a guest's, whose settings do not last.
+        changed: names of those that the recorder has changed.
     """
 
     own: dict[str, str] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
 
     def left_behind(self) -> str | None:
-        """What the user must know at the end; None: nothing stays changed."""
+        """A sentence for the user about settings that stay changed; None: all are restored."""
         sentences = []
         for name, value in _LASTING.items():
             if name in self.changed:
@@ -76,11 +76,11 @@ class Lasting:
 
 
 def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """The commands that make the output whole and let the server announce games, and those that put things back.
+    """The commands that complete the server's output and make it announce games, and those that restore settings.
 
     Args:
-        family: of server. own: the user's settings that outlive the session; empty: not known, or a guest's. One that
-            is not among them the server does not have.
+        family: of server. own: the user's settings that outlive the session; empty: unknown, or a guest's. The server
+            does not have a setting that is missing here.
     Source: ``help iset`` and ``help set`` of FICS; chess.net and ICC take a ``/`` in front. ICC's description of its
     formats (section 3) names ``gin``, too.
     """
@@ -89,7 +89,7 @@ def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[lis
         words = {name: f"/set-quietly {name}" for name in _LASTING}
     elif family is Family.CHESSNET:
         words = {"style": "/style", "gin": "/set gin"}
-    # Boards and announcements come first, and before them what tells all about the first of them.
+    # Boards and announcements come first, after the settings that complete the first of them.
     isets = [] if family in (Family.ICC, Family.CHESSNET) else [f"iset {name} 1" for name in _ISETS]
     commands, back = isets[:_FIRST_ISETS], []
     for name, value in _LASTING.items():
@@ -105,18 +105,18 @@ class Conversation:
     """One connection.
 
     Args:
-        login: lets us in.
-        observing: which games to watch; it outlives the connection.
-        server: the site's name where the server does not tell it.
-        lasting: what was changed before and is to be put back; it outlives the connection, too.
-        queue: spaces what is said after the login.
+        login: the login dialogue.
+        observing: chooses the games to observe; it outlives the connection.
+        server: the site's name if the server does not state it.
+        lasting: settings to restore at the end; it outlives the connection, too.
+        queue: spaces the commands after the login.
 
     Attributes:
-        stage: how far it is.
-        we: who we are, once we are in.
-        tracker: knows the games that are being watched.
-        lost: why the server ends the session, if it said so within the last minute: a notice, or None.
-        games: that came and are over, or were given up with the connection.
+        stage: of the conversation.
+        we: the name of the login, once logged in.
+        tracker: has the observed games.
+        lost: the notice with which the server ended the session, within the last minute; else None.
+        games: that are over, or whose observation ended with the connection.
     """
 
     def __init__(
@@ -141,16 +141,16 @@ class Conversation:
         self._queue = RequestQueue() if queue is None else queue
         self._to_send = b""
         self._heard_ms = 0
-        self._lost_ms = 0  # when ``lost`` was said
+        self._lost_ms = 0  # when ``lost`` was received
         self._lasting = Lasting() if lasting is None else lasting
-        self._ours_before = frozenset(self._lasting.changed)  # the server may tell what we have set
+        self._ours_before = frozenset(self._lasting.changed)  # the server may report the values that we have set
         self._offset = 0
-        self._due_ms = 0  # when the answer to `variables` is given up
-        self._asked = 0  # times that we asked for them
-        self._again_ms: int | None = None  # when the queue wants to be asked again
+        self._due_ms = 0  # when waiting for the answer to `variables` ends
+        self._asked = 0  # how often `variables` was sent
+        self._queue_due_ms: int | None = None  # when the queue has something to send
 
     def note_games(self) -> dict[str, Any] | None:
-        """What a journal is to keep of the games that matched; None: there is nothing to tell."""
+        """Counts of the games that matched, for a note in the journal; None: no game matched, and there is no share."""
         tally, share = self._observing.tally, self._observing.share
         if not tally.matched and share is None:
             return None
@@ -158,7 +158,7 @@ class Conversation:
 
     @property
     def boards(self) -> int:
-        """Boards that came so far."""
+        """How many boards have arrived."""
         return sum(self.tracker.boards.frame_counts().values())
 
     def receive(self, data: bytes, now_ms: int, at_ms: int) -> None:
@@ -167,7 +167,7 @@ class Conversation:
         Args:
             now_ms: monotonic. at_ms: UTC.
         Raises:
-            LoginError: the server does not let us in.
+            LoginError: the server refuses the login.
         """
         if self.stage is ConversationStage.LOGIN:
             self._heard_ms = now_ms
@@ -182,14 +182,14 @@ class Conversation:
         self.games += len(self.tracker.feed(events))
         if self.we is not None and not self.we.guest and len(self._lasting.own) < len(_LASTING):
             self._look_for_own(events, now_ms)
-        if self.lost is not None and now_ms > self._lost_ms + _LAST_WORDS_MS:
-            self.lost = None  # it has gone on: a shutdown was only announced
+        if self.lost is not None and now_ms > self._lost_ms + _GOODBYE_MS:
+            self.lost = None  # the session continues: a shutdown was only announced
         self._note_loss(events, now_ms)
         if self.stage is ConversationStage.RECORDING:
             for event in events:
                 self._observing.feed((event,), now_ms, self._queue.hear(event, now_ms))
             self._queue.put(self._backfill.look(self.tracker, events), now_ms)
-        if len(self.tracker.anomalies) + len(self._reader.anomalies) > _MOST_ANOMALIES:  # the import tells them
+        if len(self.tracker.anomalies) + len(self._reader.anomalies) > _MOST_ANOMALIES:  # the import reports them
             self.tracker.anomalies.clear()
             self._reader.anomalies.clear()
 
@@ -211,8 +211,8 @@ class Conversation:
         own, changed = self._lasting.own, self._lasting.changed
         for event in events:
             if isinstance(event, Unrecognised | Noise) and _VARIABLES.fullmatch(event.line.text):
-                for name, telling in _TELLING.items():
-                    found = telling.search(event.line.text)
+                for name, value in _VALUES.items():
+                    found = value.search(event.line.text)
                     if found is not None and not (name in self._ours_before and found[1] == _LASTING[name]):
                         own[name] = found[1]
                         if found[1] == _LASTING[name]:
@@ -224,7 +224,7 @@ class Conversation:
                 self._due_ms = min(self._due_ms, now_ms + _REST_MS)
 
     def _begin(self, now_ms: int) -> None:
-        """Set what makes the output whole, and begin to observe."""
+        """Send the settings, and begin to observe."""
         self.stage = ConversationStage.RECORDING
         commands, _ = setting_commands(self._queue.family, self._lasting.own)
         self._queue.put(map(Setting, commands), now_ms)
@@ -239,11 +239,11 @@ class Conversation:
             ):
                 self.lost, self._lost_ms = event, now_ms
 
-    def _say(self, command: str) -> None:
+    def _send(self, command: str) -> None:
         self._to_send += f"{command}\n".encode("ascii")
 
     def take(self, now_ms: int) -> bytes:
-        """What is to be sent now, whole lines.
+        """The whole lines to send now.
 
         Raises:
             LoginError: the server has not answered for too long.
@@ -261,49 +261,49 @@ class Conversation:
         if self.stage in (ConversationStage.ASKING, ConversationStage.RECORDING):
             sending = self._queue.take(now_ms)
             self._to_send += sending.data
-            self._again_ms = sending.again_at_ms
+            self._queue_due_ms = sending.next_at_ms
             if self.we is not None and not self.we.guest:
                 self._note_changed(sending.data)
         data, self._to_send = self._to_send, b""
         return data
 
-    def _note_changed(self, said: bytes) -> None:
+    def _note_changed(self, sent: bytes) -> None:
         for name, value in _LASTING.items():
-            if f"{name} {value}\n".encode("ascii") in said:
+            if f"{name} {value}\n".encode("ascii") in sent:
                 self._lasting.changed.add(name)
 
     def next_at_ms(self, now_ms: int) -> int | None:
-        """When ``take`` may have something even if nothing arrives; None: not before something does."""
+        """When ``take`` may have something to send even if nothing arrives; None: not before something arrives."""
         if self.stage is ConversationStage.LOGIN:
             return self._heard_ms + self._login.patience_ms
         if self.stage is ConversationStage.ASKING:
             return self._due_ms
         if self.stage is not ConversationStage.RECORDING:
             return None
-        times = (self._again_ms, self._observing.next_at_ms(now_ms))
+        times = (self._queue_due_ms, self._observing.next_at_ms(now_ms))
         return min((time for time in times if time is not None), default=None)
 
     def keep_alive(self, now_ms: int) -> None:
-        """Say something harmless in its turn, if we are in."""
+        """Queue a harmless command, if logged in."""
         if self.stage is ConversationStage.RECORDING:
             self._queue.put([KeepAlive()], now_ms)
 
     def leave(self) -> None:
-        """Put back what was changed and say good-bye; nothing is asked for any more."""
+        """Restore the user's settings and send ``quit``; no request follows."""
         if self.stage is ConversationStage.RECORDING:
             for command in setting_commands(self._queue.family, self._lasting.own)[1]:
-                self._say(command)
+                self._send(command)
             self._lasting.changed.difference_update(self._lasting.own)
             self._observing.disconnected()
         if self.stage is not ConversationStage.LEFT:
-            self._say("quit")
+            self._send("quit")
         self.stage = ConversationStage.LEFT
 
     def disconnected(self) -> None:
-        """The connection is gone: what came last, perhaps without a line end, is looked at.
+        """Parse the rest after the connection has ended, perhaps a line without its end.
 
         Raises:
-            LoginError: the server has ended it before we were in.
+            LoginError: the server ended the connection before the login was complete.
         """
         events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
         self._note_loss(events, self._lost_ms)

@@ -37,18 +37,18 @@ __all__ = [
     "MessagePrinter",
     "MessageSink",
     "RunLog",
-    "teller",
+    "report_to",
 ]
 
 Fact = str | int | bool | None
 
 
 class MessageLevel(Enum):
-    """How much an event matters to somebody who is not looking."""
+    """How important an event is."""
 
     INFO = "info"
-    WARNING = "warning"  # it goes on, and something is late or missing
-    ERROR = "error"  # something has ended that should not have
+    WARNING = "warning"  # recording continues, and something is late or missing
+    ERROR = "error"  # something has ended unexpectedly
 
 
 class Kind(NamedTuple):
@@ -60,7 +60,7 @@ class Kind(NamedTuple):
 
 
 class MessageSink(Protocol):
-    """Takes what happens."""
+    """Takes events."""
 
     def __call__(self, event: str, sentence: str, /, **facts: Fact) -> None:
         """One event: a name of ``EVENTS``, one sentence, facts with units in their names."""
@@ -68,16 +68,16 @@ class MessageSink(Protocol):
 
 EVENTS: Final[Mapping[str, Kind]] = {
     "started": Kind(MessageLevel.INFO, "the program begins to record", ("server", "journal_dir")),
-    "connected": Kind(MessageLevel.INFO, "a connection is there, its journal is open", ("server", "journal")),
+    "connected": Kind(MessageLevel.INFO, "a connection is made, its journal is open", ("server", "journal")),
     "logged_in": Kind(
-        MessageLevel.INFO, "the server has let us in; handle is null for a guest without a name", ("handle",)
+        MessageLevel.INFO, "the login is complete; handle is null for a guest without a name", ("handle",)
     ),
-    "disconnected": Kind(MessageLevel.WARNING, "a connection has ended and is made again", ("how", "retry_ms")),
-    "unreachable": Kind(MessageLevel.WARNING, "a connection could not be made and is tried again", ("how", "retry_ms")),
+    "disconnected": Kind(MessageLevel.WARNING, "a connection has ended; reconnecting", ("how", "retry_ms")),
+    "unreachable": Kind(MessageLevel.WARNING, "a connection could not be made; retrying", ("how", "retry_ms")),
     "refused": Kind(
-        MessageLevel.WARNING, "the server did not let us in again, and is asked again", ("how", "retry_ms")
+        MessageLevel.WARNING, "the server refused a login after a reconnection; retrying", ("how", "retry_ms")
     ),
-    "deaf": Kind(MessageLevel.ERROR, "a bug: the server is no longer understood, only recorded", ("error",)),
+    "deaf": Kind(MessageLevel.ERROR, "a bug: the server's output is no longer parsed, only recorded", ("error",)),
     "mute": Kind(
         MessageLevel.ERROR, "a bug: what is sent to the server is recorded as a count of bytes only", ("error",)
     ),
@@ -88,9 +88,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
     ),
     "listening": Kind(MessageLevel.INFO, "`proxy` waits for clients", ("address",)),
     "exposed": Kind(MessageLevel.WARNING, "other machines reach the address that `proxy` listens on", ("address",)),
-    "unknown_host": Kind(
-        MessageLevel.WARNING, "nobody knows the name of the server that `proxy` is to reach", ("server",)
-    ),
+    "unknown_host": Kind(MessageLevel.WARNING, "the name of the server of `proxy` is unknown", ("server",)),
     "client_connected": Kind(
         MessageLevel.INFO,
         "a client of `proxy` is joined with the server, its journal is open",
@@ -101,7 +99,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
     ),
     "unrecorded": Kind(
         MessageLevel.ERROR,
-        "a connection of `proxy` goes on, but it is not recorded, or not as a whole",
+        "a connection of `proxy` continues, but it is not recorded, or only in part",
         ("connection",),
     ),
     "client_left": Kind(
@@ -110,30 +108,30 @@ EVENTS: Final[Mapping[str, Kind]] = {
         ("connection", "by", "received_bytes", "sent_bytes"),
     ),
     "imported": Kind(
-        MessageLevel.INFO, "the archive has what a connection of `proxy` carried", ("connection", "games")
+        MessageLevel.INFO, "the archive has the games of a connection of `proxy`", ("connection", "games")
     ),
     "not_imported": Kind(
         MessageLevel.WARNING, "an import is to be done later; null: of several connections", ("connection",)
     ),
-    "left_over": Kind(MessageLevel.INFO, "what a crash had left open was ended"),
+    "left_over": Kind(MessageLevel.INFO, "a journal that a crash left open was closed"),
     "proxy_ended": Kind(
         MessageLevel.INFO,
-        "`proxy` has ended as it was told to; unrecorded: connections that are not recorded as a whole",
+        "`proxy` has ended normally; unrecorded: connections that are not recorded completely",
         ("connections", "received_bytes", "sent_bytes", "unrecorded"),
     ),
-    "view_lost": Kind(MessageLevel.WARNING, "the live view has ended, recording goes on"),
+    "view_lost": Kind(MessageLevel.WARNING, "the live view has ended; recording continues"),
     "reread": Kind(
         MessageLevel.INFO,
-        "SIGUSR1 came: options and handles were read again; changed: options that choose games otherwise now; restart: "
-        "options that change only with a restart; null: none",
+        "SIGUSR1 was received: options and handles were read again; changed: options that now choose other games; "
+        "restart: options that change only with a restart; null: none",
         ("changed", "restart"),
     ),
     "not_reread": Kind(
-        MessageLevel.WARNING, "SIGUSR1 came, and the options could not be read; all stays as it was", ("error",)
+        MessageLevel.WARNING, "SIGUSR1 was received, and the options could not be read; nothing has changed", ("error",)
     ),
     "not_notified": Kind(MessageLevel.WARNING, "the service manager (`NOTIFY_SOCKET`) cannot be notified", ("error",)),
     "style_left": Kind(
-        MessageLevel.WARNING, "the account has another style or gin than before, which could not be put back"
+        MessageLevel.WARNING, "the account has another style or gin than before, which could not be restored"
     ),
     "tally": Kind(
         MessageLevel.INFO,
@@ -142,11 +140,11 @@ EVENTS: Final[Mapping[str, Kind]] = {
     ),
     "rows_unread": Kind(MessageLevel.WARNING, "lines of the tables of games could not be read", ("lines",)),
     "ended": Kind(
-        MessageLevel.INFO, "recording has ended as it was told to", ("connections", "received_bytes", "boards", "games")
+        MessageLevel.INFO, "recording has ended normally", ("connections", "received_bytes", "boards", "games")
     ),
     "failed": Kind(MessageLevel.ERROR, "recording has ended because of an error", ("error",)),
 }
-"""By name."""
+"""The events by name."""
 
 
 _MOST: Final = 500
@@ -155,24 +153,26 @@ _STDERR: Final = 2
 
 
 class BackgroundQueue:
-    """A thread that does one thing after the other; who hands something over never waits.
+    """A thread that runs functions one after another; the caller of ``do`` never waits.
 
     Args:
-        left_out: called in the thread when it gets on again, with how many things there was no room for.
-        most: how many things may wait.
+        dropped: called in the thread, once there is room again, with the number of functions that were dropped.
+        most: how many functions may wait.
     """
 
-    def __init__(self, left_out: Callable[[int], object], most: int = _MOST) -> None:
-        self._left_out = left_out
+    def __init__(self, dropped: Callable[[int], object], most: int = _MOST) -> None:
+        self._dropped = dropped
         self._most = most
         self._works: deque[Callable[[], object]] = deque()
         self._missed = 0
         self._idle = True
         self._changed = threading.Condition()
-        threading.Thread(target=self._run, name="messages", daemon=True).start()  # it holds no exit up
+        threading.Thread(
+            target=self._run, name="messages", daemon=True
+        ).start()  # a daemon, so that it never delays the end of the program
 
     def do(self, work: Callable[[], object]) -> None:
-        """Have something done, in any thread; what fails there is passed over. At the bound it is left out."""
+        """Queue a function, from any thread. What it raises is ignored; if the queue is full, it is dropped."""
         with self._changed:
             if len(self._works) >= self._most:
                 self._missed += 1
@@ -181,7 +181,7 @@ class BackgroundQueue:
                 self._changed.notify_all()
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until all is done, but not for ever; whether it is."""
+        """Wait until the queue is empty, but not longer than the limit; whether it is."""
         with self._changed:
             return self._changed.wait_for(lambda: self._idle and not self._works, limit_s)
 
@@ -198,21 +198,19 @@ class BackgroundQueue:
                     missed, self._missed = self._missed, 0
             with suppress(Exception):
                 if work is None:
-                    self._left_out(missed)
+                    self._dropped(missed)
                 else:
                     work()
 
 
 class MessagePrinter:
-    """Says sentences on standard error while something living goes on, whoever holds that up.
+    """Prints sentences on standard error from a thread, so that a blocked terminal never blocks recording.
 
-    At its end as a context it waits a moment for what is not said yet.
+    As a context it waits a moment at its end for sentences that are not printed yet.
     """
 
     def __init__(self) -> None:
-        self._queue = BackgroundQueue(
-            lambda missed: _write(_encoded(f"({plural(missed, 'message')} found no room here.)"))
-        )
+        self._queue = BackgroundQueue(lambda missed: _write(_encoded(f"({plural(missed, 'message')} dropped.)")))
 
     def __enter__(self) -> Self:
         return self
@@ -223,7 +221,7 @@ class MessagePrinter:
         self.settle()
 
     def say(self, sentence: str) -> None:
-        """Say one line, made safe for a terminal."""
+        """Print one line, made safe for a terminal."""
         self.write(_encoded(clean(sentence)))
 
     def write(self, data: bytes) -> None:
@@ -231,7 +229,7 @@ class MessagePrinter:
         self._queue.do(lambda: _write(data))
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until all is said, but not for ever; whether it is."""
+        """Wait until everything is printed, but not longer than the limit; whether it is."""
         return self._queue.settle(limit_s)
 
 
@@ -241,8 +239,8 @@ def _encoded(sentence: str) -> bytes:
 
 
 def _write(data: bytes) -> None:
-    """Write past Python's own buffer: its lock, held by a thread that waits, would hold up the program's end."""
-    if sys.stderr is None:  # closed when we began: the number may be that of another file now
+    """Write past Python's own buffer: a blocked thread would keep its lock and delay the end of the program."""
+    if sys.stderr is None:  # closed at the start: the number may be that of another file now
         return
     while data:
         try:
@@ -258,11 +256,12 @@ class RunLog:
     """A log that is only appended to.
 
     Args:
-        path: of the file; made if it is not there, readable by its owner alone.
+        path: of the file; created if it is missing, readable only by its owner.
         say: gets a sentence when it cannot be written; called in another thread.
         utc_ns: the wall clock.
     Raises:
-        ExportError: it cannot be written when recording begins. Later that is said once, and recording goes on.
+        ExportError: it cannot be written when recording begins. A later failure is reported once, and recording
+            continues.
     """
 
     def __init__(self, path: Path, say: Callable[[str], object], utc_ns: Callable[[], int] = time.time_ns) -> None:
@@ -287,7 +286,7 @@ class RunLog:
         self._queue.do(lambda: self._keep(text.encode("ascii") + b"\n"))
 
     def settle(self) -> None:
-        """Wait until all is written, but not for ever."""
+        """Wait until everything is written, but not longer than the limit."""
         self._queue.settle()
 
     def _keep(self, line: bytes) -> None:
@@ -295,13 +294,13 @@ class RunLog:
             self._append(line)
         except OSError as error:
             if not self._failed:
-                self._say(f"The log {self._path} cannot be written ({error.strerror or error}); recording goes on.")
+                self._say(f"The log {self._path} cannot be written ({error.strerror or error}); recording continues.")
             self._failed = True
         else:
             self._failed = False
 
     def _append(self, line: bytes) -> None:
-        # A pipe that nobody reads is told, not waited for.
+        # A pipe without a reader is reported, not waited for.
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, _OWNER_ONLY)
         try:
             status = os.fstat(handle)
@@ -319,16 +318,16 @@ class RunLog:
             os.close(handle)
 
 
-def teller(log: RunLog | None, speak: Callable[[str, str], None]) -> MessageSink:
-    """What takes events: they are said to people and, if there is a log, written into it.
+def report_to(log: RunLog | None, show: Callable[[str, str], None]) -> MessageSink:
+    """Make the sink that shows events to the user and, if there is a log, writes them into it.
 
     Args:
-        speak: gets the event and its sentence.
+        show: gets the event and its sentence.
     """
 
-    def tell(event: str, sentence: str, /, **facts: Fact) -> None:
+    def report(event: str, sentence: str, /, **facts: Fact) -> None:
         if log is not None:
             log.write(event, sentence, **facts)
-        speak(event, sentence)
+        show(event, sentence)
 
-    return tell
+    return report

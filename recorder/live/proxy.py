@@ -1,10 +1,9 @@
-"""Stands between a person's client and the server: forwards both directions byte-exact and records them.
+"""Forwards bytes between a user's client and the server, both directions byte-exact, and records them.
 
-Here is only what touches sockets; ``relay`` decides what is read and written, ``recording`` what is journalled.
-Bytes are written on first and journalled then, in a thread (``deferred``), so that a slow disk costs no time on the
-way; after a crash of this program what waited for the disk is not in the journal, commonly some milliseconds. With
-``journal_first`` it is the other way round: nothing that a peer has seen is missing from the journal, and every read
-waits for the disk.
+This module has the sockets; ``relay`` decides what is read and written, ``recording`` what is written to the journal.
+Bytes are forwarded first and then recorded in a thread, so that a slow disk does not delay them. After a crash the
+journal lacks the bytes that waited for the disk, commonly some milliseconds of traffic. With ``journal_first`` every
+read waits for the disk, and the journal lacks nothing that a peer has received.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ __all__ = ["Closed", "Proxy"]
 
 _READ_BYTES: Final = 1 << 16
 _LINGER_S: Final = 5
-"""How long the other side may go on talking when one is gone."""
+"""How long the other side may still send when one side is gone."""
 _TICK_S: Final = 0.5
 _ACCEPT_AGAIN_S: Final = 1
 _OPEN_S: Final = 5
-"""How long a client waits for the disk to make its journal."""
+"""How long a client waits for the disk to create its journal."""
 
 
 class Closed(NamedTuple):
@@ -46,9 +45,9 @@ class Closed(NamedTuple):
 
     Attributes:
         number: counted from 1.
-        by: whose end or failure was seen first; None: the proxy was stopped.
-        from_client, from_server: bytes that were written on.
-        recording: what recorded it, closed; None if its journal could not be made.
+        by: the side that ended or failed first; None: the proxy was stopped.
+        from_client, from_server: bytes that were forwarded.
+        recording: its closed recording; None: its journal could not be created.
     """
 
     number: int
@@ -59,20 +58,20 @@ class Closed(NamedTuple):
 
 
 class Proxy:
-    """Joins every client that comes with a connection of its own to the server.
+    """Joins every client with its own connection to the server.
 
     Args:
-        server: where to connect to.
+        server: the address to connect to.
         record: makes the recording of the connection with this number; if it raises, there is none.
-        tell: takes what happens, by the names of ``telling``.
-        on_closed: told of every connection that is over; must not raise.
-        journal_first: journal before writing on.
-        max_clients: how many clients are served at a time; more are turned away with one sentence.
+        report: gets the events of ``recorder.live.messages``.
+        on_closed: called with every connection that is over; must not raise.
+        journal_first: record before forwarding.
+        max_clients: clients served at a time; others are turned away with one sentence.
 
     Attributes:
         connections: how many clients were joined with the server.
-        forwarded: bytes written on in connections that are over, by the side that sent them.
-        unrecorded: how many connections are not recorded as they should be.
+        forwarded: bytes forwarded in connections that are over, by the side that sent them.
+        unrecorded: how many connections are not recorded completely.
     """
 
     def __init__(
@@ -80,14 +79,14 @@ class Proxy:
         server: Address,
         record: Callable[[int], RecordedConnection],
         *,
-        tell: MessageSink,
+        report: MessageSink,
         on_closed: Callable[[Closed], None] = lambda closed: None,
         journal_first: bool = False,
         max_clients: int = MAX_CLIENTS,
     ) -> None:
         self._server = server
         self._record = record
-        self._tell = tell
+        self._report = report
         self._on_closed = on_closed
         self.journal_first = journal_first
         self._links: set[_Link] = set()
@@ -95,7 +94,7 @@ class Proxy:
         self._closing: set[asyncio.Task[None]] = set()
         self._refusing: set[asyncio.Task[None]] = set()
         self._max_clients = max_clients
-        self._full_told = False  # since a client was served last
+        self._refusal_reported = False  # since a client was served last
         self._clients = 0
         self.connections = 0
         self.forwarded = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}
@@ -123,24 +122,24 @@ class Proxy:
         while True:
             try:
                 client, _ = await loop.sock_accept(listener)
-            except OSError as error:  # no file descriptor is left, or the client has gone again
+            except OSError as error:  # no file descriptor is left, or the client has closed
                 why = failure_reason(error)
-                self._tell("client_refused", f"A client could not be accepted: {why}.", client=None, how=why)
+                self._report("client_refused", f"A client could not be accepted: {why}.", client=None, how=why)
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
             if len(self._joining) + len(self._links) + len(self._closing) < self._max_clients:
-                self._full_told = False
+                self._refusal_reported = False
                 self._start(self._join(client), self._joining)
             else:
                 self._refuse(client)
 
     def _refuse(self, client: socket.socket) -> None:
         why = f"{self._max_clients} clients are connected, which is the limit"
-        if not self._full_told:
-            self._full_told = True
-            self._tell(
+        if not self._refusal_reported:
+            self._refusal_reported = True
+            self._report(
                 "client_refused",
-                f"A client was turned away: {why} (--max-clients). This is said again after another was served.",
+                f"A client was turned away: {why} (--max-clients). This is reported again after another was served.",
                 client=None,
                 how=why,
             )
@@ -161,20 +160,20 @@ class Proxy:
     async def _join(self, client: socket.socket) -> None:
         self._clients += 1
         number = self._clients
-        with contextlib.ExitStack() as sockets:  # closes them if we are stopped
+        with contextlib.ExitStack() as sockets:  # closes them if the proxy is stopped
             sockets.callback(client.close)
             try:
                 server = await connect(self._server)
             except (OSError, TimeoutError) as error:
                 why = why_no_connection(self._server, error)
-                self._tell("client_refused", f"Client {number} was turned away: {why}.", client=number, how=why)
+                self._report("client_refused", f"Client {number} was turned away: {why}.", client=number, how=why)
                 await say_farewell(client, f"ics-recorder: {why}.")
                 return
             sockets.callback(server.close)
             self.connections += 1
             recording = await self._open(number)
             for connection in (client, server):
-                with contextlib.suppress(OSError):  # it is gone again; reading will tell
+                with contextlib.suppress(OSError):  # already closed; reading reports it
                     prepare(connection)
             sockets.pop_all()
         link = _Link(self, number, client, server, recording)
@@ -182,19 +181,19 @@ class Proxy:
         link.start()
 
     async def _open(self, number: int) -> RecordedConnection | None:
-        """Make the recording of a connection in a thread: a disk that hangs must not hold up the other connections."""
+        """Make the recording of a connection in a thread: a disk that hangs must not delay the other connections."""
         try:
             async with asyncio.timeout(_OPEN_S):
                 return await in_thread(lambda: self._record(number), lambda late: late.close(how="too late"))
-        except Exception as error:  # whatever it is, the person's game comes first
+        except Exception as error:  # whatever the error, the user's game comes first
             self.unrecorded += 1
             why = f"the journal failed ({type(error).__name__})."
             if isinstance(error, JournalError):
                 why = str(error)
             elif isinstance(error, TimeoutError):
                 why = f"the disk did not make a journal within {_OPEN_S} s."
-            sentence = f"Error: Connection {number} IS NOT RECORDED, it goes on: {why}"
-            self._tell("unrecorded", sentence, connection=number)
+            sentence = f"Error: Connection {number} IS NOT RECORDED, it continues: {why}"
+            self._report("unrecorded", sentence, connection=number)
             return None
 
     async def _tick(self) -> None:
@@ -205,7 +204,7 @@ class Proxy:
                     link.recording.tick()
 
     def end(self, link: _Link, closed: Closed, how: str) -> None:
-        """A connection is over: close its journal where that holds nobody up, then tell."""
+        """End a connection: close its journal in a thread, then call ``on_closed``."""
         self._links.discard(link)
         self.forwarded[ProxySide.CLIENT] += closed.from_client
         self.forwarded[ProxySide.SERVER] += closed.from_server
@@ -220,7 +219,7 @@ class Proxy:
 
 
 class _Link:
-    """One client, its connection to the server, and what is between them."""
+    """One client, its connection to the server, and the bytes on their way."""
 
     def __init__(
         self,
@@ -292,9 +291,9 @@ class _Link:
         if self.recording is None:
             return
         if side is ProxySide.SERVER:
-            self.recording.server_said(data, at_ns)
+            self.recording.server_sent(data, at_ns)
         else:
-            self.recording.client_said(data, at_ns)
+            self.recording.client_sent(data, at_ns)
 
     def _writable(self, side: ProxySide) -> None:
         self._write(side)
@@ -309,7 +308,7 @@ class _Link:
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            # What it sent before is still to be read: its last words, then its end or a reset.
+            # Bytes that it sent before are still to be read: its last output, then its end or a reset.
             self._relay.refuse(side)
             return
         self._relay.sent(side, count)
@@ -319,10 +318,10 @@ class _Link:
             self._by, self._how = side, how
 
     def _arrange(self) -> None:
-        """Pass ends on, then watch what the relay wants watched."""
+        """Pass ends on, then wait for the reads and writes that the relay needs."""
         for side, connection in self._sockets.items():
             if self._relay.take_end(side):
-                with contextlib.suppress(OSError):  # it is gone; reading from it will tell
+                with contextlib.suppress(OSError):  # already closed; reading reports it
                     connection.shutdown(socket.SHUT_WR)
         if self._relay.done:
             self.abort()

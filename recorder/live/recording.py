@@ -1,15 +1,15 @@
-"""What a connection leaves in its journal, written at once or in a thread.
+"""Record a connection in its journal, at once or in a thread.
 
-What the server says is written as it comes, but for a password that it repeats; a word that a read cuts, and that may
-become one, is written a moment later. What the client says goes through the guard, which may hold it back until it
-knows whether it is a password. If the guard fails, only the number of the client's bytes is kept from then on: they may
-hold a secret. If the journal fails, a person's connection goes on: the recording has ended, and says so once. A
-connection that is there for its journal alone gets an error.
+The server's bytes are recorded as they arrive, except for passwords that it repeats; a word at the end of a read that
+may become a password is recorded a moment later. The client's bytes pass the guard, which may delay them until it knows
+whether they are a password. If the guard fails, only the number of the client's bytes is recorded from then on, because
+they may contain a secret. If the journal fails, a proxied connection continues: recording ends, which is reported once.
+A connection that exists only for its journal gets an error.
 
-A proxy writes its journal in a thread, so that forwarding never waits for the disk. What waits to be written is
-bounded. At the bound the caller waits a moment: a thread that merely lags behind takes something meanwhile, and so the
-disk slows the sender down. One that takes nothing has a disk that hangs: recording ends, loudly, and what waits is
-written, with a note that it ended there, when the disk answers after all.
+A proxy writes its journal in a thread, so that forwarding never waits for the disk. The bytes that wait for the thread
+are bounded. At the bound the caller waits a moment: if the thread only lags behind, it writes something meanwhile, and
+so the disk slows the sender down. If it writes nothing, the disk hangs: recording ends with an error. When the disk
+answers later, the waiting bytes are written with a note that recording ended there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["DeferredJournal", "Journal", "JournalGuard", "MOST_BYTES", "Recorded
 
 
 class Journal(Protocol):
-    """What is used of ``recorder.journal.writer.JournalWriter``."""
+    """The part of ``recorder.journal.writer.JournalWriter`` that is used here."""
 
     def now_ns(self) -> int:
         """Nanoseconds since the journal's anchor."""
@@ -42,7 +42,7 @@ class Journal(Protocol):
         """Write what was sent to the server."""
 
     def withheld(self, count: int, at_ns: int | None = None) -> None:
-        """Write how many bytes were sent that must not be kept."""
+        """Write the number of sent bytes that must not be recorded."""
 
     def note(self, kind: str, **facts: Any) -> None:
         """Write a fact about the connection."""
@@ -51,17 +51,17 @@ class Journal(Protocol):
         """To be called at least once a second."""
 
     def close(self) -> None:
-        """Write what is left and close the file."""
+        """Write the rest and close the file."""
 
 
 class JournalGuard(Protocol):
-    """What is used of ``recorder.live.secrets.client.SecretGuard``."""
+    """The part of ``recorder.live.secrets.client.SecretGuard`` that is used here."""
 
-    def server_said(self, data: bytes) -> list[Release]:
-        """Look at the server's bytes; tell what of the client's may be written now."""
+    def server_sent(self, data: bytes) -> list[Release]:
+        """Take the server's bytes; return those of the client that may be written now."""
 
-    def client_said(self, data: bytes, at_ns: int) -> list[Release]:
-        """Take the client's bytes; tell what may be written now."""
+    def client_sent(self, data: bytes, at_ns: int) -> list[Release]:
+        """Take the client's bytes; return those that may be written now."""
 
     def take_repeated(self) -> list[bytes]:
         """Secrets that the server may repeat now."""
@@ -70,72 +70,72 @@ class JournalGuard(Protocol):
         """Passwords of this connection: the server may repeat them at any time."""
 
     def finish(self) -> list[Release]:
-        """Tell what is left."""
+        """Return the rest."""
 
 
 class RecordedConnection:
     """One connection's journal and the guard before it.
 
     Args:
-        journal: where it is written.
-        guard: for what the client says.
-        tell: gets one sentence when something failed, never with bytes of the connection in it.
-        must: what the journal raises is raised; else no method raises.
+        journal: to write to.
+        guard: for the client's bytes.
+        report: gets one sentence after a failure, never with bytes of the connection.
+        must: errors of the journal are raised; else no method raises.
 
     Attributes:
-        failed: the journal does not hold everything that may be kept.
-        muted: the kind of error by which the guard failed; None: it did not.
+        failed: whether the journal lacks bytes that it should contain.
+        muted: the type of the error by which the guard failed; None: it did not fail.
     """
 
     def __init__(
-        self, journal: Journal, guard: JournalGuard, tell: Callable[[str], None], *, must: bool = False
+        self, journal: Journal, guard: JournalGuard, report: Callable[[str], None], *, must: bool = False
     ) -> None:
         self._journal = journal
         self._guard: JournalGuard | None = guard
-        self._tell = tell
+        self._report = report
         self._must = must
         self._answers = AnswerGuard()
-        self._held = 0  # bytes of the client that the guard has not given back
+        self._held = 0  # bytes of the client that the guard has not returned
         self._ended = False
         self.failed = False
         self.muted: str | None = None
 
     def now_ns(self) -> int:
-        """When something arrives, on the journal's clock."""
+        """The time now on the journal's clock."""
         return self._journal.now_ns()
 
     def note(self, kind: str, **facts: Any) -> None:
         """Write a fact about the connection."""
         self._write(lambda: self._journal.note(kind, **facts))
 
-    def server_said(self, data: bytes, at_ns: int) -> None:
-        """The server has sent bytes; what they let go of the client's stands behind them."""
-        releases = self._ask(lambda guard: guard.server_said(data))
-        self._write(lambda: self._put_said(self._answers.receive(data, at_ns)))
+    def server_sent(self, data: bytes, at_ns: int) -> None:
+        """Record bytes of the server, then bytes of the client that the guard releases because of them."""
+        releases = self._ask(lambda guard: guard.server_sent(data))
+        self._write(lambda: self._put_received(self._answers.receive(data, at_ns)))
         self._give(releases)
 
-    def client_said(self, data: bytes, at_ns: int) -> None:
-        """The client has sent bytes."""
+    def client_sent(self, data: bytes, at_ns: int) -> None:
+        """Record bytes of the client."""
         self._held += len(data)
         if self._guard is None:
             self._withhold(at_ns)
         else:
-            self._give(self._ask(lambda guard: guard.client_said(data, at_ns)))
+            self._give(self._ask(lambda guard: guard.client_sent(data, at_ns)))
 
     def tick(self) -> None:
-        """To be called at least once a second: let the journal do what it does by time."""
-        self._write(lambda: self._put_said(self._answers.tick(self._journal.now_ns())))
+        """To be called at least once a second: do what depends on time."""
+        self._write(lambda: self._put_received(self._answers.tick(self._journal.now_ns())))
         self._write(self._journal.tick)
 
     def release(self) -> None:
-        """The connection has ended: write what the guards held."""
-        self._write(lambda: self._put_said(self._answers.finish()))
+        """Write the bytes that the guards delayed, after the end of the connection."""
+        self._write(lambda: self._put_received(self._answers.finish()))
         self._give(self._ask(lambda guard: guard.finish()))
         if self._held > 0:
             self._withhold(None)
 
     def close(self, **facts: Any) -> None:
-        """Write what the guard held, note how the connection ended, and close the journal."""
+        """Write the delayed bytes, note how the connection ended, and close the journal."""
         self.release()
         self.note("closed", **facts)
         self._write(self._journal.close)
@@ -150,11 +150,11 @@ class RecordedConnection:
                 self._answers.expect(secret)
             for secret in self._guard.take_learned():
                 self._answers.learn(secret)
-        except Exception as error:  # a bug; its text may hold what the client typed
+        except Exception as error:  # a bug; its text may contain the client's input
             self._guard = None
             self.failed = True
             self.muted = type(error).__name__
-            self._tell(f"What is sent to the server is recorded as a count of bytes only ({self.muted}: a bug).")
+            self._report(f"What is sent to the server is recorded as a count of bytes only ({self.muted}: a bug).")
             return []
         return releases
 
@@ -165,8 +165,8 @@ class RecordedConnection:
         if self._guard is None:
             self._withhold(None)
 
-    def _put_said(self, said: list[ServerText]) -> None:
-        for at_ns, data in said:
+    def _put_received(self, texts: list[ServerText]) -> None:
+        for at_ns, data in texts:
             self._journal.received(data, at_ns)
 
     def _put(self, release: Release) -> None:
@@ -190,18 +190,18 @@ class RecordedConnection:
             write()
         except JournalError as error:
             self._end(str(error))
-        except Exception as error:  # a bug of the journal is no trouble of the connection
+        except Exception as error:  # a bug of the journal must not end the connection
             self._end(f"the journal failed ({type(error).__name__}).")
 
     def _end(self, why: str) -> None:
         self._ended = self.failed = True
-        with suppress(Exception):  # it has failed already; only its file is to be let go
+        with suppress(Exception):  # it has failed already; only its file is to be closed
             self._journal.close()
-        self._tell(f"RECORDING HAS ENDED, the connection goes on: {why}")
+        self._report(f"RECORDING HAS ENDED, the connection continues: {why}")
 
 
 MOST_BYTES: Final = 16 << 20
-"""What may wait, each thing with ``_EACH_BYTES`` for its own weight in memory."""
+"""Limit of waiting bytes; each piece counts ``_EACH_BYTES`` more for its own memory."""
 
 _EACH_BYTES: Final = 512
 _HANGS_S: Final = 0.25
@@ -213,13 +213,14 @@ class DeferredJournal:
     """Writes to a journal in another thread; every call but ``close`` returns at once, or at the bound within a moment.
 
     Args:
-        journal: only the thread uses it from now on, but for its clock and its name.
-        most_bytes: how much may wait.
-        hangs_s: at this bound, how long it takes to tell a disk that hangs from one that is slow.
+        journal: used only by the thread from now on, except for its clock and its name.
+        most_bytes: how many bytes may wait.
+        hangs_s: at this bound, how long the thread may write nothing before the disk counts as hanging.
         close_s: how long ``close`` waits for the disk.
 
     Raises:
-        JournalError: from every method: the journal could not be written, or too much waits. It is written no more.
+        JournalError: from every method: the journal could not be written, or too many bytes wait. It is not written
+            any more.
     """
 
     def __init__(
@@ -235,11 +236,13 @@ class DeferredJournal:
         self._hangs_s = hangs_s
         self._close_s = close_s
         self._work: SimpleQueue[tuple[int, Callable[[], None]] | None] = SimpleQueue()
-        self._given = 0  # bytes; counted here alone
-        self._taken = 0  # counted in the thread alone
+        self._given = 0  # bytes; counted by the caller only
+        self._taken = 0  # counted by the thread only
         self._failure: Exception | None = None
         self._closing = False
-        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)  # a dead disk holds no exit up
+        self._thread = threading.Thread(
+            target=self._write, name="journal", daemon=True
+        )  # a dead disk must not delay the exit
         self._thread.start()
 
     def now_ns(self) -> int:
@@ -268,7 +271,7 @@ class DeferredJournal:
             self._put(0, self._journal.tick)
 
     def close(self) -> None:
-        """Write what waits and close the file; after a failure without waiting for it."""
+        """Write the waiting bytes and close the file; after a failure without waiting for it."""
         if self._closing:
             return
         self._closing = True
@@ -304,7 +307,7 @@ class DeferredJournal:
         self._work.put((size, write))
 
     def _takes(self, size: int) -> bool:
-        """Wait until there is room; False: the thread has taken nothing for too long."""
+        """Wait until there is room; False: the thread has written nothing for too long."""
         taken, since = self._taken, time.monotonic()
         while self._waiting + size > self._most_bytes:
             if self._taken != taken:

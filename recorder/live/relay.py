@@ -1,9 +1,9 @@
-"""What a proxy does next with two connections, without touching them.
+"""The state of two connections that a proxy joins, without their sockets.
 
-Bytes go from each side to the other as they came. A side that takes nothing holds up the reading from the other
-once ``HIGH_BYTES`` wait for it, so that the sender's own TCP feels it and memory stays flat. An end is passed on
-behind the last byte, in its direction only. A side that is gone takes nothing more, but what it said before still
-goes on, and what the other says until its end is still read, so that it can be recorded.
+Bytes go from each side to the other unchanged. Once ``HIGH_BYTES`` wait for a side that reads nothing, the other side
+is not read either, so that TCP slows the sender down and memory is bounded. An end is passed on behind the last byte,
+in its direction only. After a side has failed, the bytes that it sent before are still forwarded, and the other side
+is still read to its end, so that everything is recorded.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ HIGH_BYTES: Final = 1 << 16
 
 
 class ProxySide(Enum):
-    """Who is at the other end of a connection; the value is the word that journals use."""
+    """The other end of a connection; the value is the word in journals."""
 
     CLIENT = "client"
     SERVER = "server"
 
     @property
     def other(self) -> ProxySide:
-        """Whom the bytes of this side are for."""
+        """The side that receives this side's bytes."""
         return ProxySide.SERVER if self is ProxySide.CLIENT else ProxySide.CLIENT
 
 
@@ -34,10 +34,10 @@ class _Flow:
     __slots__ = ("broken", "end_passed", "ended", "waiting")
 
     def __init__(self) -> None:
-        self.waiting = bytearray()  # read, not yet written on
-        self.ended = False  # the sender has said all
+        self.waiting = bytearray()  # read, not yet forwarded
+        self.ended = False  # the sender sends no more
         self.end_passed = False
-        self.broken = False  # the receiver takes nothing more
+        self.broken = False  # the receiver takes no more
 
     @property
     def done(self) -> bool:
@@ -48,7 +48,7 @@ class Relay:
     """The state of two joined connections.
 
     Attributes:
-        forwarded: bytes written on so far, by the side that sent them.
+        forwarded: bytes forwarded so far, by the side that sent them.
     """
 
     def __init__(self) -> None:
@@ -56,37 +56,37 @@ class Relay:
         self.forwarded = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}
 
     def receive(self, side: ProxySide, data: bytes) -> None:
-        """A side has sent bytes; they wait to be written to the other one."""
+        """Take bytes of a side; they wait to be written to the other one."""
         flow = self._flows[side]
         if not flow.broken:
             flow.waiting += data
 
     def receive_end(self, side: ProxySide) -> None:
-        """A side sends no more; it may still listen."""
+        """Note that a side sends no more; it may still receive."""
         self._flows[side].ended = True
 
     def lose(self, side: ProxySide) -> None:
-        """A side's connection has failed: it says and takes nothing more."""
+        """Note that a side's connection has failed: it neither sends nor receives."""
         self._flows[side].ended = True
         self.refuse(side)
 
     def refuse(self, side: ProxySide) -> None:
-        """A side takes nothing more; what it sent before may not have been read yet."""
+        """Note that a side receives no more; bytes that it sent before may not have been read yet."""
         flow = self._flows[side.other]
         flow.broken = True
         flow.waiting.clear()
 
     def data_to_send(self, side: ProxySide) -> bytearray:
-        """What waits to be written to a side, oldest first. Tell ``sent`` how much of it went out."""
+        """The bytes to write to a side, oldest first; call ``sent`` with the number that was written."""
         return self._flows[side.other].waiting
 
     def sent(self, side: ProxySide, count: int) -> None:
-        """The first ``count`` of the waiting bytes were written to a side."""
+        """Note that the first ``count`` of the waiting bytes were written to a side."""
         del self._flows[side.other].waiting[:count]
         self.forwarded[side.other] += count
 
     def take_end(self, side: ProxySide) -> bool:
-        """Whether a side must now be told that the other has ended; True only once."""
+        """Whether to pass the other side's end on to a side now; True only once."""
         flow = self._flows[side.other]
         if flow.end_passed or flow.broken or not flow.ended or flow.waiting:
             return False

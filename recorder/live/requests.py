@@ -1,11 +1,9 @@
 """What a recorder requests from a server, in the words of each family, and which lists and boards are missing.
 
-Requests are values (as plain tuples ``observe 3`` and ``unobserve 3`` would be equal, so they are none).
+Requests are values (classes, because as plain tuples ``observe 3`` and ``unobserve 3`` would be equal).
 
-whose feed was damaged.
-
-The tracker's public state is read after its events, and only when a count of it says that something happened: a plain
-next ply costs nothing here.
+``Backfill`` requests move lists of games with missing plies, and boards of games whose frames could not be read. It
+reads the tracker's public state after its events, and only when a count has changed: a normal next ply costs nothing.
 """
 
 from __future__ import annotations
@@ -44,23 +42,23 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of the session, or the question for them; nobody waits for the answer."""
+    """A setting of the session, or ``variables``; its answer is not awaited."""
 
     command: str  # in the server's own words
 
 
 @dataclass(frozen=True, slots=True)
 class Observe:
-    """Watch a game. On old servers the command toggles, so it is only for games that are not watched."""
+    """Observe a game. On old servers the command toggles, so it is only for games that are not observed."""
 
     game_no: int
 
 
 @dataclass(frozen=True, slots=True)
 class AskPartner:
-    """Watch the other board of a bughouse match, whatever its number is.
+    """Observe the other board of a bughouse match, whose number is unknown.
 
-    ``handle`` plays on the board that is known, game ``game_no``. Like ``observe`` the command toggles on old servers.
+    ``handle`` plays on the known board, game ``game_no``. Like ``observe`` the command toggles on old servers.
     Source: FICS, ``help pobserve``.
     """
 
@@ -70,7 +68,7 @@ class AskPartner:
 
 @dataclass(frozen=True, slots=True)
 class Unobserve:
-    """Watch a game no longer."""
+    """End the observation of a game."""
 
     game_no: int
 
@@ -84,7 +82,7 @@ class AskMoves:
 
 @dataclass(frozen=True, slots=True)
 class AskRefresh:
-    """A game's board once more."""
+    """A game's current board."""
 
     game_no: int
 
@@ -107,7 +105,7 @@ class AskHistory:
 class AskStored:
     """The moves of a game that is over, by its number in a player's history.
 
-    ``is_last``: it is that player's last game. ``by_last``: it is asked for as such, on a server without ``smoves``.
+    ``is_last``: it is that player's last game. ``by_last``: it is requested as such, on a server without ``smoves``.
     """
 
     handle: str
@@ -123,7 +121,7 @@ class AskGames:
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """Something harmless, so that the server does not think us idle."""
+    """A harmless command, so that the server does not log an idle client out."""
 
 
 Request = (
@@ -155,18 +153,18 @@ _COMMANDS: dict[type, str] = {
 _NO_PARTNER = re.compile(r"(?:\S{1,40} is|You are) not playing a bughouse game\.? *")
 _NO_COMMAND = re.compile(r"/?(\w{1,40}): Command not found\.? *|No such command \(/?(\w{1,40})\)\.? *")
 ANSWER_MS = 15_000
-"""How long an answer is waited for."""
+"""How long to wait for an answer."""
 TURN_MS = 4 * ANSWER_MS
-"""Within this a request that was put has had its turn, behind others without an answer, and its own answer."""
+"""Within this time a queued request was sent, even behind others without an answer, and has its own answer."""
 
 
 def format_request(request: Request, family: Family | None = None) -> str:
     """Write a request as the command of a server, without line end.
 
     Args:
-        request: what is asked for.
-        family: of server; ICC and chess.net take a ``/`` in front, which keeps a user's aliases away. A setting is
-            in a server's own words already.
+        request: to send.
+        family: of server; ICC and chess.net take a ``/`` in front, which avoids a user's aliases. A setting has the
+            server's own words already.
     """
     if isinstance(request, Setting):
         return request.command
@@ -182,7 +180,7 @@ def format_request(request: Request, family: Family | None = None) -> str:
 
 
 def no_command(line: str) -> str | None:
-    """The command that a server says it does not know; None: another line."""
+    """The command that a server reports as unknown; None: another line."""
     match = _NO_COMMAND.fullmatch(line)
     return None if match is None else match[1] or match[2]
 
@@ -210,13 +208,13 @@ class Backfill:
         self._asked: dict[int, tuple[TrackedGame, int, int]] = {}
 
     def look(self, tracker: Tracker, events: Iterable[Event] = ()) -> list[Request]:
-        """What to ask the server for.
+        """The requests for missing data.
 
         Args:
             tracker: that has just taken ``events``.
         Returns:
-            ``AskMoves`` once for each place where plies of a running game are missing, and ``AskRefresh`` for games of
-            which a board could not be read or the server lost output.
+            ``AskMoves`` once for each place where plies of a game in progress are missing, and ``AskRefresh`` for games
+            with an unreadable board or with output that the server lost.
         """
         boards = tracker.boards
         requests: list[Request] = []
@@ -242,7 +240,7 @@ class Backfill:
 
     @staticmethod
     def _damaged(tracker: Tracker, anomalies: Iterable[Anomaly], requests: list[Request]) -> None:
-        """A board that cannot be read: the next move's would show a gap, but one that was sent again shows none."""
+        """Request boards that could not be read: the next move's board would show a gap, a repeated board does not."""
         for anomaly in anomalies:
             run = tracker.boards.runs.get(str(anomaly.game_no))
             if anomaly.kind is AnomalyKind.MALFORMED and run is not None and run.following and run.game_no is not None:
@@ -268,7 +266,7 @@ class Backfill:
 
 
 def _covers(run: TrackedGame, index: int, ply: int) -> bool:
-    """Whether a list that came already holds every ply up to this one, none of them taken back since."""
+    """Whether an earlier list contains every ply up to this one, and none of them was taken back since."""
     seen = run.lists[index]
     reaches = seen.first_ply + len(seen.positions) - 1
     valid_to = run.valid_to(index)

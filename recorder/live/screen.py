@@ -1,8 +1,8 @@
-"""What ``record`` shows people while it runs: a live view on a terminal, lines elsewhere. It never waits for anybody.
+"""The display of ``record``: a live view on a terminal, lines elsewhere. It never delays recording.
 
-The view is a process of its own, told twice a second how things stand: one JSON object a line,
-``{"snapshot": {…}, "messages": [[at, text], …]}``. While it has the terminal,
-whatever this process and its children say on standard error goes through a pipe into the view's last lines.
+The view is a separate process. It gets a snapshot twice a second as one JSON object a line,
+``{"snapshot": {…}, "messages": [[at, text], …]}``. While it uses the terminal, the standard error of the recorder and
+its child processes goes through a pipe into the view's last lines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _END_S: Final = 2.0
 _MESSAGES: Final = 20
 _STDERR: Final = 2
 _NOT_FOR_THE_VIEW: Final = (signal.SIGINT, signal.SIGQUIT)
-# Leaves the other screen, shows the cursor, ends all colours.
+# Leaves the alternate screen, shows the cursor, ends all colours.
 _RESTORE: Final = b"\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
 
 MESSAGE_LINES: Final = 4
@@ -43,7 +43,7 @@ Message = tuple[str, str]  # time of day (UTC), sentence
 
 
 def encode_news(snapshot: Snapshot, messages: list[Message]) -> bytes:
-    """One line: a snapshot and what was said last."""
+    """One line: a snapshot and the last messages."""
     return json.dumps({"snapshot": snapshot, "messages": messages}).encode("ascii") + b"\n"
 
 
@@ -61,22 +61,22 @@ def rows_for_boards(height: int) -> int:
 
 
 Look = Callable[[int, int], Snapshot]
-"""Takes a snapshot: how many boards to pass over, and how many to take."""
+"""Takes a snapshot: how many boards to skip, and how many to take."""
 
 
 class ScreenMode(Enum):
-    """How people are talked to."""
+    """The kind of display."""
 
-    QUIET = "quiet"  # only of what is wrong
+    QUIET = "quiet"  # warnings and errors only
     PLAIN = "plain"
     VIEW = "view"
 
     @classmethod
     def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> ScreenMode:
-        """What was asked for; a view needs a terminal for itself.
+        """The mode for some options; a view needs a terminal without other output.
 
         Args:
-            events: they are printed on standard output.
+            events: whether events are printed on standard output.
         """
         if quiet:
             return cls.QUIET
@@ -86,31 +86,31 @@ class ScreenMode(Enum):
 
 
 class Screen:
-    """Talks to people while something is recorded.
+    """Shows the state of a recording and its messages.
 
     Args:
-        manner: how. talk: says what the view does not show.
+        manner: the kind of display. printer: prints messages that the view does not show.
         view: the command that draws the view: it reads ``encode_news`` and writes to standard error.
     """
 
-    def __init__(self, manner: ScreenMode, talk: MessagePrinter, view: Sequence[str]) -> None:
+    def __init__(self, manner: ScreenMode, printer: MessagePrinter, view: Sequence[str]) -> None:
         self.manner = manner
-        self._talk = talk
+        self._printer = printer
         self._command = view
         self._view: asyncio.subprocess.Process | None = None
-        self._terminal: int | None = None  # what standard error was before the view had it
-        self._spoken = -1  # the end of the pipe that this process and its children speak into
+        self._terminal: int | None = None  # standard error before the view used it
+        self._spoken = -1  # the end of the pipe that this process and its children write into
         self._unread = b""
         self._messages: deque[Message] = deque(maxlen=_MESSAGES)
 
-    def tell(self, event: str, sentence: str) -> None:
-        """Say what has happened, if people are to know."""
+    def report(self, event: str, sentence: str) -> None:
+        """Show an event, unless the mode excludes it."""
         level = EVENTS[event].level
         if self._view is not None:
             if event != "progress":
                 self._keep(sentence)
         elif self.manner is not ScreenMode.QUIET or level is not MessageLevel.INFO:
-            self._talk.say(sentence)
+            self._printer.say(sentence)
 
     def _keep(self, sentence: str) -> None:
         self._messages.append((datetime.now(UTC).strftime("%H:%M:%S"), clean(sentence)))
@@ -133,7 +133,7 @@ class Screen:
             )
         except OSError as error:
             self._give_back()
-            self._talk.say(f"No live view: {error.strerror}.")
+            self._printer.say(f"No live view: {error.strerror}.")
             return
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -161,7 +161,7 @@ class Screen:
 
     def _repeat(self) -> None:
         for at, sentence in self._messages:
-            self._talk.say(f"{at} {sentence}")
+            self._printer.say(f"{at} {sentence}")
         self._messages.clear()
 
     def _give_back(self) -> None:
@@ -193,38 +193,39 @@ class Screen:
         self._repeat()
 
     def _end_view(self, view: asyncio.subprocess.Process) -> None:
-        """A view has ended: its terminal is ours again."""
+        """Take the terminal back after a view has ended."""
         self._view = None
         self._give_back()
         if view.returncode != 0:  # killed: it has left the terminal as it was
-            self._talk.write(_RESTORE)
+            self._printer.write(_RESTORE)
         self._repeat()
 
     # -- as time goes by ---------------------------------------------------------------------------------------
 
-    async def run(self, look: Look, tell: MessageSink) -> None:
-        """Show how things stand until cancelled. A failure ends the showing and nothing else.
+    async def run(self, look: Look, report: MessageSink) -> None:
+        """Show snapshots until cancelled. A failure ends only the display.
 
         Args:
             look: takes a snapshot.
-            tell: gets the event ``progress`` at most once a minute, when the games have changed, until we leave.
+            report: gets the event ``progress`` at most once a minute, when the games have changed, until recording
+                ends.
         """
         try:
-            await self._show_always(look, tell)
+            await self._show_always(look, report)
         except Exception as error:
             await self.close()
-            tell("view_lost", f"The live view failed ({type(error).__name__}, a bug); recording continues.")
+            report("view_lost", f"The live view failed ({type(error).__name__}, a bug); recording continues.")
 
-    async def _show_always(self, look: Look, tell: MessageSink) -> None:
-        told = (0, 0)
-        told_s = page_s = time.monotonic()
+    async def _show_always(self, look: Look, report: MessageSink) -> None:
+        reported = (0, 0)
+        reported_s = page_s = time.monotonic()
         first = 0
         while True:
             await asyncio.sleep(_EVERY_S)
             now_s = time.monotonic()
             if self._view is not None and self._view.returncode is not None:
                 self._end_view(self._view)
-                tell("view_lost", "The live view has ended; recording continues.")
+                report("view_lost", "The live view has ended; recording continues.")
             if self._view is not None:
                 rows = self._rows()
                 if now_s - page_s >= _PAGE_S:
@@ -232,12 +233,12 @@ class Screen:
                 snapshot = look(first, rows)
                 first = snapshot.first
                 self._show(self._view, snapshot)
-            if now_s - told_s >= _PROGRESS_S:
-                told_s = now_s
+            if now_s - reported_s >= _PROGRESS_S:
+                reported_s = now_s
                 snapshot = look(0, 0)
-                if snapshot.state != "left" and (snapshot.watched, snapshot.games) != told:
-                    told = snapshot.watched, snapshot.games
-                    _tell_progress(snapshot, tell)
+                if snapshot.state != "left" and (snapshot.watched, snapshot.games) != reported:
+                    reported = snapshot.watched, snapshot.games
+                    _report_progress(snapshot, report)
 
     def _rows(self) -> int:
         try:
@@ -247,13 +248,13 @@ class Screen:
 
     def _show(self, view: asyncio.subprocess.Process, snapshot: Snapshot) -> None:
         assert view.stdin is not None
-        if not view.stdin.transport.get_write_buffer_size():  # else its terminal holds it up
+        if not view.stdin.transport.get_write_buffer_size():  # else its terminal blocks it
             view.stdin.write(encode_news(snapshot, list(self._messages)))
 
 
-def _tell_progress(snapshot: Snapshot, tell: MessageSink) -> None:
+def _report_progress(snapshot: Snapshot, report: MessageSink) -> None:
     waiting = f", {snapshot.waiting:,} waiting" if snapshot.waiting else ""
-    tell(
+    report(
         "progress",
         f"{plural(snapshot.watched, 'game')} observed{waiting}; {snapshot.tally}; "
         f"{plural(snapshot.frames, 'board')}, {snapshot.received_bytes:,} bytes.",

@@ -1,7 +1,7 @@
 """The queue of commands: sent at the server's pace, each matched with its answer.
 
-It sends what cannot wait before what can, never holds the same request twice, and sends several without waiting for the
-answers: servers answer in order, so an answer that names nothing is about the oldest request that it may be about.
+Urgent requests go first, no request is queued twice, and several are sent without waiting for answers: servers answer
+in order, so an answer without a number belongs to the oldest request that it fits.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from recorder.live.requests import (
 __all__ = ["Pace", "RequestQueue", "Sending"]
 
 _SLOWEST_MS: Final = 5_000
-_SLOWER_MS: Final = 200  # the least gap once a server has said that we are too fast
+_SLOWER_MS: Final = 200  # the least gap once a server has reported that commands come too fast
 _PAUSE_MS: Final = 1_000
 
 
@@ -79,19 +79,18 @@ class Pace:
         return now_ms >= self._since_ms and self._credit_ms >= self._gap_ms
 
     def spend(self) -> None:
-        """A command goes."""
+        """Count a command that is sent."""
         self._credit_ms -= self._gap_ms
 
     def next_ms(self) -> int:
-        """When the next command may go, as of the last time that ``ready`` was asked."""
+        """When the next command may go, as of the last call of ``ready``."""
         return (self._since_ms or 0) + max(0, self._gap_ms - self._credit_ms)
 
     def refused(self, sent_ms: int, now_ms: int) -> None:
-        """The server says that we are too fast.
+        """Slow down after the server reported that commands come too fast.
 
         Args:
-            sent_ms: when the command went that it refuses; what had gone before the pace became slower tells nothing
-                new.
+            sent_ms: when the refused command was sent; a command from before the last slowdown is ignored.
         """
         if self._slowed_ms is not None and sent_ms <= self._slowed_ms:
             return
@@ -102,8 +101,8 @@ class Pace:
         self._since_ms = now_ms + max(_PAUSE_MS, 2 * self._gap_ms)
 
 
-# What is sent first. Without the settings all else is worth less; a place given up lets the next game be observed; what
-# is asked for too late is of another game.
+# Lower numbers are sent first. Settings complete all later output; a place that is given up serves the next game; a
+# late request may reach another game with the same number.
 _PRIORITY: dict[type, int] = {
     Setting: 0,
     Unobserve: 1,
@@ -118,14 +117,14 @@ _PRIORITY: dict[type, int] = {
     KeepAlive: 4,
 }
 _PATIENCE_MS: Final = 60_000  # after which a request of low priority goes first
-_SETTING_MS: Final = 10_000  # for so long a server may say that a setting came too fast
+_SETTING_MS: Final = 10_000  # for this time a server may report that a setting came too fast
 
 
 class Sending(NamedTuple):
-    """What ``take`` gives: bytes to send now, perhaps none, and when to ask again; None: when something new is put."""
+    """Bytes to send now, perhaps none, and when to call ``take`` next; None: when a request is added."""
 
     data: bytes
-    again_at_ms: int | None
+    next_at_ms: int | None
 
 
 class _Waiting(NamedTuple):
@@ -148,9 +147,9 @@ class RequestQueue:
 
     Args:
         family: of server, for how commands are written.
-        gap_ms, burst: the pace, as long as the server does not say that it is too fast.
+        gap_ms, burst: the pace until the server reports that it is too fast.
         window: requests without an answer.
-        answer_ms: how long an answer is waited for.
+        answer_ms: how long to wait for an answer.
 
     Attributes:
         family: of server.
@@ -173,8 +172,8 @@ class RequestQueue:
         self._answer_ms = answer_ms
         self._waiting: dict[Request, _Waiting] = {}
         self._sent: list[_Sent] = []  # without an answer, the oldest first
-        self._settings: list[_Sent] = []  # nobody waits for their answers
-        self._refused_ms: int | None = None  # when the server said that we are too fast; it may mean any of those
+        self._settings: list[_Sent] = []  # their answers are not awaited
+        self._refused_ms: int | None = None  # when the server reported that one of them came too fast
         self._order = 0
 
     def __len__(self) -> int:
@@ -182,13 +181,13 @@ class RequestQueue:
 
     @property
     def under_way(self) -> tuple[Request, ...]:
-        """What was sent and is not answered yet, the oldest first."""
+        """The requests without an answer, the oldest first."""
         return tuple(sent.request for sent in self._sent)
 
     def put(self, requests: Iterable[Request], now_ms: int) -> None:
-        """Add requests; those that wait already, or are being answered, are not added again.
+        """Add requests; those that are queued or sent already are not added again.
 
-        An ``Observe`` and an ``Unobserve`` of one game that both wait are settled without the server.
+        An ``Observe`` and an ``Unobserve`` of one game that are both queued cancel each other.
         """
         self._give_up(now_ms)
         for request in requests:
@@ -201,14 +200,14 @@ class RequestQueue:
             self._waiting[request] = _Waiting(now_ms, self._order, request)
 
     def take(self, now_ms: int) -> Sending:
-        """What is to be sent now.
+        """The bytes to send now.
 
         Args:
             now_ms: monotonic milliseconds, never less than before.
         """
         self._give_up(now_ms)
         if self._refused_ms is not None and self._pace.ready(now_ms):
-            self._say_again(self._refused_ms)
+            self._requeue_refused(self._refused_ms)
         data = b""
         while self._waiting and len(self._sent) < self._window and self._pace.ready(now_ms):
             waiting = min(self._waiting.values(), key=lambda waiting: self._rank(waiting, now_ms))
@@ -238,7 +237,7 @@ class RequestQueue:
     # -- answers -----------------------------------------------------------------------------------------------
 
     def hear(self, event: Event, now_ms: int) -> Request | None:
-        """See which request an event answers, and drop what waits about a game that is over.
+        """Find the request that an event answers, and drop requests about a game that is over.
 
         Returns:
             The request; None: the event answers none.
@@ -261,7 +260,7 @@ class RequestQueue:
     def _answered(self, is_meant: Callable[[Request], bool]) -> Request | None:
         for index, sent in enumerate(self._sent):
             if is_meant(sent.request):
-                del self._sent[: index + 1]  # the answers to those before it came in words that we do not know
+                del self._sent[: index + 1]  # the answers to earlier requests had unknown words
                 return sent.request
         return None
 
@@ -316,8 +315,8 @@ class RequestQueue:
             self._pace.refused(sent_ms, now_ms)
             self._refused_ms = now_ms
 
-    def _say_again(self, refused_ms: int) -> None:
-        """The pause after a refusal is over: what has no answer yet was not done."""
+    def _requeue_refused(self, refused_ms: int) -> None:
+        """Queue requests without an answer again, after the pause that follows a refusal."""
         for sent in (*self._settings, *self._sent):
             if sent.sent_ms <= refused_ms:
                 self._waiting.setdefault(sent.request, sent.waited)

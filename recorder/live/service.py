@@ -1,4 +1,4 @@
-"""What the signals that end a program do, and reports to the service manager: ready, alive, stopping.
+"""Signals that end the program, and reports to the service manager: ready, alive, stopping.
 
 Each report is one datagram to the socket that the manager names in the environment.
 
@@ -25,8 +25,8 @@ class ServiceManager:
     """The service manager, if there is one; without one every method does nothing.
 
     Args:
-        environment: names the socket and the watchdog's interval. Those variables are removed from it, so that no child
-            process reports in our place.
+        environment: names the socket and the watchdog's interval. These variables are removed from it, so that no child
+            process reports in the recorder's place.
         failed: gets the reason, a clause, when a report cannot be sent; only once.
     """
 
@@ -45,7 +45,7 @@ class ServiceManager:
         """Report READY when recording has begun, WATCHDOG for as long as the loop runs, and STOPPING, until cancelled.
 
         Args:
-            is_recording: whether we are logged in and record. stop: set when recording is to end.
+            is_recording: whether the recorder is logged in and records. stop: set when recording is to end.
         """
         if self._address:
             await asyncio.gather(self._watch(), self._report_ready(is_recording), self._report_stopping(stop))
@@ -64,13 +64,13 @@ class ServiceManager:
         self.stopping()
 
     def stopping(self) -> None:
-        """Report STOPPING. A second time: nothing."""
+        """Report STOPPING, only once."""
         if self._address and not self._is_stopping:
             self._is_stopping = True
             self._send("STOPPING=1")
 
     def _send(self, state: str) -> bool:
-        """Send one report without waiting; whether the system has taken it."""
+        """Send one report without waiting; whether the system has accepted it."""
         address = self._address
         try:
             if address[0] not in "/@":
@@ -97,12 +97,12 @@ def heed_signals(stop: asyncio.Event, hurry: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup: the terminal may go
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup
         loop.add_signal_handler(signal.SIGHUP, stop.set)
 
 
 class StopRequest:
-    """An event that a signal's handler may set. It has no lock, which the handler could find held by its own thread."""
+    """An event that a signal handler may set. It has no lock, which the handler's own thread could already own."""
 
     def __init__(self) -> None:
         self._asked = False

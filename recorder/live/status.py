@@ -1,6 +1,6 @@
 """The state of a recording at one moment, the file that shows it to other processes, and what ``status`` makes of it.
 
-The recorder holds a lock on the file for as long as it runs, so what a crash has left is known from what is current.
+The recorder locks the file while it runs, so a file without a lock was left by a crash.
 
 Source: the text-based exposition format of Prometheus, version 0.0.4.
 """
@@ -39,20 +39,20 @@ __all__ = [
     "take_snapshot",
 ]
 
-_NAMES: Final = ".record-*.state"  # hidden: what is not is taken for a journal
+_NAMES: Final = ".record-*.state"  # hidden, because other files of the folder are journals
 _MOST_BYTES: Final = 1 << 16
 _TRIES: Final = 100
 
 
 class RecorderState(NamedTuple):
-    """What a recorder says of itself; counts are since it began.
+    """The state that a recorder publishes; counts are since its start.
 
     Attributes:
-        at_ms: UTC, when it said so.
+        at_ms: UTC, when it was written.
         state, retry_ms, outages, received_bytes, watched: as in ``Snapshot``.
         matched, whole, partly, recovered, missed: as in ``Tally``.
         lag_ms: the longest of the last moves of the observed games; None: the server prints none.
-        quiet_ms: since the last byte came; None: none came yet.
+        quiet_ms: since the last byte arrived; None: none arrived yet.
         handle: as the server writes it; None: not logged in, or a guest whose name is not known. guest: whether it
             logged in as a guest; None: not logged in.
         journal: the name of the file being written; None: there is none.
@@ -79,14 +79,14 @@ class RecorderState(NamedTuple):
 
 
 class StateFile:
-    """The file of one recorder; what crashes have left is removed.
+    """The file of one recorder; files that crashes have left are removed.
 
     Args:
-        folder: of the journals; made if it is not there.
+        folder: of the journals; created if it is missing.
     """
 
     def __init__(self, folder: Path) -> None:
-        with contextlib.suppress(OSError):  # the first journal says what is wrong
+        with contextlib.suppress(OSError):  # the first journal reports the error
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / _NAMES.replace("*", secrets.token_hex(4))
         self._fd: int | None = None
@@ -96,7 +96,7 @@ class StateFile:
                     left.unlink()
 
     def write(self, state: RecorderState) -> None:
-        """Replace what the file says, at once and as a whole; a disk that is full leaves it as it was."""
+        """Replace the file's content in one step; on a full disk it stays unchanged."""
         new = self._path.with_suffix(".state.new")
         try:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -118,7 +118,7 @@ class StateFile:
         self._fd = fd
 
     def remove(self) -> None:
-        """Recording has ended."""
+        """Remove the file at the end of recording."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
         self._close()
@@ -135,12 +135,12 @@ def _is_locked(path: Path) -> bool:
 
 
 def is_state_file(path: Path) -> bool:
-    """Whether a file is by its name one that a recorder keeps for itself."""
+    """Whether a file is, by its name, a recorder's state file."""
     return fnmatch.fnmatchcase(path.name, f"{_NAMES}*")
 
 
 def read_states(folder: Path) -> list[RecorderState]:
-    """What the recorders that run say of themselves, in order of their process numbers.
+    """The states of the running recorders, in order of their process numbers.
 
     Args:
         folder: of the journals; it need not exist.
@@ -157,18 +157,18 @@ def _read(path: Path) -> RecorderState | None:
                     return RecorderState(**json.loads(data))
                 if os.fstat(file.fileno()).st_nlink:
                     return None  # a crash has left it
-        except (OSError, ValueError, TypeError):  # another version of this program has other members
+        except (OSError, ValueError, TypeError):  # written by another version of this program
             return None
     return None
 
 
 class ObservedBoard(NamedTuple):
-    """A game that is being watched; None is unknown.
+    """An observed game; None is unknown.
 
     Attributes:
-        move: that was played last, as the server prints it (``12. Nf3``, ``12... Nf6``); None: no move yet.
-        lag_ms: of that move, as the server tells. quiet_ms: since the last board came.
-        result: ``*`` while it is played.
+        move: the last move, as the server prints it (``12. Nf3``, ``12... Nf6``); None: no move yet.
+        lag_ms: of that move, as the server prints it. quiet_ms: since the last board arrived.
+        result: ``*`` while it is in progress.
     """
 
     game_no: int
@@ -185,22 +185,22 @@ class ObservedBoard(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A recording.
+    """The state of a recording at one moment.
 
     Attributes:
-        at_ms: when it was taken, on a clock that nobody sets.
+        at_ms: when it was taken, on a clock that is never set.
         state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
             ``asking``, ``recording``, ``left`` (also when recording has ended).
         state_ms: how long the connection, or the lack of one, lasts. retry_ms: until the next attempt.
-        handle, guest: who is logged in, and whether as a guest; None: not known, or nobody.
-        connections, received_bytes, frames, games: since the program began.
+        handle, guest: the handle of the login, and whether it is a guest's; None: unknown, or not logged in.
+        connections, received_bytes, frames, games: since the start of the program.
         outages: connections that were lost.
-        watched, waiting, limit: games that are observed; that would be if there were places; how many may be.
-        tally: what became of the games that matched, in words.
-        journal, journal_bytes, synced_ms: the file being written, its size, and how long ago the disk confirmed that
-            it has all of it; None: never yet, or there is no file.
-        archive: how far the archive is, in words; None: none is kept.
-        boards: some of the watched games in order of their numbers. first: how many stand before them.
+        watched, waiting, limit: observed games; games waiting for a place; how many may be observed.
+        tally: counts of the games that matched, in words.
+        journal, journal_bytes, synced_ms: the file being written, its size, and how long ago the disk confirmed all of
+            it; None: never yet, or there is no file.
+        archive: how far the archive is, in words; None: there is no archive.
+        boards: some of the observed games in order of their numbers. first: how many are before them.
     """
 
     at_ms: int
@@ -230,37 +230,37 @@ class Snapshot(NamedTuple):
 def take_snapshot(
     capture: Capture, observing: Observing, *, now_s: float, utc_ms: int, archive: str | None, first: int, most: int
 ) -> Snapshot:
-    """Look at a recording; costs as much as the boards that are asked for, and a glance at every game of the server.
+    """Take a snapshot of a recording.
 
     Args:
         now_s, utc_ms: the monotonic clock and the wall clock.
-        archive: how far the archive is. first, most: which boards; a ``first`` beyond the last begins anew.
+        archive: how far the archive is. first, most: which boards; a ``first`` beyond the last means 0.
     """
-    standing, came = capture.standing, capture.progress
-    conversation, journal = standing.conversation, standing.journal
+    connection, counts = capture.connection_state, capture.progress
+    conversation, journal = connection.conversation, connection.journal
     we = None if conversation is None else conversation.we
-    games = came.games
+    games = counts.games
     runs: list[TrackedGame] = []
     if conversation is None:
-        state = "left" if standing.over else "connecting" if standing.until_s is None else "waiting"
+        state = "left" if connection.over else "connecting" if connection.until_s is None else "waiting"
     else:
         state = conversation.stage.value
-        held = list(conversation.tracker.boards.runs.values())
-        games += conversation.games + sum(run.end is not None for run in held)
-        runs = sorted((run for run in held if run.following), key=lambda run: run.game_no or 0)
+        tracked = list(conversation.tracker.boards.runs.values())
+        games += conversation.games + sum(run.end is not None for run in tracked)
+        runs = sorted((run for run in tracked if run.following), key=lambda run: run.game_no or 0)
     first = first if first < len(runs) else 0
     return Snapshot(
         at_ms=round(now_s * 1000),
         server=format_address(capture.address),
         state=state,
-        state_ms=round((now_s - standing.since_s) * 1000),
-        retry_ms=None if standing.until_s is None else max(0, round((standing.until_s - now_s) * 1000)),
+        state_ms=round((now_s - connection.since_s) * 1000),
+        retry_ms=None if connection.until_s is None else max(0, round((connection.until_s - now_s) * 1000)),
         handle=None if we is None else we.handle,
         guest=None if we is None else we.guest,
-        connections=came.connections,
-        outages=came.outages,
-        received_bytes=came.received,
-        frames=came.boards,
+        connections=counts.connections,
+        outages=counts.outages,
+        received_bytes=counts.received,
+        frames=counts.boards,
         games=games,
         watched=len(runs),
         waiting=observing.waiting,
@@ -332,14 +332,14 @@ _METRICS: Final[Sequence[tuple[str, str, str, Callable[[RecorderState], float | 
     (
         "seconds_since_last_byte",
         "gauge",
-        "Time since the last byte came.",
+        "Time since the last byte arrived.",
         lambda state: _seconds(state.quiet_ms),
     ),
 )
 
 
 def current_states(folder: Path) -> list[RecorderState]:
-    """The states of the recorders that run; of one that hangs there is none."""
+    """The states of the running recorders, without those that hang."""
     now_ms = time.time_ns() // 1_000_000
     states = []
     for state in read_states(folder):
@@ -350,10 +350,10 @@ def current_states(folder: Path) -> list[RecorderState]:
 
 
 def check(states: Sequence[RecorderState], is_written: bool, folder: Path) -> tuple[ExitCode, str]:
-    """Whether everything that is to be recorded is being recorded.
+    """Check that every recorder records.
 
     Args:
-        states: of the recorders that run. is_written: whether a journal is being written; of a proxy there is no state.
+        states: of the running recorders. is_written: whether a journal is being written; a proxy has no state.
     Returns:
         The exit status, and one sentence.
     """
@@ -377,7 +377,7 @@ def _reconnecting(state: RecorderState) -> str:
 
 
 def metrics(states: Sequence[RecorderState]) -> str:
-    """The states as Prometheus text. What is unknown has no sample; without recorders their number, 0, is all."""
+    """The states as Prometheus text. Unknown values have no sample; without recorders only their number is given."""
     return "".join(f"{line}\n" for line in _lines(states))
 
 

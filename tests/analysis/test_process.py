@@ -287,7 +287,7 @@ def test_an_engine_that_does_not_read_is_told() -> None:
         command = shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
         process = await EngineProcess.start(command, QUICK)
         try:
-            process.say("x" * (2 << 20))
+            process.send("x" * (2 << 20))
         finally:
             await process.stop(50)
 
@@ -296,15 +296,15 @@ def test_an_engine_that_does_not_read_is_told() -> None:
 
 
 def test_a_line_that_comes_in_parts_is_waited_for() -> None:
-    async def hear() -> list[str | None]:
+    async def read_line() -> list[str | None]:
         says = "import sys, time; sys.stdout.write('1 20 '); sys.stdout.flush(); time.sleep(0.3); print('0 30 e4')"
         process = await EngineProcess.start(shlex.join((sys.executable, "-S", "-c", f"{says}; input()")), QUICK)
         try:
-            return [await process.hear(process.now_ms + wait_ms) for wait_ms in (30_000, 50)]
+            return [await process.read_line(process.now_ms + wait_ms) for wait_ms in (30_000, 50)]
         finally:
             await process.stop(50)
 
-    assert asyncio.run(hear()) == ["1 20 0 30 e4", None]
+    assert asyncio.run(read_line()) == ["1 20 0 30 e4", None]
 
 
 @pytest.mark.parametrize("begin", ["time.sleep(0.2)", ""])

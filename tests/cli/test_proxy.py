@@ -116,7 +116,7 @@ async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_pa
         caller.send(b"date\n")
         await caller.until(b"It is late.\n\r")
         assert await command.end(signal.SIGINT) == 7
-    ended = re.findall(r"^Error: Connection 1: RECORDING HAS ENDED, the connection goes on: .*$", command.talk, re.M)
+    ended = re.findall(r"^Error: Connection 1: RECORDING HAS ENDED, the connection continues: .*$", command.talk, re.M)
     assert len(ended) == 1
     assert "Error: 1 connection could not be recorded completely; see above.\n" in command.talk
     kept = journalled(tmp_path)

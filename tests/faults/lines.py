@@ -86,7 +86,7 @@ async def half_open(world: World) -> None:
             connection.fail(Fault.HALF_OPEN)
             second = await server.connection(1)
             world.check_received(connection, len(connection.said))
-            one_sentence(run.talk, "The line is dead: the server has not answered")
+            one_sentence(run.talk, "Connection presumed dead: the server has not answered")
             await second.done.wait()
             await end_cleanly(world, run, second)
     await world.check_archive(words=PROXIED if way == "proxy leaves" else ())

@@ -96,10 +96,10 @@ def _record(chance: random.Random, data: bytes) -> None:
         try:
             conversation.receive(piece, now_ms, now_ms)
             if conversation.stage is not ConversationStage.LOGIN or now_ms < 1000:
-                guard.client_said(conversation.take(now_ms), now_ms * 1_000_000)
+                guard.client_sent(conversation.take(now_ms), now_ms * 1_000_000)
         except LoginError:
             break
-        guard.server_said(piece)
+        guard.server_sent(piece)
     guard.finish()
     conversation.leave()
     conversation.disconnected()

@@ -10,7 +10,7 @@ __all__ = ["AskedObserving"]
 _SENTENCES = {
     Fate.OBSERVED: "{name} is observed: {reason}.",
     Fate.ASKED: "{name} was asked for and the server has not answered yet: {reason}.",
-    Fate.LEAVING: "{name} is being left, its place goes to a game that waits.",
+    Fate.LEAVING: "{name} is being left, its place goes to a waiting game.",
     Fate.REFUSED: "{name} is not observed: {reason}.",
     Fate.UNWANTED: "{name} is not observed: {reason}.",
     Fate.UNCONFIRMED: "{name} waits until a line shows that it is still being played: {reason}.",
@@ -31,7 +31,7 @@ class AskedObserving(Observing):
         game = self._games.get(number)
         if game is None:
             return f"Game {number} is not known: no line since the last table of games told of it."
-        why: Why = self.standing(game)
+        why: Why = self.status(game)
         queue = self._queue()
         places = "places" if self.limit is None else "place" if self.limit == 1 else f"{self.limit} places"
         ahead = queue.index(game) if why.fate is Fate.WAITING else None

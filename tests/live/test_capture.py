@@ -187,7 +187,7 @@ async def test_a_bug_of_ours_does_not_end_the_recording(tmp_path: Path, monkeypa
         await run.until(lambda: "Removing game 12" in run.journals)
         monkeypatch.undo()
         await run.end()
-    assert any("no longer understood, only recorded" in sentence for sentence in run.told)
+    assert any("no longer parsed, only recorded" in sentence for sentence in run.told)
 
 
 @in_loop
@@ -466,7 +466,8 @@ async def test_a_half_open_line_is_given_up_and_made_again(tmp_path: Path) -> No
         await run.until(lambda: run.capture.progress.boards == 4)
         await run.end()
     assert any(
-        sentence.startswith("The line is dead: the server has not answered for a minute.") for sentence in run.told
+        sentence.startswith("Connection presumed dead: the server has not answered for a minute.")
+        for sentence in run.told
     )
     assert b"date" not in (await server.connection(0)).lines  # it was said, and nobody read it
     assert "> date" in run.journals
@@ -604,7 +605,7 @@ async def test_a_bug_in_guarding_secrets_costs_only_our_own_words(
         run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
         connection = await server.connection()
         await run.until(lambda: connection.lines == [b"Ann"] or len(connection.lines) > 1)
-        monkeypatch.setattr(SecretGuard, "client_said", broken)
+        monkeypatch.setattr(SecretGuard, "client_sent", broken)
         await run.until(lambda: run.capture.progress.boards == 2)
         await run.end()
     found = journalled(tmp_path)

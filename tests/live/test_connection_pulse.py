@@ -9,28 +9,28 @@ MINUTE = 60_000
 
 def test_after_a_quiet_time_something_is_said_once() -> None:
     pulse = Pulse(0)
-    pulse.said(0)
+    pulse.sent(0)
     pulse.heard(10)
-    assert not pulse.wants_words(10 + 2 * MINUTE - 1)
-    assert pulse.wants_words(10 + 2 * MINUTE)
-    pulse.said(10 + 2 * MINUTE)
-    assert not pulse.wants_words(20 + 2 * MINUTE)  # an answer is waited for
+    assert not pulse.needs_command(10 + 2 * MINUTE - 1)
+    assert pulse.needs_command(10 + 2 * MINUTE)
+    pulse.sent(10 + 2 * MINUTE)
+    assert not pulse.needs_command(20 + 2 * MINUTE)  # an answer is waited for
 
 
 def test_a_server_that_only_speaks_is_spoken_to_every_half_hour() -> None:
     pulse = Pulse(0)
     for minute in range(30):
         pulse.heard(minute * MINUTE)
-        assert not pulse.wants_words(minute * MINUTE)
+        assert not pulse.needs_command(minute * MINUTE)
     pulse.heard(30 * MINUTE)
-    assert pulse.wants_words(30 * MINUTE)
+    assert pulse.needs_command(30 * MINUTE)
 
 
 def test_words_without_an_answer_mean_a_dead_line() -> None:
     pulse = Pulse(0)
     pulse.heard(5_000)
-    pulse.said(MINUTE)
-    pulse.said(2 * MINUTE)  # saying more does not make it younger
+    pulse.sent(MINUTE)
+    pulse.sent(2 * MINUTE)  # saying more does not make it younger
     assert pulse.dead(MINUTE + ANSWER_MS - 1) is None
     assert pulse.dead(MINUTE + ANSWER_MS) == "the server has not answered for 3 minutes"
     pulse.heard(MINUTE + ANSWER_MS)

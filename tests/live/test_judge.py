@@ -189,10 +189,10 @@ def test_the_tree_with_values() -> None:
         "rated & (gm | rating > 1900): unknown\n"
         "  rated: true (the game is rated)\n"
         "  gm | rating > 1900: unknown\n"
-        "    gm: unknown (no line told the players' titles)\n"
+        "    gm: unknown (the players' titles are unknown)\n"
         "    rating > 1900: false (White has 1835, Black has 1831)"
     )
-    assert judged.sentence == "not observed: gm is unknown because no line told the players' titles"
+    assert judged.sentence == "not observed: gm is unknown because the players' titles are unknown"
 
 
 def test_a_real_table_under_a_real_policy() -> None:

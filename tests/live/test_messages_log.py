@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import ExportError
-from recorder.live.messages import RunLog, teller
+from recorder.live.messages import RunLog, report_to
 
 
 def test_a_line_for_each_event(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text("before\n", encoding="ascii")
     spoken: list[tuple[str, str]] = []
-    tell = teller(log := RunLog(path, print, lambda: 1_763_762_402_118_999_999), lambda *said: spoken.append(said))
-    tell("logged_in", "Logged in as \x1bZoë.", handle="Zoë")
-    tell("disconnected", "Lost.", how="lost", retry_ms=2000)
+    report = report_to(log := RunLog(path, print, lambda: 1_763_762_402_118_999_999), lambda *said: spoken.append(said))
+    report("logged_in", "Logged in as \x1bZoë.", handle="Zoë")
+    report("disconnected", "Lost.", how="lost", retry_ms=2000)
     log.settle()
     first, *lines = path.read_text(encoding="ascii").splitlines()
     assert first == "before"
@@ -63,7 +63,7 @@ def test_a_log_that_goes_away_is_told_of_once_and_begun_again(tmp_path: Path) ->
     log.write("logged_in", "In.", handle=None)
     log.write("logged_in", "In.", handle=None)
     log.settle()
-    assert [sentence.endswith("recording goes on.") for sentence in said] == [True]
+    assert [sentence.endswith("recording continues.") for sentence in said] == [True]
     folder.mkdir()
     log.write("logged_in", "In again.", handle=None)
     log.settle()

@@ -191,7 +191,7 @@ def test_a_game_taken_for_the_beginning_of_a_name_is_left_when_it_is_another() -
         1,
     )
     assert observing.decide(1) == [Unobserve(4)]
-    assert observing.why(4) == "Game 4 is being left, its place goes to a game that waits."
+    assert observing.why(4) == "Game 4 is being left, its place goes to a waiting game."
     observing.feed(events("Removing game 4 from observation list."), 2)
     assert observing.decide(2) == []
 
@@ -509,7 +509,7 @@ def test_what_somebody_ended_by_hand_stays_ended() -> None:
     watch(observing, 1)
     observing.feed(events("Removing game 1 from observation list.", row(1)), 1)
     assert observing.decide(1) == []
-    assert observing.why(1) == "Game 1 is not observed: somebody ended its observation."
+    assert observing.why(1) == "Game 1 is not observed: another command ended its observation."
 
 
 def test_an_observe_that_toggled_is_repeated() -> None:
@@ -522,9 +522,9 @@ def test_an_observe_that_toggled_is_repeated() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ("Sorry, game 1 is a private game.", "the server says that it is private"),
-        ("You cannot observe a game that you are playing.", "we play in it ourselves"),
-        ("You are still examining a game.", "we are examining a game"),
+        ("Sorry, game 1 is a private game.", "the server reports that it is private"),
+        ("You cannot observe a game that you are playing.", "the recorder's own account plays in it"),
+        ("You are still examining a game.", "the recorder's own account is examining a game"),
     ],
 )
 def test_refused_games_are_not_asked_for_again(answer: str, told: str) -> None:

@@ -49,7 +49,7 @@ class Between:
         self.proxy = Proxy(
             self._server,
             self._record,
-            tell=self._told,
+            report=self._report,
             on_closed=self.closed.append,
             journal_first=sync is Sync.ALWAYS,
             max_clients=max_clients,
@@ -57,7 +57,7 @@ class Between:
         self.listeners = listen(Address("127.0.0.1", 0))
         self.port: int = self.listeners[0].getsockname()[1]
 
-    def _told(self, event: str, sentence: str, /, **facts: Fact) -> None:
+    def _report(self, event: str, sentence: str, /, **facts: Fact) -> None:
         assert set(facts) == set(EVENTS[event].facts)
         self.told.append(sentence)
 
@@ -401,7 +401,7 @@ async def test_without_a_journal_the_game_goes_on(tmp_path: Path) -> None:
         caller.writer.close()
         await it.until_closed()
     assert it.proxy.unrecorded == 1
-    assert "Connection 1 IS NOT RECORDED, it goes on: The journal" in it.told[0]
+    assert "Connection 1 IS NOT RECORDED, it continues: The journal" in it.told[0]
 
 
 class Hanging:
@@ -440,7 +440,7 @@ async def test_a_disk_that_hangs_holds_no_game_up_and_ends_the_recording_loudly(
             await caller.until(b"fics% ")
         assert time.monotonic() - begin < 20, "the disk would have answered by itself after 30 s"
         assert len(it.told) == 1
-        assert "RECORDING HAS ENDED, the connection goes on: The disk does not respond: " in it.told[0]
+        assert "RECORDING HAS ENDED, the connection continues: The disk does not respond: " in it.told[0]
         turns.set()
         caller.send(b"quit\n")
         await caller.rest()
@@ -471,7 +471,9 @@ async def test_a_disk_that_makes_no_journal_lets_the_client_play(
         turns.set()
         while [path.suffix for path in tmp_path.iterdir()] != [".zst"]:
             await asyncio.sleep(0.01)
-    assert it.told == ["Error: Connection 1 IS NOT RECORDED, it goes on: the disk did not make a journal within 0.1 s."]
+    assert it.told == [
+        "Error: Connection 1 IS NOT RECORDED, it continues: the disk did not make a journal within 0.1 s."
+    ]
     assert it.proxy.unrecorded == 1
 
 
@@ -489,4 +491,4 @@ async def test_a_removed_journal_ends_the_recording_loudly(tmp_path: Path) -> No
         await it.until_closed()
     assert it.proxy.unrecorded == 1
     assert len(it.told) == 1
-    assert "RECORDING HAS ENDED, the connection goes on" in it.told[0]
+    assert "RECORDING HAS ENDED, the connection continues" in it.told[0]

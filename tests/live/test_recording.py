@@ -50,12 +50,12 @@ class FakeGuard:
         self.held: list[Release] = []
         self.broken = False
 
-    def server_said(self, data: bytes) -> list[Release]:
+    def server_sent(self, data: bytes) -> list[Release]:
         if self.broken:
             raise RuntimeError("s3cret")
         return self.finish() if data == b"in" else []
 
-    def client_said(self, data: bytes, at_ns: int) -> list[Release]:
+    def client_sent(self, data: bytes, at_ns: int) -> list[Release]:
         if self.broken:
             raise RuntimeError("s3cret")
         secret = data == b"s3cret"
@@ -81,11 +81,11 @@ def started() -> tuple[FakeJournal, FakeGuard, list[str], RecordedConnection]:
 def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
     journal, _, told, recording = started()
     recording.note("connected")
-    recording.server_said(b"password: ", 1)
-    recording.client_said(b"s3cret", 2)
-    recording.client_said(b"moves\n", 3)
+    recording.server_sent(b"password: ", 1)
+    recording.client_sent(b"s3cret", 2)
+    recording.client_sent(b"moves\n", 3)
     assert journal.wrote == [("connected", {}), ("<", b"password: ", 1)]
-    recording.server_said(b"in", 4)
+    recording.server_sent(b"in", 4)
     recording.close(by="client")
     assert journal.wrote[2:] == [
         ("<", b"in", 4),
@@ -100,25 +100,25 @@ def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
 
 def test_a_password_that_the_server_repeats_is_not_written() -> None:
     journal, _, _, recording = started()
-    recording.server_said(b"fics% Password changed to se", 1)
-    recording.server_said(b"cret.\n\rfics% ", 2)
+    recording.server_sent(b"fics% Password changed to se", 1)
+    recording.server_sent(b"cret.\n\rfics% ", 2)
     assert journal.wrote == [("<", b"fics% Password changed to **", 1), ("<", b"*****\n\rfics% ", 2)]
 
 
 def test_what_the_guard_still_holds_is_written_at_the_end() -> None:
     journal, _, _, recording = started()
-    recording.client_said(b"name\n", 1)
+    recording.client_sent(b"name\n", 1)
     recording.close()
     assert journal.wrote == [(">", b"name\n", 1), ("closed", {}), ("close",)]
 
 
 def test_a_failed_guard_leaves_only_numbers_of_the_clients_bytes() -> None:
     journal, guard, told, recording = started()
-    recording.client_said(b"held", 1)
+    recording.client_sent(b"held", 1)
     guard.broken = True
-    recording.server_said(b"in", 2)
-    recording.client_said(b"s3cret", 3)
-    recording.server_said(b"more", 4)
+    recording.server_sent(b"in", 2)
+    recording.client_sent(b"s3cret", 3)
+    recording.server_sent(b"more", 4)
     recording.close()
     assert journal.wrote == [
         ("<", b"in", 2),
@@ -136,34 +136,34 @@ def test_a_failed_guard_leaves_only_numbers_of_the_clients_bytes() -> None:
 
 def test_a_failed_journal_ends_the_recording_and_is_told_once() -> None:
     journal, _, told, recording = started()
-    recording.server_said(b"one", 1)
+    recording.server_sent(b"one", 1)
     journal.broken = JournalError("The journal x cannot be written: No space left on device.")
-    recording.server_said(b"two", 2)
-    recording.client_said(b"three", 3)
+    recording.server_sent(b"two", 2)
+    recording.client_sent(b"three", 3)
     recording.tick()
     recording.note("outage")
     journal.broken = None
-    recording.server_said(b"in", 4)
+    recording.server_sent(b"in", 4)
     recording.close()
     assert journal.wrote == [("<", b"one", 1)]
     assert recording.failed
     assert told == [
-        "RECORDING HAS ENDED, the connection goes on: The journal x cannot be written: No space left on device."
+        "RECORDING HAS ENDED, the connection continues: The journal x cannot be written: No space left on device."
     ]
 
 
 def test_where_the_journal_is_all_there_is_its_failure_is_raised() -> None:
     journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
     recording = RecordedConnection(journal, guard, told.append, must=True)
-    recording.client_said(b"held", 1)
+    recording.client_sent(b"held", 1)
     journal.broken = JournalError("The journal x cannot be written: No space left on device.")
     with pytest.raises(JournalError):
-        recording.server_said(b"one", 2)
+        recording.server_sent(b"one", 2)
     with pytest.raises(JournalError):
         recording.release()
     assert not told
     journal.broken, guard.broken = None, True
-    recording.server_said(b"two", 3)
+    recording.server_sent(b"two", 3)
     assert recording.muted == "RuntimeError"
     assert ("<", b"two", 3) in journal.wrote
 
@@ -171,7 +171,7 @@ def test_where_the_journal_is_all_there_is_its_failure_is_raised() -> None:
 def test_a_bug_in_the_journal_is_no_trouble_of_the_connection() -> None:
     journal, _, told, recording = started()
     journal.broken = ZeroDivisionError("s3cret")
-    recording.server_said(b"one", 1)
+    recording.server_sent(b"one", 1)
     recording.close()
     assert recording.failed
-    assert told == ["RECORDING HAS ENDED, the connection goes on: the journal failed (ZeroDivisionError)."]
+    assert told == ["RECORDING HAS ENDED, the connection continues: the journal failed (ZeroDivisionError)."]

@@ -57,15 +57,15 @@ def test_nobody_waits_for_a_disk_that_hangs_and_at_the_bound_it_is_told_once() -
     disk.turns.clear()
     begin = time.monotonic()
     for number in range(40):
-        recording.server_said(b"x" * 10_000, number)
+        recording.server_sent(b"x" * 10_000, number)
         recording.tick()
     assert not told
     for number in range(1000):
-        recording.server_said(b"x" * 10_000, number)
+        recording.server_sent(b"x" * 10_000, number)
     recording.close(by="client")
     assert time.monotonic() - begin < 5, "one wait at the bound"
     assert len(told) == 1
-    assert told[0].startswith("RECORDING HAS ENDED, the connection goes on: The disk does not respond: 1,0")
+    assert told[0].startswith("RECORDING HAS ENDED, the connection continues: The disk does not respond: 1,0")
     assert recording.failed
     assert disk.wrote == []
     disk.turns.set()

@@ -101,7 +101,7 @@ def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
     queue.put([AskGames(), AskMoves(3), *map(Setting, ("set a", "/b", "iset c 1"))], 0)
     assert queue.take(0).data == b"set a\n/b\n"
     sending = queue.take(499)
-    assert (sending.data, sending.again_at_ms) == (b"", 500)
+    assert (sending.data, sending.next_at_ms) == (b"", 500)
     assert queue.take(500).data == b"iset c 1\n"
     assert queue.under_way == ()
     assert queue.take(1000).data == b"/moves 3\n"
@@ -204,7 +204,7 @@ def test_words_for_too_fast(words: str) -> None:
     queue.put([Observe(1)], 0)
     queue.take(0)
     hear(queue, f"Ann kibitzes: {words}", f"Ann(C)(50): {words}", now_ms=1)
-    assert queue.take(2).again_at_ms is None
+    assert queue.take(2).next_at_ms is None
     hear(queue, words, now_ms=3)
     assert queue.take(1003).data == b"observe 1\n"
 
@@ -253,7 +253,7 @@ def test_what_is_under_way_is_not_asked_again() -> None:
 def test_without_an_answer_it_goes_on() -> None:
     queue = RequestQueue(gap_ms=1, burst=9, window=1, answer_ms=1000)
     queue.put([AskRefresh(12), AskMoves(3)], 0)
-    assert queue.take(0).again_at_ms == 1000
+    assert queue.take(0).next_at_ms == 1000
     assert queue.take(999).data == b""
     assert queue.take(1000).data == b"moves 3\n"
     assert queue.under_way == (AskMoves(3),)
@@ -356,8 +356,8 @@ def test_never_too_fast_never_twice_and_all_of_it_is_sent(
         assert len(after) <= burst + 5  # a burst, and one for each gap since
     while len(queue):
         sending = queue.take(now)
-        if sending.again_at_ms is None:
+        if sending.next_at_ms is None:
             break
-        assert sending.again_at_ms > now  # following the advice always gets on
-        now = sending.again_at_ms
+        assert sending.next_at_ms > now  # following the advice always gets on
+        now = sending.next_at_ms
     assert len(queue) == 0

@@ -94,13 +94,13 @@ class Wire:
 
     def server(self, data: bytes) -> None:
         self.clock += 1
-        self.out += self.guard.server_said(data)
+        self.out += self.guard.server_sent(data)
 
     def client(self, data: bytes) -> None:
         self.clock += 1
         self.size += len(data)
         self.sent.append((self.clock, self.size))
-        self.out += self.guard.client_said(data, self.clock)
+        self.out += self.guard.client_sent(data, self.clock)
 
     def finish(self) -> list[tuple[bytes, int]]:
         self.out += self.guard.finish()
@@ -360,14 +360,14 @@ def test_a_login_without_end_and_lines_without_end_take_no_memory() -> None:
 def test_no_line_takes_long() -> None:
     """A client of the proxy that types much must not hold up the others."""
     guard = SecretGuard()
-    guard.server_said(b"login: ")
-    guard.client_said(b"Ann\n", 1)
-    guard.server_said(IN[2][1])
+    guard.server_sent(b"login: ")
+    guard.client_sent(b"Ann\n", 1)
+    guard.server_sent(IN[2][1])
     for word in range(8):
-        guard.client_said(b"password secret%d\n" % word, 1)
+        guard.client_sent(b"password secret%d\n" % word, 1)
     begin = time.process_time()
     for line in (b"a" * 2_000 + b"\x08" * 2_000, b"b" * 30_000 + b"\x08" * 30_000, b"c" * 60_000):
-        for release in guard.client_said(line + b"\n", 2):
+        for release in guard.client_sent(line + b"\n", 2):
             assert release.withheld == len(line) + 1 or len(line) == 4_000
     assert time.process_time() - begin < 0.5
 

@@ -35,7 +35,7 @@ def guarded(records: list[Record]) -> list[Record]:
         if record.kind is RECEIVED:
             out.append(record)
         released = (
-            guard.server_said(record.data) if record.kind is RECEIVED else guard.client_said(record.data, record.at_ns)
+            guard.server_sent(record.data) if record.kind is RECEIVED else guard.client_sent(record.data, record.at_ns)
         )
         for at_ns, data, withheld in released:
             note = format_note("withheld", {"bytes": withheld})

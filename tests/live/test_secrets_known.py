@@ -42,19 +42,19 @@ def test_finding_is_quick() -> None:
 
 def logged_in(*, one_line: bool = False) -> SecretGuard:
     guard = SecretGuard()
-    guard.server_said(b"login: ")
+    guard.server_sent(b"login: ")
     if one_line:
-        guard.client_said(b"level1=1 Ann hunter2\n", 1)
+        guard.client_sent(b"level1=1 Ann hunter2\n", 1)
     else:
-        guard.client_said(b"Ann\n", 1)
-        guard.server_said(ASK)
-        guard.client_said(b"hunter2\r\n", 2)
-    guard.server_said(IN)
+        guard.client_sent(b"Ann\n", 1)
+        guard.server_sent(ASK)
+        guard.client_sent(b"hunter2\r\n", 2)
+    guard.server_sent(IN)
     return guard
 
 
 def kept(guard: SecretGuard, line: bytes) -> bytes:
-    return b"".join(b"?" * release.withheld or release.data for release in guard.client_said(line, 3))
+    return b"".join(b"?" * release.withheld or release.data for release in guard.client_sent(line, 3))
 
 
 @pytest.mark.parametrize("one_line", [False, True])
@@ -81,21 +81,21 @@ def test_the_password_of_the_login_is_filler_wherever_it_is_typed(typed: bytes, 
 
 def test_commands_typed_ahead_are_looked_at_too() -> None:
     guard = SecretGuard()
-    guard.client_said(b"Ann\nhunter2\nhunter2\nmoves\n", 1)
-    guard.server_said(b"login: ")
-    guard.server_said(ASK)
-    released = b"".join(release.data for release in guard.server_said(IN))
+    guard.client_sent(b"Ann\nhunter2\nhunter2\nmoves\n", 1)
+    guard.server_sent(b"login: ")
+    guard.server_sent(ASK)
+    released = b"".join(release.data for release in guard.server_sent(IN))
     assert released == b"Ann\n*******\n*******\nmoves\n"
 
 
 def test_the_new_password_is_known_and_a_wrong_one_is_not() -> None:
     guard = SecretGuard()
-    guard.server_said(b"login: ")
+    guard.server_sent(b"login: ")
     for word in (b"moves", b"observe 12", b"s3cret", b"hunter2"):
-        guard.client_said(b"Ann\n", 1)
-        guard.server_said(ASK)
-        guard.client_said(word + b"\n", 2)
-        guard.server_said(b"\n\r**** Invalid password! ****\n\r\n\rlogin: " if word != b"hunter2" else IN)
+        guard.client_sent(b"Ann\n", 1)
+        guard.server_sent(ASK)
+        guard.client_sent(word + b"\n", 2)
+        guard.server_sent(b"\n\r**** Invalid password! ****\n\r\n\rlogin: " if word != b"hunter2" else IN)
     assert kept(guard, b"moves\n") == b"moves\n", "a slip is no password"
     assert kept(guard, b"observe 12\n") == b"observe 12\n"
     assert kept(guard, b"s3cret\n") == b"******\n", "of another account, perhaps"
@@ -105,11 +105,11 @@ def test_the_new_password_is_known_and_a_wrong_one_is_not() -> None:
 
 def test_a_guest_has_no_password() -> None:
     guard = SecretGuard()
-    guard.server_said(b"login: ")
-    guard.client_said(b"guest\n", 1)
-    guard.server_said(RETURN)
-    guard.client_said(b"moves\n", 2)
-    guard.server_said(IN)
+    guard.server_sent(b"login: ")
+    guard.client_sent(b"guest\n", 1)
+    guard.server_sent(RETURN)
+    guard.client_sent(b"moves\n", 2)
+    guard.server_sent(IN)
     assert kept(guard, b"moves\n") == b"moves\n"
 
 
@@ -128,31 +128,31 @@ def test_a_guest_has_no_password() -> None:
 def test_the_password_of_the_login_is_filler_where_the_server_says_it(typed: tuple[bytes, bytes], said: bytes) -> None:
     journal = FakeJournal()
     recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
-    recording.server_said(b"login: ", 1)
-    recording.client_said(typed[0], 2)
-    recording.server_said(ASK, 3)
-    recording.client_said(typed[1], 4)
-    recording.server_said(said, 5)
+    recording.server_sent(b"login: ", 1)
+    recording.client_sent(typed[0], 2)
+    recording.server_sent(ASK, 3)
+    recording.client_sent(typed[1], 4)
+    recording.server_sent(said, 5)
     heard = b"".join(what[1] for what in journal.wrote if what[0] == "<")
     assert heard == b"login: " + ASK + said.replace(b"hunter2", b"*******")
 
 
 def test_a_password_that_is_the_name_hides_no_name() -> None:
     guard = SecretGuard()
-    guard.server_said(b"login: ")
-    guard.client_said(b"Ann\n", 1)
-    guard.server_said(ASK)
-    guard.client_said(b"Ann\n", 2)
-    guard.server_said(IN)
+    guard.server_sent(b"login: ")
+    guard.client_sent(b"Ann\n", 1)
+    guard.server_sent(ASK)
+    guard.client_sent(b"Ann\n", 2)
+    guard.server_sent(IN)
     assert guard.take_repeated() == []
 
 
 def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:
     journal = FakeJournal()
     recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
-    recording.client_said(b"Ann\nhunter2\nhunter2\n", 1)
-    recording.server_said(b"login: " + ASK, 2)
-    recording.server_said(IN + b"hunter2: Command not found.\n\rfics% ", 3)
+    recording.client_sent(b"Ann\nhunter2\nhunter2\n", 1)
+    recording.server_sent(b"login: " + ASK, 2)
+    recording.server_sent(IN + b"hunter2: Command not found.\n\rfics% ", 3)
     recording.close()
     assert b"hunter2" not in b"".join(what[1] for what in journal.wrote if what[0] in ("<", ">"))
     assert journal.wrote[1] == ("<", IN + b"*******: Command not found.\n\rfics% ", 3)
@@ -162,16 +162,16 @@ def test_the_password_is_filler_as_long_as_the_connection_lasts_and_only_a_diges
     journal = FakeJournal()
     recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
     password = b"-".join((b"hun", b"ter"))  # no constant of this module
-    recording.server_said(b"login: ", 1)
-    recording.client_said(b"Ann\n", 2)
-    recording.server_said(ASK, 3)
-    recording.client_said(password + b"\n", 4)
-    recording.server_said(IN, 5)
-    recording.client_said(b"password " + password + b" new" + password + b"\n", 6)
+    recording.server_sent(b"login: ", 1)
+    recording.client_sent(b"Ann\n", 2)
+    recording.server_sent(ASK, 3)
+    recording.client_sent(password + b"\n", 4)
+    recording.server_sent(IN, 5)
+    recording.client_sent(b"password " + password + b" new" + password + b"\n", 6)
     for _ in range(1000):
-        recording.server_said(b"\n\rfics% " + b"Bob tells you: hello there\n\r" * 40 + b"fics% ", 7)
+        recording.server_sent(b"\n\rfics% " + b"Bob tells you: hello there\n\r" * 40 + b"fics% ", 7)
     assert not [found for found in reachable(recording) if password in found], "only digests"
-    recording.server_said(b"Ann(C): my password is " + password + b", or new" + password + b"\n\rfics% ", 8)
+    recording.server_sent(b"Ann(C): my password is " + password + b", or new" + password + b"\n\rfics% ", 8)
     recording.close()
     heard = b"".join(what[1] for what in journal.wrote if what[0] == "<")
     assert heard.endswith(b"Ann(C): my password is *******, or **********\n\rfics% ")

@@ -103,7 +103,7 @@ def test_a_silent_name_server_does_not_hold_up_the_end(monkeypatch: pytest.Monke
          "The name chess.example cannot be looked up (Name or service not known)"),
         (OSError(errno.ENETUNREACH, "Connect call failed ('1.2.3.4', 1)"),
          "chess.example:5000 cannot be reached (Network is unreachable)"),
-        (OSError("stands for no number"), "chess.example:5000 cannot be reached (stands for no number)"),
+        (OSError("has no address"), "chess.example:5000 cannot be reached (has no address)"),
     ],
 )  # fmt: skip
 def test_reasons(error: OSError, told: str) -> None:

@@ -24,10 +24,10 @@ REPLY = MOVE.replace(b" B 4 ", b" W 4 ").replace(
 
 def look(run: Run, *, at_s: float = 0, utc_ms: int = 0, first: int = 0, most: int = 10) -> Snapshot:
     observing = Observing(parse_policy("rated"), limit=7)
-    standing = run.capture.standing
+    state = run.capture.connection_state
     return take_snapshot(
         *(run.capture, observing),
-        now_s=standing.since_s + at_s,
+        now_s=state.since_s + at_s,
         utc_ms=utc_ms,
         archive="follows the journal",
         first=first,
@@ -54,7 +54,7 @@ async def test_what_is_being_watched(tmp_path: Path) -> None:
     ):
         connection = await server.connection()
         await run.until(lambda: look(run).frames == 2)
-        conversation = run.capture.standing.conversation
+        conversation = run.capture.connection_state.conversation
         assert conversation is not None
         at_ms = conversation.tracker.boards.runs["12"].last.at_ms  # type: ignore[union-attr]  # there is one
         assert at_ms is not None

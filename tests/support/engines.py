@@ -67,12 +67,12 @@ class ScriptedProcess(EngineProcess):
     def now_ms(self) -> int:
         return self.clock_ms
 
-    def say(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         self.said += lines
         for line in lines:
             self._answers += self.script(line)
 
-    async def hear(self, until_ms: int | None = None) -> str | None:
+    async def read_line(self, until_ms: int | None = None) -> str | None:
         assert until_ms is not None
         if self._answers:
             return self._answers.popleft()
@@ -124,7 +124,7 @@ class Dialogue:
                 self.found.append(await self.driver.look(step, line))
             else:
                 line.follow(step)
-                await self.driver.tell(step)
+                await self.driver.send(step)
         await self.driver.end_game(game)
 
 

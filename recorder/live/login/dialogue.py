@@ -1,10 +1,10 @@
-"""What a server says while somebody logs in: bytes → cues.
+"""The server's side of a login dialogue: bytes → cues.
 
-Prompts have no line end, what follows them may stand on the same line, telnet commands stand between, and reads cut
-anywhere. So a line is looked at whenever more of it comes; what was understood is taken off its beginning.
+A prompt has no line end, other text may follow it on its line, telnet commands occur in between, and a read may end
+anywhere. So a line is parsed again whenever more of it arrives; text that gave a cue is removed from its beginning.
 
 Source: the login dialogues of FICS 1.6.2, Lasker and FatICS (recorded transcripts), and what clients look for on ICC,
-chess.net and chessd, whose prompts may be translated: there only telnet's WILL ECHO tells.
+chess.net and chessd, whose prompts may be translated: there only telnet's WILL ECHO shows a password prompt.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ __all__ = ["Cue", "CueKind", "CueReader"]
 
 
 class CueKind(Enum):
-    """What the server wants, or tells."""
+    """What the server asks for, or reports."""
 
     NAME = "name"  # it asks for a name
     PASSWORD = "password"
     RETURN = "return"  # it asks for an empty line to enter as a guest
-    HIDE = "hide"  # WILL ECHO: what is typed next shall not be shown
+    HIDE = "hide"  # WILL ECHO: the next typed line is not displayed
     SHOW = "show"  # WONT ECHO
-    CALLED = "called"  # it says the name; text
+    CALLED = "called"  # it repeats the name; text
     STARTED = "started"  # the session has begun; text is the handle
-    PROMPT = "prompt"  # its prompt for commands stands there, or something else that comes only after the login; text
-    LONE_WORD = "lone-word"  # what may be a user's own prompt
+    PROMPT = "prompt"  # its prompt for commands, or another text that occurs only after the login; text
+    LONE_WORD = "lone-word"  # perhaps a user's own prompt
     NOTICE = "notice"  # any other line that ``parse_session`` knows
     LINE = "line"  # any other line; text
 
 
 class Cue(NamedTuple):
-    """One of them, in the order in which they came."""
+    """One cue, in the order of the text."""
 
     kind: CueKind
     text: str = ""
@@ -53,9 +53,9 @@ _LEAD: Final = " \t"
 # No colon before it: chat has a speaker.
 _ASKS: Final = re.compile(r"(?:(?P<name>login)|[a-z' ]{0,60}password[a-z ]{0,20}): ?", re.I | re.ASCII)
 _RETURN: Final = re.compile(r'Press return to enter [^"]+ as "[^"]+":')
-# Datagram 0 tells ICC's clients who they are.
+# ICC's datagram 0 states the client's handle.
 _WHO_AM_I: Final = re.compile(r"\x19\(0 (?P<handle>[A-Za-z]\w*) ")
-# Other whole datagrams; 69 says why a login does not go on, and with code 5 that a password is wanted.
+# Other whole datagrams; 69 states why a login fails; its code 5 asks for a password.
 _DATAGRAM: Final = re.compile(r"\x19\((?P<number>[0-9]{1,4}) (?:(?P<code>[0-9]+) )?(?:[^\x19]|\x19[{}])*\x19\)")
 _WANTS_PASSWORD: Final = ("69", "5")
 _UNIT_MARKS: Final = re.compile(r"(?:\x19[\]<>])+")
@@ -71,20 +71,20 @@ class CueReader:
     """Reads the server's bytes; how they are cut changes nothing but when a cue is given.
 
     Attributes:
-        logged_in: set by whoever uses it; then lines that ask for nothing are passed over, which is quick.
+        logged_in: set by the caller; then only lines that may contain a question are parsed, which is quick.
     """
 
     def __init__(self) -> None:
         self.logged_in = False
         self._telnet = TelnetFilter()
         self._offset = 0
-        self._line = b""  # what has come of a line and was not understood yet
+        self._line = b""  # the part of the current line that gave no cue yet
         self._long = False
-        self._alone_told = False
+        self._lone_word_given = False
         self._wanted = False  # a datagram has asked for a password: the prompt for it asks nothing more
 
     def receive(self, data: bytes) -> list[Cue]:
-        """Take bytes and return what they say."""
+        """Take bytes and return their cues."""
         cues: list[Cue] = []
         if not self._telnet.rest and b"\xff" not in data:
             self._offset += len(data)
@@ -102,7 +102,7 @@ class CueReader:
         return cues
 
     def finish(self) -> list[Cue]:
-        """Return what the last line says, which was not ended."""
+        """Return the cues of the last line, which has no end."""
         cues: list[Cue] = []
         self._look(cues, whole=True)
         return cues
@@ -121,7 +121,7 @@ class CueReader:
             data = data.replace(_PING_ANYWHERE, b"")
         last = data.rfind(b"\n") + 1
         if last:
-            self._alone_told = False
+            self._lone_word_given = False
             if not self.logged_in or _hinted(data[:last]):
                 for line in data[: last - 1].split(b"\n"):
                     self._line = line
@@ -170,8 +170,8 @@ class CueReader:
             self._line = b""
             if text.strip():
                 cues.append(_cue_of(text))
-        elif not self._alone_told and LONE_PROMPT.fullmatch(text):
-            self._alone_told = True
+        elif not self._lone_word_given and LONE_PROMPT.fullmatch(text):
+            self._lone_word_given = True
             cues.append(Cue(CueKind.LONE_WORD, text))
 
 

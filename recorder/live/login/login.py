@@ -83,7 +83,7 @@ _REFUSALS: Final = [
         (
             {_Stage.NAMED, _Stage.ENTERING},
             r"\bis already logged in\b(?!.*(?:kick|clos))",
-            "Somebody is already logged in as {who}; choose another name or try again later.",
+            "{who} is already logged in; choose another name or try again later.",
         ),
         ({_Stage.NAMED}, r"\b(?:is|are) banned\b", "The server has banned {who}."),
         (
@@ -94,12 +94,12 @@ _REFUSALS: Final = [
         (
             {_Stage.NAMED},
             r"nobody from your site may login without",
-            "The server lets in nobody from this address without an account; log in with a registered name.",
+            "The server refuses guests from this address; log in with a registered name.",
         ),
         (
             {_Stage.NAMED},
             r"nobody from your site may login",
-            "The server lets in nobody from this address; ask its administrators.",
+            "The server refuses logins from this address; ask its administrators.",
         ),
         (
             {_Stage.NAMED},
@@ -109,7 +109,7 @@ _REFUSALS: Final = [
         (
             {_Stage.NAMED, _Stage.ENTERING},
             r"\*{4} LOGIN TIMEOUT \*{4}",
-            "The server has waited too long for the login of {who}; try again.",
+            "The login of {who} took too long for the server; try again.",
         ),
         (
             {_Stage.NAMED},
@@ -119,7 +119,7 @@ _REFUSALS: Final = [
         (
             {_Stage.NAMED, _Stage.ENTERING},
             r"\bbad (?:playerfile|name field)\b",
-            "The server's file about {who} is damaged; tell its administrators or log in as a guest.",
+            "The server's file about {who} is corrupt; write to its administrators, or log in as a guest.",
         ),
         ({_Stage.NAMED}, r"\W*(?:good ?bye|bye)\b", "The server said goodbye instead of letting {who} in."),
     )
@@ -131,14 +131,14 @@ class Login:
 
     Args:
         handle: the name to log in with; None: as a guest, under a name that the server chooses.
-        password: gives the password; it is called when the server asks for it and not before, and what it gives is
-            not kept. None: there is none, so that the name may not be a registered one.
+        password: returns the password; called only when the server asks for it, and its result is not kept. None:
+            there is no password, so the name may not be a registered one.
 
     Attributes:
-        logged_in: who we are, once we are in; then no more bytes need to be given to this object.
+        logged_in: the result of the login; once it is set, this object needs no more bytes.
 
     Raises:
-        LoginError: the handle cannot be one on any server.
+        LoginError: no server accepts such a handle.
     """
 
     def __init__(self, handle: str | None, password: Callable[[], str] | None = None) -> None:
@@ -150,12 +150,12 @@ class Login:
         self._reader = CueReader()
         self._stage = _Stage.CALLING
         self._family: Family | None = None
-        self._family_named = False  # by a line that is known, not by a word in one
+        self._family_named = False  # by a known line, not only by a word in a line
         self._called: str | None = None
         self._guest = True
-        self._hidden = False  # what is typed next shall not be seen
+        self._hidden = False  # the next typed line is not displayed
         self._reason: str | None = None  # why the server may be about to close the connection
-        self._last_words = ""
+        self._last_line = ""
         self._to_send = b""
 
     @property
@@ -165,23 +165,23 @@ class Login:
 
     @property
     def _unknown_prompt(self) -> bool:
-        """Whether the server waits for a password, or for a guest's return, in words that we do not know."""
+        """Whether the server asks for a password, or for a guest's empty line, in unknown words."""
         return self._hidden and self._stage is _Stage.NAMED
 
     def receive(self, data: bytes) -> bytes:
         """Take bytes of the server.
 
         Returns:
-            What to send now, whole lines; often nothing. To be sealed line by line on a sealed connection.
+            The whole lines to send now, often none. On a sealed connection each line is to be sealed.
         Raises:
-            LoginError: we are not let in, and why.
+            LoginError: the server refuses the login; the text has the reason.
         """
         self._hear_all(self._reader.receive(data))
         answer, self._to_send = self._to_send, b""
         return answer
 
     def closed(self) -> NoReturn:
-        """The server has closed the connection before we were in.
+        """Report that the server closed the connection before the login was complete.
 
         Raises:
             LoginError: always.
@@ -191,18 +191,18 @@ class Login:
             raise LoginError(self._reason)
         moment = {
             _Stage.CALLING: "before it asked for a name",
-            _Stage.NAMED: f"when it was told the name {self._who}",
+            _Stage.NAMED: f"after it received the name {self._who}",
             _Stage.ENTERING: f"instead of letting {self._who} in",
         }[self._stage]
-        # A server may repeat what it was told, and we do not know the password any more.
-        words = f"; its last words were: {self._last_words}" if self._last_words and self._guest else "."
+        # A server may repeat the password, and this object does not keep it to compare.
+        words = f"; its last line was: {self._last_line}" if self._last_line and self._guest else "."
         raise LoginError(f"The server closed the connection {moment}{words}")
 
     def timed_out(self) -> bytes:
-        """Nothing has come for ``patience_ms``.
+        """Continue after ``patience_ms`` without a byte.
 
         Returns:
-            What to send now: the answer to a prompt in another language.
+            The answer to send to a prompt in another language.
         Raises:
             LoginError: in all other cases.
         """
@@ -210,7 +210,7 @@ class Login:
             if self._password is None:
                 self._enter_as_guest()
             else:
-                self._tell_password()
+                self._send_password()
             answer, self._to_send = self._to_send, b""
             return answer
         waited = f"in {self.patience_ms // 1000} seconds"
@@ -230,9 +230,9 @@ class Login:
     def _hear(self, cue: Cue) -> None:
         kind = cue.kind
         if kind is CueKind.NAME:
-            self._tell_name()
+            self._send_name()
         elif kind is CueKind.PASSWORD:
-            self._tell_password()
+            self._send_password()
         elif kind is CueKind.RETURN:
             self._enter_as_guest()
         elif kind in (CueKind.HIDE, CueKind.SHOW):
@@ -253,13 +253,13 @@ class Login:
         elif kind is CueKind.LINE:
             self._hear_line(cue.text)
 
-    def _tell_name(self) -> None:
+    def _send_name(self) -> None:
         if self._stage is not _Stage.CALLING:
             raise LoginError(self._reason or f"The server does not let {self._who} in: it asks for a name again.")
         self._send(self._handle or _GUEST)
         self._stage = _Stage.NAMED
 
-    def _tell_password(self) -> None:
+    def _send_password(self) -> None:
         if self._stage is _Stage.CALLING:
             return
         if self._stage is _Stage.ENTERING:
@@ -307,7 +307,7 @@ class Login:
         text = text[:_LONGEST_WORDS]
         if self._stage is _Stage.CALLING and self._family is None:
             self._family = next((family for family, words in _BANNER_WORDS if words.search(text)), None)
-        self._last_words = "".join(character for character in text.strip() if character.isprintable())[:120]
+        self._last_line = "".join(character for character in text.strip() if character.isprintable())[:120]
         for stages, form, sentence in _REFUSALS:
             if match := form.search(text):
                 reason = sentence.format(who=self._who, **match.groupdict())

@@ -1,7 +1,6 @@
-"""Where the password of a login comes from: the environment, what systemd hands over, the keyring if there is one, or
-a question.
+"""Find the password of a login: in the environment, a credential of systemd, the keyring, or by asking the user.
 
-It is in no argument, file or message, and no process of ours inherits it.
+The password is in no argument, file or message, and child processes do not inherit it.
 """
 
 from __future__ import annotations
@@ -23,26 +22,27 @@ CREDENTIAL = "ics-recorder.password"
 _SERVICE = "ics-recorder"
 
 
-def find_password(user: str, host: str, tell: Callable[[str], object]) -> str:
+def find_password(user: str, host: str, report: Callable[[str], object]) -> str:
     """The password of a user of a server.
 
     Args:
         host: of the server; the keyring's entry is named ``user@host``.
-        tell: called with lines for people: the keyring cannot be read, or an empty one behind an interrupted question.
+        report: called with lines for the user: the keyring cannot be read, or an empty line after an interrupted
+            question.
     Raises:
-        PasswordError: there is none, or it cannot be one.
+        PasswordError: there is none, or it is not one line of text.
     """
     known = os.environ.pop(PASSWORD_VARIABLE, None)
     if known is not None:
         return _checked(known, f"{PASSWORD_VARIABLE} is", f"put the password of {user} into it, or unset it")
-    handed = _from_credentials()
-    if handed is not None:
-        return _checked(handed, f"The credential {CREDENTIAL} is", "put the password on its only line")
+    credential = _from_credentials()
+    if credential is not None:
+        return _checked(credential, f"The credential {CREDENTIAL} is", "put the password on its only line")
     name = f"{user}@{host}"
-    kept = _from_keyring(name, tell)
+    kept = _from_keyring(name, report)
     if kept is not None:
-        return _checked(kept, f"The keyring's entry {name} is", "store the password anew")
-    return _checked(_ask(user, tell), f"The password of {user} is", "start again")
+        return _checked(kept, f"The keyring's entry {name} is", "store the password again")
+    return _checked(_ask(user, report), f"The password of {user} is", "start again")
 
 
 def _checked(password: str, subject: str, remedy: str) -> str:
@@ -58,7 +58,7 @@ def _checked(password: str, subject: str, remedy: str) -> str:
 
 
 def _from_credentials() -> str | None:
-    """What the unit's credential holds; None: there is none."""
+    """The content of the unit's credential; None: there is none."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     if not folder:
         return None
@@ -69,22 +69,22 @@ def _from_credentials() -> str | None:
     return data.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
 
 
-def _from_keyring(name: str, tell: Callable[[str], object]) -> str | None:
-    """What the keyring holds; None: nothing, or there is no keyring."""
+def _from_keyring(name: str, report: Callable[[str], object]) -> str | None:
+    """The keyring's password; None: it has none, or there is no keyring."""
     try:
         keyring = importlib.import_module("keyring")
     except ImportError:
         return None
     try:
         password = keyring.get_password(_SERVICE, name)
-    except Exception as error:  # it has backends of many makers
+    except Exception as error:  # its backends raise errors of their own
         if type(error).__name__ != "NoKeyringError":
-            tell(f"The keyring cannot be read ({type(error).__name__}).")
+            report(f"The keyring cannot be read ({type(error).__name__}).")
         return None
     return None if password is None else str(password)
 
 
-def _ask(user: str, tell: Callable[[str], object]) -> str:
+def _ask(user: str, report: Callable[[str], object]) -> str:
     if not _terminal():
         raise PasswordError(f"There is no terminal to ask for the password of {user}: set {PASSWORD_VARIABLE}.")
     try:
@@ -92,12 +92,12 @@ def _ask(user: str, tell: Callable[[str], object]) -> str:
     except EOFError:
         return ""
     except KeyboardInterrupt:
-        tell("")  # the cursor stands behind the question
+        report("")  # the cursor is behind the question
         raise
 
 
 def _terminal() -> bool:
-    """Whether somebody can be asked without the answer being seen."""
+    """Whether there is a terminal to ask on without displaying the answer."""
     if sys.stdin is not None and sys.stdin.isatty():
         return True
     try:

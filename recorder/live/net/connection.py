@@ -1,4 +1,7 @@
-"""X"""
+"""One connection to a server: every byte goes into the journal first, then to the conversation, which sends commands.
+
+``Pulse`` decides from the times of bytes in both directions when a connection is presumed dead.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,15 @@ _REST_BYTES: Final = 1 << 16
 
 
 class Incoming(asyncio.Protocol):
-    """Hands over all bytes that came before the connection ended or failed; nothing before ``resume``.
+    """Passes on all bytes that arrived before the connection ended or failed; none before ``resume``.
 
-    When writing fails, asyncio reports the failure without the bytes that the system still holds: they are read here.
+    When writing fails, asyncio reports the failure without the bytes that the system still has: they are read here.
 
     Args:
-        connected: the socket. take: gets what arrives, never nothing; must not raise. ended: called when no more comes.
+        connected: the socket. take: gets each read, never empty; must not raise. ended: called after the last byte.
 
     Attributes:
-        ended: no more comes. failure: why not, if the other side did not end it.
+        ended: whether all bytes have arrived. failure: the reason, if the other side did not end it.
         closed: done when the socket is closed.
     """
 
@@ -46,10 +49,10 @@ class Incoming(asyncio.Protocol):
         self._rest = connected.dup()  # still readable when the transport has failed
         self._take = take
         self._on_end = ended
-        self._early: list[bytes] | None = []  # what came before ``resume``
+        self._early: list[bytes] | None = []  # bytes that arrived before ``resume``
 
     def resume(self) -> None:
-        """Hand over what arrives from now on, and what has arrived."""
+        """Pass on bytes from now on, and those that have arrived."""
         early, self._early = self._early, None
         for data in early or ():
             self._take(data)
@@ -62,7 +65,7 @@ class Incoming(asyncio.Protocol):
             self._early.append(data)
 
     def eof_received(self) -> bool:
-        """Called by asyncio; what we say may still arrive at the other side."""
+        """Called by asyncio; the other side may still read what is sent."""
         self._end(None)
         return True
 
@@ -92,9 +95,9 @@ async def open_connection(connected: socket.socket, incoming: Incoming) -> async
 
 
 ANSWER_MS: Final = 120_000
-"""So long may a server leave our words unanswered, or unread."""
+"""A server that leaves a command unanswered, or unread, for this time is presumed dead."""
 _QUIET_MS: Final = 120_000
-_IDLE_MS: Final = 30 * 60_000  # servers log out who says nothing for an hour
+_IDLE_MS: Final = 30 * 60_000  # servers log out a client that sends nothing for an hour
 
 
 class Pulse:
@@ -106,36 +109,36 @@ class Pulse:
 
     def __init__(self, now_ms: int) -> None:
         self._heard_ms = now_ms
-        self._said_ms = now_ms
-        self._asked_ms: int | None = None  # the first words that nothing has followed
-        self._stuck_ms: int | None = None  # since when the system holds bytes that the server does not take
+        self._sent_ms = now_ms
+        self._asked_ms: int | None = None  # when the first unanswered command was sent
+        self._stuck_ms: int | None = None  # since when bytes wait because the server reads none
 
     def heard(self, now_ms: int) -> None:
-        """Bytes came."""
+        """Bytes have arrived."""
         self._heard_ms = now_ms
         self._asked_ms = None
 
-    def said(self, now_ms: int) -> None:
-        """Something was said that a server answers."""
-        self._said_ms = now_ms
+    def sent(self, now_ms: int) -> None:
+        """A command was sent that a server answers."""
+        self._sent_ms = now_ms
         if self._asked_ms is None:
             self._asked_ms = now_ms
 
     def waits(self, waiting: bool, now_ms: int) -> None:
-        """Tell whether bytes of ours wait because the server takes none."""
+        """Note whether sent bytes wait because the server reads none."""
         if not waiting:
             self._stuck_ms = None
         elif self._stuck_ms is None:
             self._stuck_ms = now_ms
 
-    def wants_words(self, now_ms: int) -> bool:
-        """Whether something harmless is to be said, for the server's answer or because we would seem idle."""
-        if now_ms - self._said_ms >= _IDLE_MS:
+    def needs_command(self, now_ms: int) -> bool:
+        """Whether to send a harmless command, for the server's answer or against a logout for idleness."""
+        if now_ms - self._sent_ms >= _IDLE_MS:
             return True
         return self._asked_ms is None and now_ms - self._heard_ms >= _QUIET_MS
 
     def dead(self, now_ms: int) -> str | None:
-        """Why the line is to be given up, a clause; None: it may be alive."""
+        """Why the connection is presumed dead, a clause; None: it may be alive."""
         if self._asked_ms is not None and now_ms - self._asked_ms >= ANSWER_MS:
             return f"the server has not answered for {_minutes(now_ms - self._heard_ms)}"
         if self._stuck_ms is not None and now_ms - self._stuck_ms >= ANSWER_MS:
@@ -149,27 +152,27 @@ def _minutes(ms: int) -> str:
 
 
 LEAVE_S: Final = 3.0
-"""So long a server has to close the connection when we have said good-bye."""
+"""How long a server has to close the connection after ``quit``."""
 _NOTE_MS: Final = 10_000
 _TICK_S: Final = 1.0
 _MOST_WAITING: Final = 1 << 16
 
 
 class TakenOverError(LoginError):
-    """Another login of ours is in; two that fight for a name would never end."""
+    """Another login with the same name is active; two recorders that take a name from each other would never end."""
 
 
 class Connection:
     """One connection.
 
     Args:
-        journal: takes everything first. conversation: decides what to say.
+        journal: gets everything first. conversation: decides which commands to send.
         sealing: if the connection is time-sealed.
-        tell: gets whatever changes.
-        count: gets how many bytes and boards each read has brought.
+        report: gets each event.
+        count: gets the number of bytes and boards of each read.
 
     Attributes:
-        lost: whether the other side, or the line, has ended it.
+        lost: whether the other side or a failure ended the connection.
     """
 
     def __init__(
@@ -177,32 +180,32 @@ class Connection:
         journal: JournalWriter,
         conversation: Conversation,
         sealing: Sealing | None,
-        tell: MessageSink,
+        report: MessageSink,
         count: Callable[[int, int], None],
     ) -> None:
         self.lost = False
         self._journal = journal
         self._conversation = conversation
         self._sealing = sealing
-        self._tell = tell
+        self._report = report
         self._count = count
-        self._recording = RecordedConnection(journal, SecretGuard(), self._tell_mute, must=True)
+        self._recording = RecordedConnection(journal, SecretGuard(), self._report_mute, must=True)
         self._pulse = Pulse(self._now_ms())
         self._deaf = False
         self._leaving_ms: int | None = None
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
-        self._over = False  # it is only written down
-        self._noted: dict[str, Any] | None = None  # of games
+        self._over = False  # bytes are recorded, and not parsed any more
+        self._noted: dict[str, Any] | None = None  # the last note about games
         self._noted_ms: int | None = None
 
     async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
-        """Record until one side ends it; tells how it ended.
+        """Record until one side ends the connection; returns how it ended.
 
         Args:
-            connected: to the server; it is closed at the end. stop: set when we shall leave.
+            connected: to the server; it is closed at the end. stop: set when recording is to end.
         Raises:
-            LoginError: the server does not let us in, or has let somebody else in.
+            LoginError: the server refuses the login, or another login has replaced it.
             JournalError: the journal cannot be written.
         """
         self._incoming = Incoming(connected, self._arrived, self._woken.set)
@@ -211,7 +214,7 @@ class Connection:
             return await self._record(stop)
         finally:
             self._transport.close()
-            if self._transport.get_write_buffer_size():  # nobody takes it
+            if self._transport.get_write_buffer_size():  # the server reads nothing
                 self._transport.abort()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._incoming.closed), LEAVE_S)
@@ -224,7 +227,7 @@ class Connection:
                 self._write(self._sealing.hello(self._now_ms()))
             self._incoming.resume()
             while True:
-                self._speak()
+                self._send_due()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self._wait_s()):
                         await self._woken.wait()
@@ -248,17 +251,17 @@ class Connection:
                 elif (why := self._pulse.dead(now_ms)) is not None:
                     self.lost = True
                     self._understand(self._conversation.disconnected)
-                    return f"the line is dead: {why}"
+                    return f"connection presumed dead: {why}"
         finally:
             self._over = True
-            with contextlib.suppress(JournalError):  # what is on its way up already counts
+            with contextlib.suppress(JournalError):  # an earlier error is the one to report
                 self._note_games(0)
             self._transport.pause_reading()
             self._recording.release()
             stopped.cancel()
 
     def _note_games(self, every_ms: int) -> None:
-        """Keep what became of the games, for whoever asks how the recording is."""
+        """Write the counts of games into the journal, for ``status`` and ``journal``."""
         now_ms = self._now_ms()
         facts = self._conversation.note_games()
         if facts is None or facts == self._noted:
@@ -278,12 +281,12 @@ class Connection:
         return _TICK_S if due_ms is None else min(_TICK_S, max(0.0, (due_ms - now_ms) / 1000))
 
     def _arrived(self, data: bytes) -> None:
-        """Write down what was read, then understand it; a failure is raised by the loop, and nothing is taken after."""
+        """Record bytes, then parse them. The loop raises a failure, and no bytes are taken after it."""
         if self._failure is not None:
             return
         at_ns = self._journal.now_ns()
         try:
-            self._recording.server_said(data, at_ns)
+            self._recording.server_sent(data, at_ns)
             if self._over:
                 return
             if self._sealing is not None and (answers := self._sealing.answers(data, at_ns // 1_000_000)):
@@ -294,7 +297,7 @@ class Connection:
         self._woken.set()
 
     def _hear(self, data: bytes, at_ns: int) -> None:
-        """Look at what came and is written down."""
+        """Parse bytes that are recorded."""
         at_ms = at_ns // 1_000_000
         self._pulse.heard(at_ms)
         conversation = self._conversation
@@ -303,11 +306,11 @@ class Connection:
         self._understand(lambda: conversation.receive(data, at_ms, utc_ms))
         if before is ConversationStage.LOGIN and conversation.we is not None:
             handle = conversation.we.handle
-            self._tell("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
+            self._report("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
         self._count(len(data), conversation.boards - boards)
 
     def _understand(self, work: Callable[[], None]) -> None:
-        """Do what depends on the server's words; a bug of ours there must not end the recording."""
+        """Run a function that depends on the server's text; a bug in it must not end the recording."""
         if self._deaf:
             return
         try:
@@ -316,22 +319,22 @@ class Connection:
             raise
         except Exception as error:
             self._deaf = True
-            self._tell(
+            self._report(
                 "deaf",
-                f"What the server says is no longer understood, only recorded ({type(error).__name__}: a bug). "
-                "Start again to go on choosing games.",
+                f"The server's output is no longer parsed, only recorded ({type(error).__name__}: a bug). "
+                "Restart to continue choosing games.",
                 error=type(error).__name__,
             )
 
-    def _speak(self) -> None:
-        """Say what is due, unless the server has not even taken what was said before."""
+    def _send_due(self) -> None:
+        """Send due commands, unless the server has not read the last ones."""
         now_ms = self._now_ms()
         waiting = self._transport.get_write_buffer_size() > 0
         self._pulse.waits(waiting, now_ms)
         if waiting:
             return
         if lines := self._due(now_ms):
-            self._pulse.said(now_ms)
+            self._pulse.sent(now_ms)
             self._write(lines if self._sealing is None else self._sealed(lines, now_ms))
 
     def _due(self, now_ms: int) -> bytes:
@@ -339,8 +342,8 @@ class Connection:
         if conversation.stage is ConversationStage.LEFT:
             return conversation.take(now_ms)
         if self._deaf:
-            return f"{format_request(KeepAlive())}\n".encode("ascii") if self._pulse.wants_words(now_ms) else b""
-        if self._pulse.wants_words(now_ms):
+            return f"{format_request(KeepAlive())}\n".encode("ascii") if self._pulse.needs_command(now_ms) else b""
+        if self._pulse.needs_command(now_ms):
             conversation.keep_alive(now_ms)
         lines = bytearray()
         self._understand(lambda: lines.extend(conversation.take(now_ms)))
@@ -356,17 +359,17 @@ class Connection:
             ) from None
 
     def _write(self, data: bytes) -> None:
-        """Hand bytes to the network, and to the journal what of them holds no secret."""
+        """Send bytes, and record those without secrets."""
         if self._transport.get_write_buffer_size() >= _MOST_WAITING:
-            return  # answers to the pings of a server that does not read; the line will be given up
-        self._recording.client_said(data, self._journal.now_ns())
+            return  # answers to the pings of a server that does not read; it will be presumed dead
+        self._recording.client_sent(data, self._journal.now_ns())
         self._transport.write(data)
 
-    def _tell_mute(self, sentence: str) -> None:
-        self._tell("mute", sentence, error=self._recording.muted)
+    def _report_mute(self, sentence: str) -> None:
+        self._report("mute", sentence, error=self._recording.muted)
 
     def _how(self) -> str:
-        """How the server ended it."""
+        """How the server ended the connection."""
         lost = self._conversation.lost
         if self._leaving_ms is not None:
             return "left"

@@ -48,10 +48,10 @@ def parse_address(text: str, default_port: int | None = None, default_host: str 
 
     Args:
         text: what was typed.
-        default_port: if none is typed; None: one must be.
-        default_host: if a number alone is typed, it is a port there; None: a host must be typed.
+        default_port: for a text without a port; None: the port is required.
+        default_host: the host of a port alone; None: the host is required.
     Raises:
-        ValueError: it has another form; the text says what to write.
+        ValueError: the text has another form; the message says what to write.
     """
     host: str
     port: int | None
@@ -91,11 +91,11 @@ _Result = TypeVar("_Result")
 
 
 async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], object] = lambda _late: None) -> _Result:
-    """Do what may take for ever in a thread that holds up nobody's end.
+    """Run a function that may never return in a thread that does not delay the end of the program.
 
     Args:
-        work: what is to be done.
-        too_late: is given the result if nobody waits for it any more.
+        work: the function.
+        too_late: gets its result if the caller was cancelled meanwhile.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_Result] = loop.create_future()
@@ -125,17 +125,18 @@ async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], o
 CONNECT_S: Final = 30.0
 _NEXT_S: Final = 0.25
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
-"""A line that is dead without a word is noticed after two minutes."""
+"""The system reports a dead connection after two minutes."""
 
 
 async def connect(address: Address) -> socket.socket:
-    """Connect to the first of a host's numbers that answers.
+    """Connect to the first IP address of a host that answers.
 
-    They are tried in the system's order. One that says nothing, as where IPv6 leads nowhere, does not keep the next
-    from being tried (RFC 8305, "Happy Eyeballs").
+    The addresses are tried in the system's order. If one does not answer, as where IPv6 is not routed, the next is
+    tried a quarter of a second later (RFC 8305, "Happy Eyeballs").
 
     Raises:
-        OSError: none does; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name stands for none.
+        OSError: no address answers; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name has no
+            address.
     """
     async with asyncio.timeout(CONNECT_S):
         numbers = await _look_up(address)
@@ -163,7 +164,7 @@ async def connect(address: Address) -> socket.socket:
             for late in await asyncio.gather(*attempts, return_exceptions=True):
                 if isinstance(late, socket.socket):  # two answered together
                     late.close()
-    raise failure or OSError(f"{address.host} stands for no number")
+    raise failure or OSError(f"{address.host} has no address")
 
 
 async def _dial(
@@ -180,7 +181,7 @@ async def _dial(
 
 
 async def why_unknown(address: Address) -> str | None:
-    """One sentence without its full stop if nobody knows the host's name; None: it is known, or cannot be asked now."""
+    """One sentence without full stop if a host's name is unknown; None: it is known, or cannot be looked up."""
     try:
         await _look_up(address)
     except socket.gaierror as error:
@@ -191,21 +192,21 @@ async def why_unknown(address: Address) -> str | None:
 
 
 async def _look_up(address: Address) -> list[Any]:
-    """The numbers of a host. The loop's own way makes the program's end wait for a name server that is silent."""
+    """The IP addresses of a host, in a thread: asyncio's own look-up delays the program's end until it is answered."""
 
     def ask() -> list[Any]:
         try:
             return list(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
         except UnicodeError as error:  # a part of the name that is empty or too long
-            raise socket.gaierror(socket.EAI_NONAME, "the name has no form that a host's name has") from error
+            raise socket.gaierror(socket.EAI_NONAME, "it is not a valid host name") from error
 
     return await in_thread(ask)
 
 
 def failure_reason(error: BaseException) -> str:
-    """Why something of the network failed, in the system's words.
+    """The reason of a network error in the system's words.
 
-    asyncio writes addresses into its errors, and a name that is not known has no number of the system's.
+    asyncio adds addresses to the text of its errors, and the error for an unknown name has no errno of the system.
     """
     if isinstance(error, TimeoutError) and not getattr(error, "errno", None):
         return "no answer"
@@ -215,7 +216,7 @@ def failure_reason(error: BaseException) -> str:
 
 
 def why_no_connection(address: Address, error: BaseException) -> str:
-    """One sentence without its full stop about a connection that did not come about."""
+    """One sentence without its full stop that says why a connection failed."""
     where = format_address(address)
     if isinstance(error, socket.gaierror):
         return f"The name {address.host} cannot be looked up ({failure_reason(error)})"
@@ -227,11 +228,11 @@ def why_no_connection(address: Address, error: BaseException) -> str:
 
 
 def prepare(connection: socket.socket, *, patience_ms: int | None = None) -> None:
-    """No waiting for more to send, and a dead line is noticed.
+    """Send without delay, and let the system detect a dead connection.
 
     Args:
-        patience_ms: how long the other side may leave bytes of ours unacknowledged, where the system can tell;
-            None: as long as the system likes.
+        patience_ms: how long the other side may leave bytes unacknowledged, where the system supports the limit;
+            None: the system's default.
     """
     connection.setblocking(False)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -250,10 +251,10 @@ _FAREWELL_S: Final = 1
 
 
 def listen(address: Address) -> list[socket.socket]:
-    """Listen on every number that a host's name stands for.
+    """Listen on every IP address of a host.
 
     Raises:
-        ListenError: one of them cannot be had.
+        ListenError: one of them is not available.
     """
     sockets: list[socket.socket] = []
     try:
@@ -277,7 +278,7 @@ def is_loopback(listener: socket.socket) -> bool:
 
 
 async def say_farewell(client: socket.socket, sentence: str) -> None:
-    """Send a line, then wait until the client has seen it: what it sent and nobody read would take the line with it."""
+    """Send a line, then read until the client closes: unread bytes of the client would reset the connection first."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_S):

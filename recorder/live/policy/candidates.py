@@ -29,7 +29,7 @@ __all__ = [
 
 
 class CandidateState(Enum):
-    """How a game stands with us."""
+    """How far the observation of a game is."""
 
     SEEN = "seen"
     ASKED = "asked"
@@ -40,7 +40,7 @@ class CandidateState(Enum):
 class Rank(IntEnum):
     """Which game goes first when a place becomes free."""
 
-    AGAIN = 0  # it was watched before the connection was lost
+    RESUMED = 0  # it was observed before the connection was lost
     PARTNER = 1
     HANDLE = 2
     POLICY = 3
@@ -53,14 +53,14 @@ class Candidate:
     Attributes:
         order: of first being seen, or of having been dropped for another. sweep: the table that showed it last.
         seen_ms, since_ms: when it was first seen, and since when ``state`` lasts.
-        watched_ms: when it was first watched; None: never yet. wanted: why it was asked for.
-        again: it was watched before the connection was lost. refused: why it is not asked for any more.
-        on_cut_name: asked for while a name was printed cut.
-        judgement: of the policy, until another line tells more.
-        began_at_ms: UTC, when the server announced it; None: it did not. end: how it ended, if the server told so.
-        announced: the server told that it began, on this connection. row_asked: a row of the table told of it, or was
-            asked for.
-        informed: a line told whether it has a partner. partner_asked: the server was asked for the partner's game.
+        watched_ms: when it was first observed; None: never yet. wanted: why it was requested.
+        was_watched: it was observed before the connection was lost. refused: why it is not requested any more.
+        on_cut_name: requested while a name was printed cut.
+        judgement: of the policy, until another line has new facts.
+        began_at_ms: UTC, when the server announced it; None: it did not. end: how it ended, if the server reported it.
+        announced: the server announced it on this connection. row_asked: a row of the table contained it, or was
+            requested.
+        informed: a line states whether it has a partner. partner_asked: the partner's game was requested.
     """
 
     listed: Listed
@@ -72,7 +72,7 @@ class Candidate:
     tries: int = 0
     watched_ms: int | None = None
     wanted: str | None = None
-    again: bool = False
+    was_watched: bool = False
     refused: str | None = None
     on_cut_name: bool = False
     judgement: Judgement | None = None
@@ -85,21 +85,21 @@ class Candidate:
 
     @property
     def is_bughouse(self) -> bool:
-        """Whether a line told so."""
+        """Whether a line states that it is bughouse."""
         return read_category(self.listed.facts.category) == "bughouse"
 
     def move(self, state: CandidateState, now_ms: int) -> None:
-        """It stands otherwise with us from now on; one that is watched may be asked for again later."""
+        """Change the state; an observed game may be requested again later."""
         self.state = state
         self.since_ms = now_ms
         if state is CandidateState.WATCHED:
             self.watched_ms = now_ms if self.watched_ms is None else self.watched_ms
-            self.again = False
+            self.was_watched = False
             self.tries = 0
             self.refused = None
 
     def give_up(self, reason: str, now_ms: int) -> None:
-        """It is not asked for any more."""
+        """Request it no more."""
         self.refused = reason
         self.move(CandidateState.SEEN, now_ms)
 
@@ -117,14 +117,14 @@ class Fate(Enum):
 
 
 class Why(NamedTuple):
-    """What is being done about a game and the reason, a clause without a full stop."""
+    """The state of a game's observation and the reason, a clause without a full stop."""
 
     fate: Fate
     reason: str
 
 
 def partners_of(games: Mapping[int, Candidate]) -> dict[int, int]:
-    """Each game that is the other board of a watched one → that one, whichever line told of the pair."""
+    """Each game that is the other board of an observed one → that one, whichever line named the pair."""
     pairs: dict[int, int] = {}
     for number, game in games.items():
         other = game.listed.facts.partner_game_no
@@ -138,7 +138,7 @@ def partners_of(games: Mapping[int, Candidate]) -> dict[int, int]:
 
 
 class ObservationWishes:
-    """What a person wants observed.
+    """What the user wants to observe.
 
     Args:
         policy: an expression, or None for the handles alone.
@@ -152,19 +152,19 @@ class ObservationWishes:
         self._handles = frozenset(handle.lower() for handle in handles)
 
     def rank(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
-        """How much a game is wanted (None: it is not), and why; empty: the policy tells, its ``judgement`` has more.
+        """The rank of a game (None: it is not wanted) and the reason; empty: the ``judgement`` of the policy has it.
 
         Args:
-            partners: what ``partners_of`` gives.
+            partners: as ``partners_of`` returns them.
         """
         listed = game.listed
-        if game.again:
-            return Rank.AGAIN, "it was observed before the connection was lost"
+        if game.was_watched:
+            return Rank.RESUMED, "it was observed before the connection was lost"
         partner = partners.get(listed.game_no)
         if partner is not None:
             return Rank.PARTNER, f"its bughouse partner, game {partner}, is observed"
         if listed.facts.white is None or listed.facts.black is None:
-            return None, "no line tells who plays it"
+            return None, "its players are unknown"
         if self._share is not None and not self._share.has(listed):
             return None, "it is in the share of another recorder"
         handle = self._listed_handle(listed)
@@ -177,22 +177,22 @@ class ObservationWishes:
         return (Rank.POLICY if game.judgement.observed else None), ""
 
     def needs_row(self, game: Candidate) -> bool:
-        """Whether a game that is not wanted may be, depending on what the table tells of it; after ``rank``."""
+        """Whether a game that is not wanted may become wanted by its row of the table; to be called after ``rank``."""
         judgement = game.judgement  # None: the policy was not asked
         return judgement is not None and judgement.barred is None and row_decides(judgement.part, game.listed)
 
     def reason(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
-        """The same with the reason in words, which take longer than the decision."""
+        """As ``rank``, with the reason in words, which take longer than the decision."""
         rank, reason = self.rank(game, partners)
         if not reason and game.judgement is not None:
             reason = game.judgement.reason
         return rank, reason
 
-    def standing(self, game: Candidate, partners: Mapping[int, int], *, confirmed: bool) -> Why:
-        """What is being done about a game, and why.
+    def status(self, game: Candidate, partners: Mapping[int, int], *, confirmed: bool) -> Why:
+        """The state of a game's observation, and the reason.
 
         Args:
-            partners: what ``partners_of`` gives. confirmed: a line has named it since we are connected.
+            partners: as ``partners_of`` returns them. confirmed: a line has named it on this connection.
         """
         rank, reason = self.reason(game, partners)
         if game.state is CandidateState.WATCHED:
@@ -201,7 +201,7 @@ class ObservationWishes:
         if game.state is CandidateState.ASKED:
             return Why(Fate.ASKED, reason if rank is not None else game.wanted or reason)
         if game.state is CandidateState.LEAVING:
-            return Why(Fate.LEAVING, "its place goes to a game that waits")
+            return Why(Fate.LEAVING, "its place goes to a waiting game")
         if game.refused is not None:
             return Why(Fate.REFUSED, game.refused)
         if rank is None:
@@ -219,7 +219,7 @@ class ObservationWishes:
 
 
 def find_mistaken(games: Mapping[int, Candidate], wishes: ObservationWishes) -> list[Candidate]:
-    """Games that were taken for the beginning of a name and turned out to be another player's; each is given once."""
+    """Games requested for a name that was printed cut, and that turned out to be another player's; each only once."""
     found: list[Candidate] = []
     for game in games.values():
         if (
@@ -236,10 +236,10 @@ def find_mistaken(games: Mapping[int, Candidate], wishes: ObservationWishes) -> 
 def find_outstayed(
     games: Mapping[int, Candidate], wishes: ObservationWishes, since_ms: int, wanted: int
 ) -> list[Candidate]:
-    """Games whose place goes to others, the longest watched first.
+    """Games that give their places to waiting games, the longest observed first.
 
     Args:
-        since_ms: those that have been watched since before. wanted: places that others wait for.
+        since_ms: only games observed since this time or longer. wanted: number of places needed.
     """
     partners = partners_of(games)
     watched = [game for game in games.values() if game.state is CandidateState.WATCHED and game.since_ms <= since_ms]
@@ -247,14 +247,14 @@ def find_outstayed(
     return sorted(old, key=lambda game: game.since_ms)[: max(0, wanted)]
 
 
-_TOLD_MS: Final = 3_000  # where <g1> tells the partner's number, it has come by then
+_PARTNER_KNOWN_MS: Final = 3_000  # a <g1> line with the partner's number arrives within this time
 
 
 class Partners:
-    """Asks for one other board at a time, on one connection.
+    """Requests the other boards of bughouse games, one at a time, on one connection.
 
     Attributes:
-        due_ms: when to look for games whose other board is not known; None: there is nothing to look for.
+        due_ms: when to look for games whose other board is unknown; None: there are none.
     """
 
     def __init__(self) -> None:
@@ -264,14 +264,14 @@ class Partners:
         self._known = True  # the server has the command for it, as far as we know
 
     def look_at(self, game: Candidate, now_ms: int) -> None:
-        """A line told of a game, or its observation has begun."""
+        """Note that a line named a game, or that its observation has begun."""
         if game.state is CandidateState.WATCHED and game.is_bughouse and not game.partner_asked and self.due_ms is None:
-            self.due_ms = now_ms + _TOLD_MS
+            self.due_ms = now_ms + _PARTNER_KNOWN_MS
 
     def ask(self, games: Mapping[int, Candidate], now_ms: int) -> list[AskPartner]:
-        """What to ask for now.
+        """The requests to send now.
 
-        Only if it can be none of the games that are watched: the command would end the observation of such a one.
+        A board is requested only if it cannot be an observed one: the command would end the observation of that game.
         """
         if self._asked_for is not None and now_ms >= self._asked_ms + TURN_MS:
             self._asked_for = None
@@ -301,10 +301,10 @@ class Partners:
         return [AskPartner(listed.game_no, handle)]
 
     def answered_by(self, game: Candidate, now_ms: int) -> bool:
-        """A game began to be shown without an ``observe`` of ours, or its observation was ended without ``unobserve``.
+        """Take a game whose observation began without ``observe``, or ended without ``unobserve``.
 
         Returns:
-            Whether it is the other board that was asked for; then it knows its partner now.
+            Whether it is the other board that was requested; then its partner is known now.
         """
         if self._asked_for is None or self._asked_for is game or now_ms >= self._asked_ms + TURN_MS:
             return False
@@ -313,7 +313,7 @@ class Partners:
         return True
 
     def hear(self, line: str) -> None:
-        """A line that no recogniser knows: perhaps the refusal."""
+        """Take an unrecognised line: perhaps the refusal."""
         refused = no_partner(line) if self._asked_for is not None else None
         if refused is not None:
             self._asked_for = None

@@ -41,7 +41,7 @@ _ROUNDS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of one game.
+    """The outcome of one game.
 
     Attributes:
         seen_ms, gone_ms: when its first line came, and when it was over or forgotten; on the source's clock.
@@ -121,7 +121,7 @@ class Explaining:
         return self.accounts
 
     def _take(self, lines: list[Line]) -> None:
-        for line in lines:  # one by one, so that how the source was cut does not matter
+        for line in lines:  # one by one, so that the result does not depend on the source's blocks
             self._now_ms = self._now_ms + 1 if line.at_ms is None else max(self._now_ms, line.at_ms)
             if not self._begun:
                 self._begin()
@@ -160,7 +160,7 @@ class Explaining:
             self._tracker.anomalies.clear()
         if events:
             self._observing.feed(events, self._now_ms)
-            if not isinstance(events[-1], GamesRow):  # the table goes on; what it has comes in its own order
+            if not isinstance(events[-1], GamesRow):  # the table continues; its rows come in their own order
                 self._decide(self._now_ms)
 
     def _decide(self, now_ms: int) -> None:
@@ -184,7 +184,7 @@ class Explaining:
 
 
 def _grants(requests: Iterable[Request]) -> list[Event]:
-    """What a server says that does everything."""
+    """The answers of a server that accepts every command."""
     events: list[Event] = []
     for request in requests:
         if isinstance(request, Observe):
@@ -223,7 +223,7 @@ class Rehearsal:
         self._login = login
         self._explaining = Explaining(plan, granted=True)
         self._heard = 0
-        self._since_ms: int | None = None  # the last bytes, or once we are in the request for the table
+        self._since_ms: int | None = None  # the last bytes, or after the login the request for the table
 
     def receive(self, data: bytes, now_ms: int) -> bytes:
         """Take the server's bytes.

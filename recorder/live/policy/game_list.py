@@ -19,19 +19,19 @@ from recorder.tracking.facts import HeaderFacts
 
 __all__ = ["GameList", "Polling"]
 
-_TITLES_KEPT = 1024  # of those who spoke last
+_TITLES_KEPT = 1024  # of the players who spoke last
 _CREATING_KEPT = 64
-_SAME_MS = 2_000  # another line may tell of a game just before it is announced
+_SAME_MS = 2_000  # another line may name a game just before it is announced
 
 
 class GameList:
-    """Keeps them by number, over all connections.
+    """The games by number, over all connections.
 
     Args:
-        gone: gets each game that is over or forgotten, and the time.
+        gone: gets each game that is over or dropped, and the time.
 
     Attributes:
-        games: by number. seen: how many there have been. unread_rows: lines of tables that could not be read.
+        games: by number. seen: how many there were in all. unread_rows: lines of tables that could not be read.
     """
 
     def __init__(self, gone: Callable[[Candidate, int], None]) -> None:
@@ -47,22 +47,22 @@ class GameList:
         self._rows = 0
 
     def connected(self) -> None:
-        """We are logged in, for the first time or again: any game may have ended meanwhile."""
+        """Start on a new connection: any game may have ended meanwhile."""
         self._sweep += 1
         self._confirmed_from = self._sweep
         self._rows = 0
 
     def confirmed(self, game: Candidate) -> bool:
-        """Whether a line has named it since we are connected."""
+        """Whether a line has named a game on this connection."""
         return game.sweep >= self._confirmed_from
 
     def put_last(self, game: Candidate) -> None:
-        """It comes after all others that are known by now."""
+        """Order a game behind all that are known now."""
         self._order += 1
         game.order = self._order
 
     def known(self, number: int, now_ms: int, offset: int) -> Candidate:
-        """The game of a number that a line at an offset names; a new one if it was not known."""
+        """The game of a number that a line at an offset names; a new one if the number is new."""
         game = self.games.get(number)
         if game is None:
             self.seen += 1
@@ -72,14 +72,14 @@ class GameList:
         game.sweep = self._sweep
         return game
 
-    def told(self, event: ListedEvent, now_ms: int) -> Candidate:
-        """A line told of a game: who plays it, and what else."""
+    def take(self, event: ListedEvent, now_ms: int) -> Candidate:
+        """Take a line about a game: its players and other facts."""
         number = event.game_no
         old = self.games.get(number)
         if old is not None and not old.listed.between(event):
             self.drop(number, now_ms)  # the number has another game now
         elif old is not None and (
-            (isinstance(event, GameCreated) and _begins_again(old, now_ms))
+            (isinstance(event, GameCreated) and _is_next_game(old, now_ms))
             or (isinstance(event, GamesRow) and old.state is CandidateState.SEEN and old.listed.contradicts(event))
         ):
             self.drop(number, now_ms)  # the same players again
@@ -104,10 +104,10 @@ class GameList:
         return game
 
     def shown(self, board: Style12, number: int, now_ms: int) -> Candidate | None:
-        """A board of a game came.
+        """Take a board of a game.
 
         Returns:
-            The game that has the number now, if its players are others than lines told.
+            The game that has the number now, if its players are not those that lines reported.
         """
         game = self.games.get(number)
         players = GameCreated(Line("", board.offset), number, board.white, board.black, None, None, False)
@@ -131,7 +131,7 @@ class GameList:
             listed.black_titles = titles
 
     def heard(self, event: ChatLine) -> None:
-        """Somebody spoke: the line has all titles of the speaker."""
+        """Take a line of chat: it contains all titles of the speaker."""
         if event.speaker:
             name = event.speaker.lower()
             self._titles.pop(name, None)
@@ -146,7 +146,7 @@ class GameList:
             del self._creating[next(iter(self._creating))]
 
     def table_ends(self, event: GamesCounted, now_ms: int) -> None:
-        """The last line of a table: what a whole one does not show, and no line has named since, is over."""
+        """End a table: games that a whole table does not contain, and that no line has named since, are over."""
         self.unread_rows += max(0, event.displayed - self._rows)
         whole = event.total is None or event.total <= event.displayed
         if whole and self._rows >= event.displayed:
@@ -157,7 +157,7 @@ class GameList:
         self._rows = 0
 
     def ended(self, event: GameEnded, now_ms: int) -> None:
-        """A game is over, unless the line is about other players than the number has now."""
+        """End a game, unless the line names other players than the number has now."""
         game = self.games.get(event.game_no)
         if game is not None:
             players = GameCreated(event.line, event.game_no, event.white, event.black, None, None, False)
@@ -166,81 +166,81 @@ class GameList:
                 self.drop(event.game_no, now_ms)
 
     def drop(self, number: int, now_ms: int) -> None:
-        """Forget a game: it is over, or the number has another."""
+        """Drop a game: it is over, or its number belongs to another."""
         self._gone(self.games[number], now_ms)
         del self.games[number]
 
 
-def _begins_again(old: Candidate, now_ms: int) -> bool:
+def _is_next_game(old: Candidate, now_ms: int) -> bool:
     """Whether an announcement is of another game than the one of the same players that is known."""
     if old.state is CandidateState.SEEN:
         return old.began_at_ms is not None or now_ms >= old.seen_ms + _SAME_MS
     return old.state is CandidateState.WATCHED
 
 
-_QUIET_MS: Final = 5_000  # nothing else tells that a game has begun
+_QUIET_MS: Final = 5_000  # only the table shows that a game has begun
 _ANNOUNCED_MS: Final = 30_000  # the server announces games
 _LONGEST_MS: Final = 60_000
-_SHARE: Final = 20  # of the time between two tables, at most one part for a table to come
+_SHARE: Final = 20  # a table may take at most this part of the time between two tables
 _PATIENCE_MS: Final = 3_000
 
 
 class Polling:
-    """The rhythm of one connection after another.
+    """When to request the table of games, on one connection after another.
 
     Args:
         every_ms: between two tables while a place is free and no game waits for it; None: as it suits the server.
 
     Attributes:
-        held_until_ms: the first table is worth waiting for, since it shows what is to be observed first, but no longer;
+        not_before_ms: the first table is worth waiting for, since it shows what is to be observed first, but no longer;
             0: it has come.
     """
 
     def __init__(self, every_ms: int | None) -> None:
         self._given_ms = every_ms
-        self._since_ms: int | None = None  # the last table's end, or once we are in; None: not connected
+        self._since_ms: int | None = None  # the last table's end, or the end of the login; None: not connected
         self._asked_ms: int | None = None  # an answer is waited for
         self._first = True  # no table has been asked for on this connection
-        self.held_until_ms = 0
+        self.not_before_ms = 0
         self._took_ms = 0
         self._announces = False
 
     def connected(self, now_ms: int) -> None:
-        """We are logged in, for the first time or again."""
+        """Start on a new connection."""
         self._since_ms = now_ms
         self._asked_ms = None
         self._first = True
-        self.held_until_ms = now_ms + _PATIENCE_MS
+        self.not_before_ms = now_ms + _PATIENCE_MS
         self._took_ms = 0
         self._announces = False
 
     def set_every(self, every_ms: int | None) -> None:
-        """Ask at another interval from now on; as for the constructor."""
+        """Set another interval, as for the constructor."""
         self._given_ms = every_ms
 
     def disconnected(self) -> None:
-        """Nothing is asked for until ``connected``."""
+        """Stop requests until ``connected``."""
         self._since_ms = None
 
     @property
     def is_connected(self) -> bool:
-        """Whether anything may be asked for."""
+        """Whether requests may be sent."""
         return self._since_ms is not None
 
     def announced(self) -> None:
-        """The server told of a game that began."""
+        """Note that the server announced a game."""
         self._announces = True
 
     def surprised(self) -> None:
-        """A table showed a game that the server did not announce."""
-        self._announces = self._announces and self.held_until_ms > 0
+        """Note that a table contained a game that the server did not announce."""
+        self._announces = self._announces and self.not_before_ms > 0
 
     def ended(self, now_ms: int) -> None:
-        """A table has come."""
+        """Note the end of a table."""
         if self._asked_ms is not None:
             self._took_ms = now_ms - self._asked_ms
         self._asked_ms = None
-        self.held_until_ms = 0
+        self.not_before_ms = 0
         if self._since_ms is not None:
             self._since_ms = now_ms
 
@@ -252,7 +252,7 @@ class Polling:
         """
         if self._since_ms is None or now_ms < self.next_ms(idle=idle):
             return False
-        if self._asked_ms is not None:  # a server without an answer: go on with what else it tells
+        if self._asked_ms is not None:  # no answer: continue with the server's other lines
             self._asked_ms = None
             self._since_ms = now_ms
             return False

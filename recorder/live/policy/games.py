@@ -16,7 +16,7 @@ from recorder.tracking.facts import HeaderFacts
 __all__ = ["Listed", "ListedEvent", "Share", "parse_share", "title_words"]
 
 _SHARE: Final = re.compile(r"([0-9]{1,3})/([0-9]{1,3})")
-_PRINTED: Final = 10  # so many letters of a name every table of games prints
+_PRINTED: Final = 10  # every table of games prints at least these letters of a name
 
 
 class Share(NamedTuple):
@@ -29,10 +29,10 @@ class Share(NamedTuple):
         return f"{self.number}/{self.of}"
 
     def has(self, game: Listed) -> bool:
-        """Whether a game is in it.
+        """Whether a game is in this share.
 
-        The same two players, whatever their colours are, are always in the same share. Bughouse is all in the first
-        one: no line tells which two boards are one match before they are observed.
+        Games of the same two players are always in the same share, whatever their colours. All bughouse games are in
+        the first share: before they are observed no line states which two boards are one match.
         """
         if read_category(game.facts.category) == "bughouse":
             return self.number == 1
@@ -44,7 +44,7 @@ def parse_share(text: str) -> Share:
     """Read ``1/2``: the first of two shares.
 
     Raises:
-        PolicyError: the text is none.
+        PolicyError: the text is not a share.
     """
     match = _SHARE.fullmatch(text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
@@ -53,19 +53,19 @@ def parse_share(text: str) -> Share:
 
 
 ListedEvent = GamesRow | GameInfo | GameCreated | GameHeader
-_VAGUE = (None, "wild", "nonstandard")  # what a table's letter tells; other lines name the exact variant
+_VAGUE = (None, "wild", "nonstandard")  # categories of a table's letter; other lines name the exact variant
 
 
 @dataclass(slots=True)
 class Listed:
-    """What is known of one game; None is unknown.
+    """The known facts of one game; None is unknown.
 
     Attributes:
-        facts: players, ratings, times, as the tracker keeps them too.
+        facts: players, ratings, times, as in the tracker.
         white_cut, black_cut: the name in ``facts`` is only the beginning of the handle, or may be.
-        white_titles, black_titles: titles in upper case; empty: the server told that there are none.
-        examined: being examined or set up; such games are in the table, and no board is played in them.
-        row: what the last row of the table told that stays as it is during a game; None: none told of it.
+        white_titles, black_titles: titles in upper case; empty: the server reported none.
+        examined: being examined or set up; such games are in the table, and nothing is played in them.
+        row: the constant fields of its last row in the table; None: no row has contained it.
     """
 
     game_no: int
@@ -91,20 +91,20 @@ class Listed:
         )
 
     def contradicts(self, event: GamesRow) -> bool:
-        """Whether a row is of another game of these players: the last one had other ratings, times or another type."""
+        """Whether a row belongs to another game of these players: its ratings, times or type differ from the last."""
         return self.row is not None and self.row != _lasting(event)
 
     def take(self, event: ListedEvent) -> None:
-        """Fill in what a line of this game tells."""
+        """Add the facts of a line of this game."""
         facts = self.facts
         if isinstance(event, GameInfo):
             facts.add_info(event)
             self.private = event.private if event.private is not None else self.private
             # Exact to the second, where the others print whole minutes.
             for name in ("white_base_s", "white_increment_s", "black_base_s", "black_increment_s"):
-                told = getattr(event, name)
-                if told is not None:
-                    setattr(facts, name, told)
+                value = getattr(event, name)
+                if value is not None:
+                    setattr(facts, name, value)
             return
         if isinstance(event, GamesRow):
             self._row(event)
@@ -139,17 +139,17 @@ class Listed:
             self.black_titles = title_words(event.black.titles)
 
     def registered(self, white: bool) -> bool | None:
-        """Whether a player has an account: told, or by the rating that is printed (``++++`` is a guest's)."""
-        told = self.facts.white_registered if white else self.facts.black_registered
+        """Whether a player has an account: as reported, or by the printed rating (``++++`` is a guest's)."""
+        reported = self.facts.white_registered if white else self.facts.black_registered
         rating = self.facts.white_rating if white else self.facts.black_rating
-        if told is not None or rating is None or rating.text == "UNR":
-            return told
+        if reported is not None or rating is None or rating.text == "UNR":
+            return reported
         if rating.text.startswith("+"):
             return False
         return None if rating.value == 0 else True
 
     def rating(self, white: bool) -> int | None:
-        """A player's rating; None where none is known, or the server prints 0 for none."""
+        """A player's rating; None: unknown, or the server prints 0 for no rating."""
         rating = self.facts.white_rating if white else self.facts.black_rating
         return None if rating is None else rating.value or None
 

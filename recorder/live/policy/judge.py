@@ -1,7 +1,8 @@
-"""What an expression of ``policy.py`` says about a game: true, false or unknown, and why.
+"""The value of a policy expression for a game: true, false or unknown, and why.
 
-What no line told is unknown, and so is all that hangs on it: ``rated & X`` is false for an unrated game whatever ``X``
-is, and unknown for a rated one of which ``X`` is not known. Only true makes a game be observed.
+A fact that no line has stated is unknown, and so is an expression that depends on it: ``rated & X`` is false for an
+unrated game whatever ``X`` is, and unknown for a rated game with unknown ``X``. Only games with the value true are
+observed.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _SHOWN = {True: "true", False: "false", None: "unknown"}
 
 
 class PolicyPart(NamedTuple):
-    """A part of the expression with its value; ``reason`` is the fact behind it, empty where the parts tell."""
+    """A part of the expression with its value; ``reason`` is the fact behind it, empty if the parts have the reason."""
 
     tree: Expression
     value: bool | None
@@ -56,7 +57,7 @@ class PolicyPart(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Whether a game is to be observed, and every part of the expression; ``barred`` tells what stands above it."""
+    """Whether to observe a game, and every part of the expression; ``barred``: a reason that excludes it regardless."""
 
     observed: bool
     barred: str | None
@@ -69,26 +70,26 @@ class Judgement(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What decided, in words."""
+        """The deciding facts in words."""
         return self.barred or _because(self.part)
 
 
 def explain(tree: Expression, game: Listed) -> Judgement:
     """Judge one game.
 
-    A game that is being examined is only observed if the expression has the word ``examined``, and a private one, which
-    servers refuse to show, if it has the word ``private``.
+    A game that is being examined is only observed if the expression contains the word ``examined``, and a private one,
+    which servers refuse to show, if it contains the word ``private``.
     """
     part = _judge(tree, game)
     if game.examined and "examined" not in words_of(tree):
-        return Judgement(False, "the game is being examined and the policy does not ask for such", part)
+        return Judgement(False, "the game is being examined and the policy does not contain 'examined'", part)
     if game.private and "private" not in words_of(tree):
         return Judgement(False, "the game is private", part)
     return Judgement(part.value is True, None, part)
 
 
 def row_decides(part: PolicyPart, game: Listed) -> bool:
-    """Whether an expression that is unknown of a game may become true by what a row of the table tells."""
+    """Whether an expression that is unknown for a game may become true by a row of the table of games."""
     return part.value is None and _may_be_now(part, game, value=True)
 
 
@@ -162,23 +163,21 @@ def _word(name: str, game: Listed) -> tuple[bool | None, str]:
         return True, "it is true of every game"
     if name in ("rated", "unrated"):
         if facts.rated is None:
-            return None, "no line tells whether the game is rated"
+            return None, "it is unknown whether the game is rated"
         return facts.rated is (name == "rated"), f"the game is {'rated' if facts.rated else 'unrated'}"
     if name == "private":
-        told = game.private
-        return told, "no line tells whether the game is private" if told is None else ""
+        return game.private, "it is unknown whether the game is private" if game.private is None else ""
     if name == "examined":
-        told = game.examined
-        return told, "no line tells whether the game is examined" if told is None else ""
+        return game.examined, "it is unknown whether the game is examined" if game.examined is None else ""
     if name in ("guest", "registered"):
         sides = {"White": game.registered(True), "Black": game.registered(False)}
         both = _all(list(sides.values()))
-        guests = [side for side, told in sides.items() if told is False]
+        guests = [side for side, registered in sides.items() if registered is False]
         if guests:
             reason = f"{' and '.join(guests)} {'are guests' if len(guests) > 1 else 'is a guest'}"
         elif both is None:
-            unknown = " and ".join(side for side, told in sides.items() if told is None)
-            reason = f"no line tells whether {unknown} has an account"
+            unknown = " and ".join(side for side, registered in sides.items() if registered is None)
+            reason = f"it is unknown whether {unknown} has an account"
         else:
             reason = "both players have accounts"
         return (both if name == "registered" else None if both is None else not both), reason
@@ -194,13 +193,13 @@ def _titled(name: str, game: Listed) -> tuple[bool | None, str]:
             return True, f"{side} is {name.upper() if name in TITLES else 'a computer' if name == 'computer' else name}"
         values.append(has)
     value = _any(values)
-    return value, "no line told the players' titles" if value is None else ""
+    return value, "the players' titles are unknown" if value is None else ""
 
 
 def _category(name: str, game: Listed) -> tuple[bool | None, str]:
     category = game.facts.category
     if category is None:
-        return None, "no line tells the game's type"
+        return None, "the game's type is unknown"
     category = category.lower().replace("non-standard", "nonstandard")
     if category == name or (name == "wild" and category.startswith(("wild/", "wild("))):
         return True, f"the game is {category}"
@@ -210,7 +209,7 @@ def _category(name: str, game: Listed) -> tuple[bool | None, str]:
     if variant is not None and variant == wanted:
         return True, f"the game is {category}"
     if variant is None and (name.startswith(category) or _may_be(category, wanted)):
-        return None, f"the server only tells that the game is {category}"
+        return None, f"the server only reports that the game is {category}"
     return False, f"the game is {category}"
 
 
@@ -236,7 +235,7 @@ def _plays(tree: Plays, game: Listed) -> tuple[bool | None, str]:
         elif name.lower() == wanted:
             return True, f"{side.title()} is {name}"
         elif cut and wanted.startswith(name.lower()):
-            # Rather a game too many than a master missed: the first line with the whole name tells.
+            # Rather one game too many than a missed one: the first line with the whole name decides.
             return True, f"{side.title()} is printed as {name}, cut off"
         else:
             values.append(False)
@@ -293,7 +292,7 @@ def _numbers(field: str, game: Listed) -> list[tuple[Fraction | None, str]]:
     numbers: list[tuple[Fraction | None, str]] = []
     for base_s, increment_s in sorted(found, key=str):  # one pair, or two where the players' times differ
         if base_s is None or increment_s is None:
-            return [(None, "no line tells the times")]
+            return [(None, "the times are unknown")]
         base = Fraction(base_s, 60)
         number = {"base": base, "increment": Fraction(increment_s)}.get(field, base + Fraction(2 * increment_s, 3))
         numbers.append((number, f"the time is {_minutes(base_s)} {increment_s}"))

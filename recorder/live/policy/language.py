@@ -1,6 +1,6 @@
 """The language of ``--observe``: ``rated & (blitz | standard) & rating > 2000``. See ``docs/reference/observe.md``.
 
-A lexer and a parser by recursive descent; ``judging.py`` decides what an expression says about a game.
+A lexer and a parser by recursive descent; ``judge.py`` evaluates expressions for a game.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def parse_policy(text: str) -> Expression:
     Returns:
         Its tree.
     Raises:
-        PolicyError: the text is none; the message has the column and what was expected.
+        PolicyError: the text is invalid; the message has the column and what was expected.
     """
     if len(text) > _MAX_LENGTH:
         raise PolicyError(f"the expression has more than {_MAX_LENGTH:,} characters")
@@ -312,7 +312,7 @@ def _decimal(value: Fraction) -> str:
 
 
 def words_of(tree: Expression) -> frozenset[str]:
-    """The words (``rated``, ``examined``, ``gm`` …) that stand anywhere in an expression."""
+    """The words (``rated``, ``examined``, ``gm`` …) that an expression contains."""
     if isinstance(tree, Word):
         return frozenset((tree.name,))
     if isinstance(tree, Not):
@@ -323,10 +323,10 @@ def words_of(tree: Expression) -> frozenset[str]:
 
 
 def parse_handles(text: str) -> tuple[str, ...]:
-    """Read a list of handles: one a line; empty lines and what follows ``#`` tell nothing.
+    """Read a list of handles, one a line; empty lines and text after ``#`` are ignored.
 
     Raises:
-        PolicyError: a line holds something else than a handle.
+        PolicyError: a line contains anything but a handle.
     """
     handles: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):

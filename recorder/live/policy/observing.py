@@ -1,9 +1,9 @@
-"""Which games are observed: the policy and the list of handles, the games that the server has and the places it gives.
+"""Which games to observe: from the policy, the list of handles, the server's games and its places.
 
-Events and the time go in, requests come out; reading the requests without sending them is a dry run. What is being
-watched stays watched to its end. A place that becomes free goes to the game that waits at the front: those watched
-before the connection was lost, bughouse partners of watched games, games of listed handles, then all others, each in
-the order in which they were first seen.
+Events and times go in, requests come out; a dry run reads the requests without sending them. An observed game stays
+observed to its end. A free place goes to the first waiting game: games observed before the connection was lost,
+bughouse partners of observed games, games of listed handles, then all others, each in the order in which they were
+first seen.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Observing:
     Args:
         policy: what to observe, or None for the handles alone.
         handles: players whose games are observed whatever the policy says.
-        limit: games that may be observed at a time; None: as many as the server lets us, learned from its refusal.
-        poll_ms: between two tables of games while a place is free; None: as it suits the server.
-        rotate_after_ms: a game watched for longer gives its place to one that waits; None: it is watched to its end.
+        limit: games observed at a time; None: as many as the server allows, learned from its refusal.
+        poll_ms: between two tables of games while a place is free; None: adapted to the server.
+        rotate_after_ms: a game observed for longer gives its place to a waiting one; None: it is observed to its end.
         share: of the games that match, between several recorders; None: all of them.
-        gone: gets each game that is over or forgotten, why it was or was not observed to the last, and the time.
+        gone: gets each game that is over or dropped, why it was observed or not, and the time.
 
     Attributes:
-        share: as given. tally: what became of the games that matched.
+        share: as given. tally: counts of the games that matched.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Observing:
         self._partners = Partners()
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
         self._idle = True  # a place is free and no game waits for it
-        self._changed = True  # something but a board has come since the last decision
+        self._changed = True  # an event other than a board has arrived since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
 
     @property
@@ -117,7 +117,7 @@ class Observing:
 
     @property
     def seen(self) -> int:
-        """How many games lines told of, over all connections."""
+        """How many games lines have named, over all connections."""
         return self._list.seen
 
     @property
@@ -128,14 +128,14 @@ class Observing:
     # -- the connection ----------------------------------------------------------------------------------------
 
     def connected(self, now_ms: int, is_whole: Callable[[int], bool] | None = None) -> None:
-        """We are logged in, for the first time or again: what was watched is to be watched again.
+        """Start on a new connection: games that were observed are observed again.
 
         Args:
-            now_ms: monotonic. is_whole: tells of a game that is over whether all of it came; None: that is not known.
+            now_ms: monotonic. is_whole: whether a finished game, by its number, was received completely; None: unknown.
         """
         self._recovery.connected(is_whole)
         for game in self._games.values():
-            game.again = game.again or game.state is CandidateState.WATCHED
+            game.was_watched = game.was_watched or game.state is CandidateState.WATCHED
             game.state = CandidateState.SEEN
             game.tries = 0
             game.refused = None
@@ -157,7 +157,7 @@ class Observing:
         rotate_after_ms: int | None,
         share: Share | None,
     ) -> None:
-        """Choose by something else from now on, as for the constructor; what is watched stays watched to its end."""
+        """Choose by other arguments, as for the constructor; observed games stay observed to their end."""
         self._wishes = ObservationWishes(policy, handles, share)
         self.share = share
         self._rotate_after_ms = rotate_after_ms
@@ -168,17 +168,17 @@ class Observing:
         self._changed = True
 
     def disconnected(self) -> None:
-        """The connection is gone: nothing is asked for until ``connected``."""
+        """Stop after the end of a connection: no request until ``connected``."""
         self._polling.disconnected()
 
     # -- what arrives ------------------------------------------------------------------------------------------
 
     def feed(self, events: Iterable[Event], now_ms: int, answered: Request | None = None) -> None:
-        """Take events in order; of the boards only the first of an observation tells something here: who plays.
+        """Take events in order; of the boards only the first of an observation matters here, for its players.
 
         Args:
-            now_ms: monotonic. answered: the request that the events answer; None: not known, then a refusal that names
-                no game is about the observation that was asked for first.
+            now_ms: monotonic. answered: the request that the events answer; None: unknown, then a refusal without a
+                number is about the game that was requested first.
         """
         for event in events:
             if type(event) is Style12:
@@ -188,7 +188,7 @@ class Observing:
             self._changed = True
             self._recovery.hear(event, answered, now_ms)
             if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
-                self._told(event, now_ms)
+                self._take_listed(event, now_ms)
             elif isinstance(event, GamesCounted):
                 self._list.table_ends(event, now_ms)
                 if not isinstance(answered, AskGame):
@@ -222,11 +222,11 @@ class Observing:
         if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
             game = self._games[event.game_no]
             game.listed.private = True
-            game.give_up("the server says that it is private", now_ms)
+            game.give_up("the server reports that it is private", now_ms)
 
-    def _told(self, event: ListedEvent, now_ms: int) -> None:
+    def _take_listed(self, event: ListedEvent, now_ms: int) -> None:
         seen = self._list.seen
-        game = self._list.told(event, now_ms)
+        game = self._list.take(event, now_ms)
         if isinstance(event, GameCreated | GameNotified):
             game.announced = True
         if isinstance(event, GameCreated):
@@ -242,7 +242,7 @@ class Observing:
         self._partners.look_at(game, now_ms)
 
     def _shown(self, board: Style12, now_ms: int) -> None:
-        """The first board of an observation: the number may have got another game since a line told of it."""
+        """The first board of an observation: its number may belong to another game than the last line stated."""
         if board.number not in self._unnamed:
             return
         self._unnamed.discard(board.number)
@@ -252,7 +252,7 @@ class Observing:
             game.move(CandidateState.WATCHED, now_ms)
 
     def _is_gone(self, game: Candidate, now_ms: int) -> None:
-        why = self.standing(game)
+        why = self.status(game)
         if self._gone is not None:
             self._gone(game, why, now_ms)
         if game.wanted is not None or self._wishes.rank(game, partners_of(self._games))[0] is not None:
@@ -262,10 +262,10 @@ class Observing:
         game = self._games.get(number)
         if game is None:
             return
-        # Unless it is the other board that was asked for and was watched already: that command toggles.
+        # Except for the other board of a match that was requested and was already observed: that command toggles.
         if game.state is CandidateState.WATCHED and not self._partners.answered_by(game, now_ms):
-            game.refused = "somebody ended its observation"
-        # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
+            game.refused = "another command ended its observation"
+        # An answer to our observe: the game was already observed, and the command toggles. Then it is requested again.
         game.move(CandidateState.SEEN, now_ms)
 
     def _refused(self, event: ObserveRefused, now_ms: int, answered: Request | None) -> None:
@@ -289,23 +289,23 @@ class Observing:
         elif event.reason is Refusal.NO_SUCH_GAME:
             self._list.drop(game.listed.game_no, now_ms)
         elif event.reason is Refusal.OWN_GAME:
-            game.give_up("we play in it ourselves", now_ms)
+            game.give_up("the recorder's own account plays in it", now_ms)
         else:
-            game.give_up("we are examining a game", now_ms)
+            game.give_up("the recorder's own account is examining a game", now_ms)
 
     def _meant(self, reason: Refusal, answered: Request | None) -> Candidate | None:
         """The game that a refusal without a number is about."""
         if isinstance(answered, Observe):
             return self._games.get(answered.game_no)
-        if isinstance(answered, AskMoves | AskRefresh | AskGame | Unobserve):  # it is over, whatever was asked about it
+        if isinstance(answered, AskMoves | AskRefresh | AskGame | Unobserve):  # it is over, whatever was requested
             return self._games.get(answered.game_no) if reason is Refusal.NO_SUCH_GAME else None
-        if isinstance(answered, AskPartner):  # who has none is told in other words
+        if isinstance(answered, AskPartner):  # the refusal for a player without a partner has other words
             return None
         asked = [game for game in self._games.values() if game.state is CandidateState.ASKED]
         return min(asked, key=lambda game: (game.since_ms, game.order), default=None)
 
     def finish(self, now_ms: int) -> None:
-        """There is nothing more to come: every game is given to ``gone``; those that go on are not counted."""
+        """Pass every game to ``gone`` at the end; games in progress are not counted."""
         self._recovery.finish()
         for number in sorted(self._list.games):
             self._list.drop(number, now_ms)
@@ -314,17 +314,17 @@ class Observing:
 
     @property
     def waiting(self) -> int:
-        """How many games would be observed if there were places."""
+        """How many games wait for a place."""
         return len(self._queue())
 
     def decide(self, now_ms: int) -> list[Request]:
-        """What to ask for now; each request is given once, so they are to be sent (or shown).
+        """The requests to send (or show) now; each is returned once.
 
         Args:
             now_ms: monotonic milliseconds.
         """
         if not self._polling.is_connected or not (self._changed or now_ms >= self._due_ms):
-            return []  # with every board that comes
+            return []  # for every board that arrives
         self._changed = False
         requests = self._decide(now_ms)
         self._due_ms = self._times(now_ms)
@@ -334,7 +334,7 @@ class Observing:
         self._places.time_out(now_ms)
         requests: list[Request] = [leave(game, now_ms) for game in find_mistaken(self._games, self._wishes)]
         queue = self._queue()
-        if now_ms < self._polling.held_until_ms:
+        if now_ms < self._polling.not_before_ms:
             queue = [game for game in queue if game.announced]
         requests += self._places.ask_for(queue, self._wishes, now_ms)
         free = self._places.are_free
@@ -349,7 +349,7 @@ class Observing:
         return requests
 
     def _ask_rows(self) -> list[Request]:
-        """Ask for what the table tells of games that were announced, where it decides."""
+        """Request the table's row of announced games, where the row decides."""
         requests: list[Request] = []
         for number, game in self._games.items():
             if (
@@ -363,15 +363,15 @@ class Observing:
         return requests
 
     def next_at_ms(self, now_ms: int) -> int | None:
-        """When ``decide`` may have something to do even if nothing arrives; None: not connected."""
+        """When ``decide`` may have requests even if nothing arrives; None: not connected."""
         if not self._polling.is_connected:
             return None
         return self._times(now_ms) if self._changed else self._due_ms
 
     def _times(self, now_ms: int) -> int:
         times = [self._polling.next_ms(idle=self._idle)]
-        # Times that have passed need something to arrive: another game that waits, a place that becomes free.
-        later = [self._places.held_until_ms, self._polling.held_until_ms, *self._recovery.times()]
+        # Times that have passed depend on an event: another waiting game, or a free place.
+        later = [self._places.not_before_ms, self._polling.not_before_ms, *self._recovery.times()]
         if self._partners.due_ms is not None:
             later.append(self._partners.due_ms)
         for game in self._games.values():
@@ -402,8 +402,8 @@ class Observing:
             self._list.put_last(game)
         return [leave(game, now_ms) for game in old]
 
-    # -- what is told of a game --------------------------------------------------------------------------------
+    # -- the state of a game -----------------------------------------------------------------------------------
 
-    def standing(self, game: Candidate) -> Why:
-        """What is being done about a game, and why."""
-        return self._wishes.standing(game, partners_of(self._games), confirmed=self._list.confirmed(game))
+    def status(self, game: Candidate) -> Why:
+        """The state of a game's observation, and the reason."""
+        return self._wishes.status(game, partners_of(self._games), confirmed=self._list.confirmed(game))

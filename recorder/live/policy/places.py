@@ -26,7 +26,7 @@ class Places:
     Attributes:
         limit: the limit in force; None: not known.
         chosen: how many games were requested, each counted once.
-        held_until_ms: no game is requested before this time, in monotonic milliseconds.
+        not_before_ms: no game is requested before this time, in monotonic milliseconds.
     """
 
     def __init__(self, games: Mapping[int, Candidate], limit: int | None) -> None:
@@ -34,14 +34,14 @@ class Places:
             raise ValueError("the limit must be at least 1")
         self.limit = limit
         self.chosen = 0
-        self.held_until_ms = 0
+        self.not_before_ms = 0
         self._games = games
         self._wanted_limit = limit
 
     def connected(self, now_ms: int) -> None:
         """Start again on a new connection with the limit that the user set."""
         self.limit = self._wanted_limit
-        self.held_until_ms = now_ms
+        self.not_before_ms = now_ms
 
     def set_limit(self, limit: int | None) -> None:
         """Change the limit; the same limit as before keeps what the server's refusal has shown."""
@@ -65,11 +65,11 @@ class Places:
         observed = sum(game.state in (CandidateState.WATCHED, CandidateState.LEAVING) for game in self._games.values())
         self.limit = max(1, observed)
         if observed == 0:  # another connection of this account observes games: retry later
-            self.held_until_ms = now_ms + _RETRY_MS
+            self.not_before_ms = now_ms + _RETRY_MS
 
     def ask_for(self, queue: list[Candidate], wishes: ObservationWishes, now_ms: int) -> list[Request]:
         """Request the games at the front of the queue, as many as there are places."""
-        if now_ms < self.held_until_ms:
+        if now_ms < self.not_before_ms:
             return []
         places = _IN_FLIGHT - sum(game.state is CandidateState.ASKED for game in self._games.values())
         if self.limit is not None:

@@ -1,4 +1,4 @@
-"""What a person told ``record`` to observe: a value, and notes of a journal from which ``explain`` judges again."""
+"""The observation options of ``record`` as a value, and as notes of a journal, from which ``explain`` judges again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ObservationPlan(NamedTuple):
 
     Attributes:
         observe: an expression of ``policy.py``, or None for the handles alone. handles: always observed.
-        limit: games at a time; None: as many as the server lets us. rotate_ms, share: see ``Observing``.
+        limit: games at a time; None: as many as the server allows. rotate_ms, share: see ``Observing``.
     """
 
     observe: str | None
@@ -36,10 +36,10 @@ class ObservationPlan(NamedTuple):
     def observing(
         self, gone: Callable[[Candidate, Why, int], None] | None = None, *, poll_ms: int | None = None
     ) -> Observing:
-        """What carries it out; ``gone`` and ``poll_ms`` as there.
+        """Make the ``Observing`` of this plan; ``gone`` and ``poll_ms`` as there.
 
         Raises:
-            PolicyError: the expression is none.
+            PolicyError: the expression is invalid.
         """
         policy = None if self.observe is None else parse_policy(self.observe)
         return Observing(
@@ -52,10 +52,10 @@ class ObservationPlan(NamedTuple):
         )
 
     def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
-        """Have games chosen by this plan from now on; ``poll_ms`` as there.
+        """Let an ``Observing`` choose games by this plan; ``poll_ms`` as there.
 
         Raises:
-            PolicyError: the expression is none.
+            PolicyError: the expression is invalid.
         """
         policy = None if self.observe is None else parse_policy(self.observe)
         observing.replan(
@@ -68,7 +68,7 @@ class ObservationPlan(NamedTuple):
 
 
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
-    """Write a plan as facts of notes of the kind ``policy``: one, or several if it is long."""
+    """Write a plan as the facts of one note of the kind ``policy``, or of several if it is long."""
     texts = _cut(plan.observe, _LETTERS) if plan.observe is not None else [None]
     lists = _cut(plan.handles, _HANDLES)
     rows = list(zip_longest(texts, lists))
@@ -85,10 +85,10 @@ def _cut(whole: Any, size: int) -> list[Any]:
 
 
 class PlanReader:
-    """Reads the notes of a journal that hold a plan.
+    """Reads the plan in the notes of a journal.
 
     Attributes:
-        plan: the last one that was whole; None: there was none yet.
+        plan: the last complete one; None: there was none yet.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class PlanReader:
         self._parts: list[Mapping[str, Any]] = []
 
     def note(self, note: Mapping[str, Any]) -> None:
-        """Take a note of any kind. What is no plan of ours is passed over."""
+        """Take a note of any kind; notes without a plan are ignored."""
         if note.get("kind") != "policy":
             return
         if note.get("part") == 1:

@@ -32,10 +32,10 @@ class Tally:
     """Games that matched and are over, over all connections.
 
     Attributes:
-        whole: recorded from the first board to the end. partly: something of them is missing.
-        recovered: taken from a list afterwards. missed: nothing of them is there.
-        pending: a list of them is being asked for.
-        why: of those that are missed or there in part, by reason.
+        whole: recorded from the first board to the end. partly: recorded with a part missing.
+        recovered: taken from a move list afterwards. missed: not recorded.
+        pending: their move list is being requested.
+        why: how many are missed or recorded in part, by reason.
     """
 
     whole: int = 0
@@ -51,7 +51,7 @@ class Tally:
         return self.whole + self.partly + self.recovered + self.missed + self.pending
 
     def lost(self, reason: str, *, partly: bool) -> None:
-        """One that no list can complete."""
+        """Count a game that no list can complete."""
         self.partly += partly
         self.missed += not partly
         self.why[reason] += 1
@@ -72,7 +72,7 @@ class Tally:
         return f"Games: {self.words}{f' ({reasons})' if reasons else ''}."
 
     def facts(self) -> dict[str, int]:
-        """The same as values with names."""
+        """The counts by name."""
         return {
             "matched": self.matched,
             "whole": self.whole,
@@ -82,7 +82,7 @@ class Tally:
         }
 
 
-_REST_MS: Final = 1_000  # no line ends a history: it is over when nothing of it has come for so long
+_REST_MS: Final = 1_000  # no line ends a history: it is complete when no more rows arrive for this time
 _MOST: Final = 500
 _NO_LISTS: Final = "the server gives no list of it"
 _MINUTE_MS: Final = 60_000
@@ -95,8 +95,9 @@ class Lost:
     """A game.
 
     Attributes:
-        began_at_ms, ended_at_ms: UTC, when the server told so. partly: boards of it are there. reason: why it is lost.
-        asked: whose history was asked for.
+        began_at_ms, ended_at_ms: UTC, when the server reported it. partly: some boards are recorded. reason: why the
+            rest is lost.
+        asked: players whose history was requested.
     """
 
     white: str
@@ -146,24 +147,24 @@ class Recovery:
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
         self._waiting: deque[Lost] = deque()
-        self._lately: deque[Lost] = deque(maxlen=_MOST)  # all that a row or a list may be of
+        self._lately: deque[Lost] = deque(maxlen=_MOST)  # games that a row or a list may belong to
         self._sought: Lost | None = None
-        self._next: Request | None = None  # to be given
+        self._next: Request | None = None  # to be returned next
         self._asked: AskHistory | AskStored | None = None  # an answer is waited for
         self._asked_ms = 0
         self._rows: list[HistoryRow] | None = None  # a history is being read
-        self._rest_ms = 0  # when it is over
-        self._headed = False  # a line says whose history follows
-        self._then: list[Lost] = []  # that were lost when it came: later games are not in it
+        self._rest_ms = 0  # when it is complete
+        self._headed = False  # a line has named the player of the history
+        self._then: list[Lost] = []  # lost before the history was printed: later games are not in it
         self._command: str | None = "smoves"  # that the server has for lists; None: it has none
         self._is_whole: Callable[[int], bool] | None = None
         self._finished = False
 
     def connected(self, is_whole: Callable[[int], bool] | None) -> None:
-        """What was asked for on the last connection is asked for again.
+        """Start on a new connection: requests without an answer are sent again.
 
         Args:
-            is_whole: tells of a game that is over whether all of it came; None: that is not known.
+            is_whole: whether a finished game, by its number, was received completely; None: unknown.
         """
         self._is_whole = is_whole
         if self._sought is not None:
@@ -173,11 +174,11 @@ class Recovery:
         self._command = "smoves"
 
     def finish(self) -> None:
-        """Nothing more will be counted."""
+        """Count no more games."""
         self._finished = True
 
     def over(self, game: Candidate, why: Why, *, full: bool) -> None:
-        """A game that matched is over.
+        """Take a finished game that matched.
 
         Args:
             why: what was being done about it. full: there was no place for another game.
@@ -219,7 +220,7 @@ class Recovery:
     # -- what is asked for -------------------------------------------------------------------------------------
 
     def ask(self, now_ms: int) -> list[Request]:
-        """What to ask for now; each request is given once."""
+        """The requests to send now; each is returned once."""
         if self._rows is not None and now_ms >= self._rest_ms:
             self._choose(self._rows)
         elif self._asked is not None and now_ms >= self._asked_ms + TURN_MS:
@@ -233,7 +234,7 @@ class Recovery:
         return [self._asked]
 
     def times(self) -> list[int]:
-        """When ``ask`` will have something to do."""
+        """When ``ask`` may have requests."""
         if self._rows is not None:
             return [self._rest_ms]
         return [] if self._asked is None else [self._asked_ms + TURN_MS]
@@ -307,7 +308,7 @@ class Recovery:
             self._next = AskStored(handle, fitting[0].number, is_last=last, by_last=self._command == "oldmoves")
 
     def _without_command(self, asked: AskStored) -> None:
-        """The server has another command for lists of moves, or none."""
+        """Use the server's other command for move lists, or none."""
         if asked.by_last:
             self._give_up_all()
         elif asked.is_last:

@@ -1,11 +1,11 @@
-"""What a client sends → what of it may be kept.
+"""Mask secrets in the bytes of a client before they are written to a journal.
 
-Until the server shows that somebody is logged in, everything is held: clients send name, password and commands before
-they are asked. The server's prompts tell what each line was: it takes the lines in order, one a prompt, and repeats
-the name, which sets a wrong count right. Whatever is not known to be no secret is replaced by filler: of the lines up
-to the login only names stay that the server has repeated. A sealed line is read for this and kept as it is, or, with
-a secret in it, as its length alone, since filler inside a seal means nothing; so is a line that nobody can read.
-The password of the login, and those of a ``password`` command, become filler in every later line, too.
+Until the login is complete all lines are pending, because clients send name, password and commands before the server
+asks for them. The server's prompts show the meaning of each line: the server reads the lines in order, one for each
+prompt, and repeats the name, which corrects a wrong count. Every text that may be a secret is masked: of the lines up
+to the login only names that the server has repeated stay. A sealed line with a secret is recorded as its length only,
+because masking inside a seal is not possible; so is a line that cannot be unsealed. The password of the login, and
+those of a ``password`` command, are masked in every later line, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from recorder.live.login.dialogue import Cue, CueKind, CueReader
 from recorder.live.secrets.server import SHORTEST, KnownSecrets
-from recorder.live.secrets.typed import MOST_HELD, OPTION, ClientLines, Typed, corrected
+from recorder.live.secrets.typed import MOST_PENDING, OPTION, ClientLines, Typed, corrected
 from recorder.sources.secrets import FILLER, fill, fill_command
 
 __all__ = ["Release", "SecretGuard"]
@@ -24,18 +24,18 @@ __all__ = ["Release", "SecretGuard"]
 _MOST_QUESTIONS: Final = 256
 _GUESTS: Final = frozenset((b"guest", b"g"))
 _WORD: Final = re.compile(rb"\S+")
-# Before a command: ICC's tag of a reply, the number of block mode.
+# In front of a command: ICC's tag for its reply, or the number of block mode.
 _TAG: Final = re.compile(rb"[\r$/ \t]*(?:`[^`]*`[ \t]*)?(?:[0-9]{1,9}[ \t]+)?")
-# What was refused may be a command that was typed too early, unless it looks like no word.
+# A refused line may be a command that was typed too early, unless it does not look like a word.
 _NO_WORD: Final = re.compile(rb"(?=.*[A-Za-z])(?=.*[^A-Za-z])\S{6,}")
 _MOST_WORDS: Final = 2
-"""The old password and the new one; in a longer line most are other words."""
+"""The old password and the new one; a longer line has mostly other words."""
 _LONGEST_COMMAND: Final = 4096
-"""No server takes a longer one: what is longer is not looked at, and not kept."""
+"""No server accepts a longer command: a longer line is not parsed, and only its length is recorded."""
 
 
 class Release(NamedTuple):
-    """Bytes that may be journalled, or how many there were that may not; then ``data`` is empty."""
+    """Bytes to record, or the number of bytes that must not be recorded; then ``data`` is empty."""
 
     at_ns: int
     data: bytes
@@ -43,7 +43,7 @@ class Release(NamedTuple):
 
 
 class SecretGuard:
-    """Decides what a journal may hold of a client's bytes: every byte is released once, in order, or counted."""
+    """Decides which bytes of a client a journal may contain: every byte is released once, in order, or counted."""
 
     def __init__(self) -> None:
         self._known = KnownSecrets()
@@ -51,23 +51,23 @@ class SecretGuard:
         self._learned: list[bytes] = []
         self._server = CueReader()
         self._client = ClientLines()
-        self._held: list[Typed] = []
+        self._pending: list[Typed] = []
         self._size = 0
         self._questions: deque[CueKind] = deque(maxlen=_MOST_QUESTIONS)  # prompts that no line has answered yet
-        self._paired = 0  # so many held lines have been taken by the server
+        self._paired = 0  # how many pending lines the server has read
         self._called: set[bytes] = set()
         self._begin_attempt()
-        self._early = False  # the line that is coming was begun before the login
-        self._asked = False  # any prompt has come in this login
-        self._lost = False  # lines were given up, so that counting is over
-        self._by_echo = False  # WILL ECHO has made the question, its prompt is still to come
-        self._prompted = False  # the other way round
+        self._early = False  # the current line began before the login
+        self._asked = False  # this login had any prompt
+        self._lost = False  # pending lines were dropped, so that counting is impossible
+        self._by_echo = False  # WILL ECHO was taken as the question, its prompt follows
+        self._prompted = False  # the prompt was taken as the question, WILL ECHO may follow
 
-    def server_said(self, data: bytes) -> list[Release]:
-        """Look at the server's bytes.
+    def server_sent(self, data: bytes) -> list[Release]:
+        """Take the server's bytes.
 
         Returns:
-            What may now be journalled of the bytes that the client sent earlier.
+            Earlier bytes of the client that may now be recorded.
         """
         out: list[Release] = []
         if (line := self._client.cut()) is not None:
@@ -76,14 +76,14 @@ class SecretGuard:
             self._hear(cue, out)
         return out
 
-    def client_said(self, data: bytes, at_ns: int) -> list[Release]:
+    def client_sent(self, data: bytes, at_ns: int) -> list[Release]:
         """Take the client's bytes.
 
         Args:
-            data: as received, cut anywhere.
+            data: as received; a read may end anywhere.
             at_ns: when they arrived.
         Returns:
-            What may now be journalled, of these and of earlier ones: whole lines with the times of their bytes.
+            Bytes that may now be recorded, of these and of earlier ones: whole lines with the times of their bytes.
         """
         out: list[Release] = []
         for line in self._client.receive(data, at_ns):
@@ -91,21 +91,21 @@ class SecretGuard:
         return out
 
     def take_repeated(self) -> list[bytes]:
-        """Secrets that were typed since the last call: the server may answer with them."""
+        """Secrets typed since the last call: the server's answer may contain them."""
         repeated, self._repeated = self._repeated, []
         return repeated
 
     def take_learned(self) -> list[bytes]:
-        """Passwords of this connection, certain since the last call: the server may repeat them at any time."""
+        """Passwords of this connection, known since the last call: the server may repeat them at any time."""
         learned, self._learned = self._learned, []
         return learned
 
     def finish(self) -> list[Release]:
-        """Tell what is left when the connection has ended: before a login only how much it was."""
+        """Release the rest after the end of the connection: before a login only its length."""
         out: list[Release] = []
-        for line in self._held:
+        for line in self._pending:
             self._give(line, None, out)
-        self._held.clear()
+        self._pending.clear()
         if (last := self._client.finish()) is not None:
             whole = self._server.logged_in and last.readable and last.text.isascii()
             self._give(last, self._after_login(last) if whole else None, out)
@@ -115,24 +115,24 @@ class SecretGuard:
         if self._server.logged_in:
             self._give(line, self._after_login(line), out)
         else:
-            self._hold(line, out)
+            self._keep_pending(line, out)
 
-    def _hold(self, line: Typed, out: list[Release]) -> None:
-        self._held.append(line)
+    def _keep_pending(self, line: Typed, out: list[Release]) -> None:
+        self._pending.append(line)
         self._size += sum(len(piece) for _, piece in line.pieces)
         self._pair()
-        if self._size > MOST_HELD:
-            for held in self._held:
+        if self._size > MOST_PENDING:
+            for held in self._pending:
                 self._give(held, None, out)
-            self._forget_held()
+            self._drop_pending()
             self._lost = True
 
-    def _forget_held(self) -> None:
-        self._held.clear()
+    def _drop_pending(self) -> None:
+        self._pending.clear()
         self._size = self._paired = self._attempt = 0
 
     def _begin_attempt(self) -> None:
-        """What was taken so far belongs to earlier attempts to log in."""
+        """Count the lines so far to earlier attempts to log in."""
         self._attempt = self._paired
         self._secrets = 0  # questions for a password in this attempt
         self._guest = False  # one of them asked for an empty line alone
@@ -141,7 +141,7 @@ class SecretGuard:
         kind = cue.kind
         if kind is CueKind.NAME:
             if self._server.logged_in:
-                self._server.logged_in = False  # somebody logs in again on this connection
+                self._server.logged_in = False  # another login begins on this connection
                 self._called.clear()
                 self._asked = False
                 self._questions.clear()
@@ -189,22 +189,22 @@ class SecretGuard:
             self._pair()
 
     def _pair(self) -> None:
-        """Give each question the next line that answers one."""
-        while self._questions and self._paired < len(self._held):
-            line = self._held[self._paired]
+        """Assign the next line that can be an answer to each question."""
+        while self._questions and self._paired < len(self._pending):
+            line = self._pending[self._paired]
             self._paired += 1
             if line.answers:
                 line.question = self._questions.popleft()
                 self._expect(_secret_of(line))
 
     def _anchor(self, name: bytes) -> None:
-        """The server has repeated a name: the line with it is the one that it has just taken, however we counted."""
+        """Correct the count after the server has repeated a name: it has just read the line with this name."""
         self._called.add(name)
         names = _GUESTS | {name}
-        for index in range(self._attempt, len(self._held)):
-            line = self._held[index]
+        for index in range(self._attempt, len(self._pending)):
+            line = self._pending[index]
             if line.answers and _name_of(line.text) in names:
-                for later in self._held[index + 1 :]:
+                for later in self._pending[index + 1 :]:
                     later.question = None
                 line.question = CueKind.NAME
                 self._paired = index + 1
@@ -214,17 +214,17 @@ class SecretGuard:
                 return
 
     def _enter(self, out: list[Release]) -> None:
-        """Somebody is logged in: what was held can be told apart."""
+        """Release the pending lines at the end of the login: now their meaning is known."""
         counted = self._asked and not self._lost
         if counted and not self._guest:
-            for index, line in enumerate(self._held[: self._paired]):
+            for index, line in enumerate(self._pending[: self._paired]):
                 secret = _secret_of(line)
                 if index >= self._attempt or _NO_WORD.fullmatch(secret):
                     self._learn(secret)
-        for index, line in enumerate(self._held):
+        for index, line in enumerate(self._pending):
             login = index < self._paired or not counted
             self._give(line, self._at_login(line) if login else self._at_command(line), out)
-        self._forget_held()
+        self._drop_pending()
         self._begin_attempt()
         self._questions.clear()
         self._lost = self._by_echo = self._prompted = False
@@ -232,14 +232,14 @@ class SecretGuard:
         self._server.logged_in = True
 
     def _learn(self, secret: bytes) -> None:
-        """A secret is a password, no slip."""
+        """Remember that a secret is certainly a password."""
         self._known.learn(secret)
         if secret.lower() not in self._called:
             self._learned.append(secret)
 
     def _expect(self, secret: bytes) -> None:
-        """The server may answer with a secret; one that is the name, too, cannot be told from it."""
-        names = {_name_of(line.text) for line in self._held if line.question is CueKind.NAME}
+        """Expect a secret in the server's answer, unless it equals the name."""
+        names = {_name_of(line.text) for line in self._pending if line.question is CueKind.NAME}
         if len(secret) >= SHORTEST and not self._guest and secret.lower() not in names | self._called:
             self._repeated.append(secret)
 
@@ -254,7 +254,7 @@ class SecretGuard:
         return None if line.sealed else _replaced(line, shown)
 
     def _shown(self, text: bytes) -> bytes:
-        """A line that answered the question for a name: options and a name that the server knows stay."""
+        """A line that answered the prompt for a name, masked except for options and a name that the server knows."""
         out, done, named = b"", 0, False
         for word in _WORD.finditer(text):
             out += text[done : word.start()]
@@ -302,7 +302,7 @@ class SecretGuard:
         return None if line.sealed or typed != text else _replaced(line, filled)
 
     def _give(self, line: Typed, data: bytes | None, out: list[Release]) -> None:
-        """Release a line's bytes at the times when they came; None: only how many."""
+        """Release a line's bytes with the times of their arrival; None: only their number."""
         done = 0
         for at_ns, piece in line.pieces:
             size = len(piece)
@@ -320,7 +320,7 @@ def _name_of(text: bytes) -> bytes:
 
 
 def _secret_of(line: Typed) -> bytes:
-    """What is secret in a line that answered a question: a password, or what stands behind a name."""
+    """The secret in a line that answered a prompt: a password, or the text behind a name."""
     if not line.readable or not line.answers:
         return b""
     if line.question is CueKind.PASSWORD:
@@ -336,13 +336,13 @@ def _at_secret(line: Typed) -> bytes | None:
 
 
 def _hidden(text: bytes, filled: bytes) -> list[bytes]:
-    """The words that were replaced by filler in a line's end."""
+    """The masked words at the end of a line."""
     begin = next(place for place, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b)
     return text[begin:].split()
 
 
 def _replaced(line: Typed, text: bytes) -> bytes | None:
-    """The line's bytes with another text of the same length in it, if its text stands there in one piece."""
+    """The line's bytes with another text of the same length, if its text is contiguous in them."""
     if line.lead is None:
         return None
     raw = line.raw

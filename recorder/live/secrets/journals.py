@@ -121,20 +121,20 @@ class JournalCleaner:
             if value.kind is not RecordKind.RECEIVED and not connected:
                 continue
             while fed < len(sent) and sent[fed][0] <= value.at_ns:
-                out += guard.client_said(sent[fed][1], sent[fed][0])
+                out += guard.client_sent(sent[fed][1], sent[fed][0])
                 fed += 1
             if connected:
                 out += guard.finish()
                 guard = SecretGuard()
             else:
-                out += guard.server_said(value.data)
+                out += guard.server_sent(value.data)
                 if repeated := guard.take_repeated():
                     self._repeated[received] = repeated
                 if learned := guard.take_learned():
                     self._learned[received] = learned
                 received += 1
         for at_ns, data in sent[fed:]:
-            out += guard.client_said(data, at_ns)
+            out += guard.client_sent(data, at_ns)
         out += guard.finish()
         return _cut(out, [len(data) for _, data in sent])
 

@@ -1,12 +1,10 @@
-"""What a server prints, and what of it may be kept: it repeats passwords in some answers.
+"""Mask passwords that a server repeats in its answers. Pure.
 
-for. Pure.
+Passwords are kept in memory only, each as a salted digest and a length, enough to find them and not to read them. A few
+bits of a checksum avoid most computations of digests.
 
-They are kept in memory alone, as a salted digest and a length each: enough to find them, not to read them. A few bits
-of a checksum save most of the digests.
-
-A word that a read cuts is held back, if it may become a password, until its rest has come or a moment has passed; so is
-a password until its line shows whether it tells of a game.
+A word at the end of a read that may become a password is delayed until its rest has arrived or a moment has passed; a
+password is delayed until its line shows whether it contains a game.
 """
 
 from __future__ import annotations
@@ -26,13 +24,13 @@ from recorder.text import later
 __all__ = ["AnswerGuard", "KnownSecrets", "SHORTEST", "SHORTEST_WORD", "ServerText", "plain_text"]
 
 SHORTEST: Final = 3
-"""Anything shorter is found in every second command."""
+"""A shorter text occurs in every second command."""
 SHORTEST_WORD: Final = 6
-"""Anything shorter may be an ordinary word of what the server says."""
+"""A shorter text may be an ordinary word of the server's output."""
 _MOST_KNOWN: Final = 8
 _PUNCTUATION: Final = string.punctuation.encode()
 _BLANKS: Final = bytes.maketrans(bytes((*range(32), 127)), b" " * 33)
-# Colours and telnet commands: no text, though the next word follows at once.
+# Colours and telnet commands are not text, though the next word follows without a blank.
 _NO_TEXT: Final = later(rb"\x1b\[[0-9;?]*+[A-Za-z]|\xff(?:[\xfb-\xfe].|[\xf0-\xfa])", re.S)
 _WORD: Final = later(rb"[^ ]++")
 
@@ -51,7 +49,7 @@ class KnownSecrets:
         self.longest = 0
 
     def learn(self, secret: bytes) -> None:
-        """Remember a secret, if it is long enough to be told from other words."""
+        """Remember a secret, if it is long enough to be distinguished from other words."""
         if len(secret) >= SHORTEST:
             known = (len(secret), _check(secret), self._digest(secret))
             if known not in self._known:
@@ -60,7 +58,7 @@ class KnownSecrets:
                 self.longest = max(length for length, _, _ in self._known)
 
     def find(self, text: bytes) -> list[tuple[int, int]]:
-        """Where secrets stand in a text: begins and ends, in order; they may overlap."""
+        """The places of secrets in a text: begins and ends, in order; they may overlap."""
         places = []
         for length, check, digest in self._known:
             for begin in range(len(text) - length + 1):
@@ -76,8 +74,9 @@ class KnownSecrets:
         return any(True for word in long for _ in self._places(word))
 
     def find_words(self, text: bytes) -> list[tuple[int, int]]:
-        """Where secrets stand in a text as whole words: between blanks, control characters and the ends, and without
-        punctuation on either side; begins and ends, in order.
+        """The places of secrets that are whole words of a text: begins and ends, in order.
+
+        A word is between blanks, control characters and the ends, without the punctuation on either side.
         """
         places = []
         for word in _WORD().finditer(plain_text(text)):
@@ -86,7 +85,7 @@ class KnownSecrets:
         return places
 
     def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
-        """Where a secret stands between a word's punctuation."""
+        """The places of secrets between a word's punctuation."""
         size = len(word)
         for length, check, digest in self._known:
             more = size - length
@@ -106,7 +105,7 @@ class KnownSecrets:
 
 
 def plain_text(text: bytes) -> bytes:
-    """A text with blanks for all that belongs to no word."""
+    """A text with blanks in place of everything that is not part of a word."""
     if b"\x1b" in text or b"\xff" in text:
         text = _NO_TEXT().sub(lambda match: b" " * len(match[0]), text)
     return text.translate(_BLANKS)
@@ -119,11 +118,11 @@ def _check(text: bytes) -> int:
 _REPEATS: Final = (b"password", b"added: >")  # in lower case
 _ANSWER_BYTES: Final = 4096
 _MOST: Final = 32
-"""So many passwords are looked for at a time."""
+"""How many passwords are searched for at a time."""
 _LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
-_MARKS: Final = 8  # so much punctuation may stand around a password that a read cuts
+_MARKS: Final = 8  # punctuation around a password at the end of a read
 _IDLE_NS: Final = 300_000_000
-_LONGEST_WAIT: Final = 256  # a line that has gone on for so long behind a password shows what it is
+_LONGEST_WAIT: Final = 256  # a line of this length behind a password shows its kind
 _ESCAPE: Final = 0x1B
 # ICC's datagrams that carry a password or the key of a session.
 _KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
@@ -133,14 +132,14 @@ _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class ServerText(NamedTuple):
-    """Bytes of the server that may be journalled, and when they arrived."""
+    """Bytes of the server that may be recorded, and when they arrived."""
 
     at_ns: int
     data: bytes
 
 
 class _Soon:
-    """A secret that was typed just now. ``left``: how many of the server's bytes are looked at for it."""
+    """A secret that was just typed. ``left``: how many of the server's bytes are still searched for it."""
 
     def __init__(self, secret: bytes) -> None:
         self.known = KnownSecrets()
@@ -150,30 +149,30 @@ class _Soon:
 
 
 class AnswerGuard:
-    """Replaces the passwords that a server repeats: in its answers to commands that change or make them, anywhere soon
-    after one was typed, and as whole words as long as the connection lasts. Lines that tell of a game stay as they are.
+    """Masks the passwords that a server repeats.
 
-    Of a password only a digest is kept.
+    They are masked in answers to commands that change or create them, anywhere soon after one was typed, and as whole
+    words as long as the connection lasts. Lines with data of a game stay unchanged. Only digests of passwords are kept.
     """
 
     def __init__(self) -> None:
-        self._line = b""  # what has come of a line, up to the longest beginning that could matter
+        self._line = b""  # the beginning of the current line, as far as it can matter
         self._soon: list[_Soon] = []
         self._lasting = KnownSecrets()
-        self._held: list[ServerText] = []  # the end of what came: a word that may become a password
-        self._held_clean = b""  # what may be kept of it, as far as it is known
-        self._in_word = False  # a word that was begun before goes on with what is held, or comes next
-        self._in_key = False  # inside a datagram that carries a secret
-        self._before = b""  # the end of what came, in which such a datagram's mark or end may begin
+        self._held: list[ServerText] = []  # delayed bytes at the end: a word that may become a password
+        self._held_clean = b""  # these bytes, masked as far as the secrets are known
+        self._in_word = False  # the delayed or next bytes continue a word
+        self._in_key = False  # inside a datagram that contains a secret
+        self._before = b""  # the last bytes, in which such a datagram's mark or end may begin
 
     def expect(self, secret: bytes) -> None:
-        """A secret was typed: the server may echo it, or "hunter2: Command not found." may follow."""
+        """Expect a secret that was typed: the server may echo it, or print "hunter2: Command not found."."""
         self._soon = [soon for soon in self._soon if soon.known.find(secret) != [(0, len(secret))]]
         self._soon.append(_Soon(secret))
         del self._soon[:-_MOST]
 
     def learn(self, secret: bytes) -> None:
-        """A secret is a password of this connection: it is looked for as long as that lasts."""
+        """Mask a password of this connection to its end."""
         if len(secret) >= SHORTEST_WORD and len(secret.split()) == 1:
             self._lasting.learn(secret)
 
@@ -181,8 +180,8 @@ class AnswerGuard:
         """Take the server's bytes.
 
         Returns:
-            What may be journalled of what was held back and of these, in order: as many bytes, at once, but for a word
-            at the end that is held back now.
+            Bytes that may be recorded, delayed ones and these, in order; no byte is dropped, and only a word at the end
+            is delayed.
         """
         line = self._line
         clean = self._clean_change(data)
@@ -205,18 +204,18 @@ class AnswerGuard:
         return out
 
     def tick(self, now_ns: int) -> list[ServerText]:
-        """Return what has been held back for long enough."""
+        """Return bytes that were delayed long enough."""
         return self.finish() if self._held and now_ns - self._held[0].at_ns >= _IDLE_NS else []
 
     def finish(self) -> list[ServerText]:
-        """Return what is held back."""
+        """Return the delayed bytes."""
         return self._give(self._line[: -len(self._held_clean)], ended=True) if self._held else []
 
     def _give(self, line: bytes, *, ended: bool) -> list[ServerText]:
-        """Replace the passwords in what is held, and let go of it but for the end.
+        """Mask the passwords in the delayed bytes, and return all but the end.
 
         Args:
-            line: what came before it of its first line. ended: nothing goes on with its last word.
+            line: the part of the first line in front of them. ended: whether their last word is complete.
         """
         seen = self._held[0].data if len(self._held) == 1 else b"".join([said.data for said in self._held])
         plain = plain_text(seen)
@@ -251,7 +250,7 @@ class AnswerGuard:
         return given
 
     def _kept_back(self, seen: bytes, word: int) -> int:
-        """How much of the end may become a password; ``word``: where the word begins that may go on."""
+        """How many bytes at the end may become a password; ``word``: where the last word begins."""
         if word and seen[word - 1] == _ESCAPE:  # a colour, perhaps
             word -= 1
         size = len(seen) - word
@@ -263,7 +262,7 @@ class AnswerGuard:
         return kept
 
     def _find(self, seen: bytes, plain: bytes, end: int) -> list[tuple[int, int]]:
-        """Where passwords stand; ``end``: up to where words are whole."""
+        """The places of passwords; ``end``: up to where words are complete."""
         places: list[tuple[int, int]] = []
         for soon in self._soon:
             places += soon.known.find(seen[: len(seen) - len(self._held[-1].data) + soon.left + soon.known.longest])
@@ -277,7 +276,7 @@ class AnswerGuard:
         return places
 
     def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
-        """Replace what datagrams with secrets carry."""
+        """Mask the contents of datagrams with secrets."""
         out = bytearray(clean)
         seen, ahead = self._before + data, len(self._before)
         at = begin = ahead

@@ -12,9 +12,9 @@ from recorder.wire.timeseal import PING_ANSWER, is_own_talk, unseal
 if TYPE_CHECKING:
     from recorder.live.login.dialogue import CueKind
 
-__all__ = ["MOST_HELD", "OPTION", "ClientLines", "Typed", "corrected"]
+__all__ = ["MOST_PENDING", "OPTION", "ClientLines", "Typed", "corrected"]
 
-MOST_HELD: Final = 1 << 16
+MOST_PENDING: Final = 1 << 16
 """A line that is longer is no command."""
 
 # What servers take at the login prompt besides a name: FICS's variables, ICC's levels.
@@ -96,7 +96,7 @@ class ClientLines:
             while done < len(piece):
                 done = self._read(piece, done, offset, lines)
         self._offset += len(data)
-        if self._offset - self._begin > MOST_HELD:
+        if self._offset - self._begin > MOST_PENDING:
             # A command has no such length. Its rest may be anything, too.
             lines.append(self._line(self._offset))
             self._long = True
@@ -156,7 +156,7 @@ class ClientLines:
             self._begin += len(piece)
         self._text.clear()
         self._first = self._return = None
-        if self._long or len(text) > MOST_HELD:
+        if self._long or len(text) > MOST_PENDING:
             return Typed(pieces, b"", None, readable=False, answers=not self._long)
         return _typed(pieces, text, 0 if first is None else first - begin)
 
