@@ -1,4 +1,4 @@
-"""``clocks --by`` and ``clocks --table``: measures of many games, as a person and as a program reads them."""
+"""``clocks --by`` and ``clocks --table``: measures of many games, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_the_figures_are_those_of_the_plies(sealed: Cli) -> None:
     assert {(row["player_id"], row["side"]) for row in found["rows"]} == set(groups)
     for row in found["rows"]:
         times = groups[row["player_id"], row["side"]]
-        told = [row[name] for name in ("plies", "total_ms", "median_ms", "longest_ms", "precision")]
-        assert told == [len(times), sum(times), _median(times), max(times), "milliseconds"]
+        reported = [row[name] for name in ("plies", "total_ms", "median_ms", "longest_ms", "precision")]
+        assert reported == [len(times), sum(times), _median(times), max(times), "milliseconds"]
 
 
 def test_the_newest_game_can_be_named(sealed: Cli) -> None:
@@ -62,13 +62,13 @@ def test_the_newest_game_can_be_named(sealed: Cli) -> None:
     assert sealed("clocks", "last~3", code=ExitCode.ARCHIVE).stdout == ""
 
 
-def test_a_player_is_told_by_that_players_moves(sealed: Cli) -> None:
+def test_a_players_figures_use_only_that_players_moves(sealed: Cli) -> None:
     found = sealed.json("clocks", "--player", "sMYSLOV", "--by", "time-control", "--json")
     own = [int(ply["elapsed_ms"]) for ply in _plies(sealed, "--player", "smyslov") if ply["mover"] == "Smyslov"]
     assert [(row["time_control"], row["total_ms"]) for row in found["rows"]] == [("180+2", sum(own))]
 
 
-def test_a_table_is_in_peoples_units(sealed: Cli) -> None:
+def test_a_table_has_readable_units(sealed: Cli) -> None:
     result = sealed("clocks", "--player", "Smyslov", "--table", "lag")
     heading, row = (line.split("\t") for line in result.stdout.splitlines())
     values = dict(zip(heading, row, strict=True))
@@ -90,7 +90,7 @@ def test_a_table_is_in_peoples_units(sealed: Cli) -> None:
     assert {row["Player"] for row in sealed.table("clocks", "--by", "player")} >= {"GuestTs(U)", "Tal"}
 
 
-def test_what_was_left_out_is_told(filled: Cli) -> None:
+def test_excluded_plies_are_reported(filled: Cli) -> None:
     result = filled("clocks", "--by", "phase", "--last", "2")
     assert "Excluded: 4 older than the newest 2." in result.stderr
     assert "seconds only" in result.stderr
@@ -110,7 +110,7 @@ _NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting", "blunders",
 
 
 @pytest.mark.parametrize("name", long_after(4, CLOCK_TABLES))
-def test_every_table_can_be_made(sealed: Cli, name: str) -> None:
+def test_every_table_can_be_computed(sealed: Cli, name: str) -> None:
     text = sealed("clocks", "--table", name).stdout.splitlines()
     rows = [json.loads(line) for line in sealed("clocks", "--table", name, "--format", "jsonl").stdout.splitlines()]
     written = list(csv.DictReader(io.StringIO(sealed("clocks", "--table", name, "--csv").stdout)))
@@ -120,14 +120,14 @@ def test_every_table_can_be_made(sealed: Cli, name: str) -> None:
     assert sealed.json("clocks", "--table", name, "--json")["rows"] == rows
 
 
-def test_a_scramble_is_about_both_sides(sealed: Cli) -> None:
+def test_a_scramble_counts_both_sides(sealed: Cli) -> None:
     alone = sealed.json("clocks", "--table", "scramble", "--player", "Smyslov", "--json")
     assert alone["plies"] == sealed.json("clocks", "--table", "scramble", "--by", "game", "--json")["plies"] - 40
-    (told,) = sealed.json("clocks", "--table", "residuals", "--player", "Smyslov", "--json")["rows"][:1]
-    assert (told["cause"], told["total_ms"]) == ("exact", 0)
+    (reported,) = sealed.json("clocks", "--table", "residuals", "--player", "Smyslov", "--json")["rows"][:1]
+    assert (reported["cause"], reported["total_ms"]) == ("exact", 0)
 
 
-def test_bughouse_is_told_of_both_boards(tmp_path: Path) -> None:
+def test_bughouse_tables_read_both_boards(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", SERVER / "b06_bughouse" / "observer_GuestXo.raw.gz")
     lead = cli.json("clocks", "--table", "diagonal", "--json")
@@ -140,8 +140,8 @@ def test_bughouse_is_told_of_both_boards(tmp_path: Path) -> None:
     assert (sitting["rows"], set(sitting["left_out_plies"])) == ([], {"no arrival"}), "a raw log has no times"
 
 
-def test_scrambles_stand_one_by_one(tmp_path: Path) -> None:
-    """Of a saved game, too, which prints the mover's clock only."""
+def test_each_scramble_is_one_row(tmp_path: Path) -> None:
+    """A saved game, which contains only the mover's clock, has them as well."""
     saved = tmp_path / "saved.pgn"
     times = [("e4", 20, 9), ("e5", 25, 4), ("Nf3", 18, 2), ("Nc6", 24, 1)]
     moves = " ".join(f"{san} {{[%clk 0:00:{left}] [%emt 0:00:0{used}]}}" for san, left, used in times)
@@ -161,7 +161,7 @@ def test_scrambles_stand_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", DIMENSIONS)
-def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
+def test_every_dimension_can_be_chosen(filled: Cli, word: str) -> None:
     found = filled.json("clocks", "--by", word, "--json")
     assert sum(row["plies"] for row in found["rows"]) == found["plies"]
 
@@ -179,7 +179,7 @@ def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
         (["-o", "x.txt"], "is for the terminal"),
     ],
 )
-def test_what_does_not_go_together_is_told(filled: Cli, words: list[str], message: str) -> None:
+def test_options_that_exclude_each_other_are_reported(filled: Cli, words: list[str], message: str) -> None:
     assert message in filled("clocks", *words, code=ExitCode.USAGE).stderr
 
 
@@ -215,7 +215,7 @@ def test_games_have_the_short_keys_that_games_prints(filled: Cli) -> None:
     assert all(len(row["game"]) == 20 for row in filled.json("clocks", "--by", "game", "--json")["rows"])
 
 
-def test_plies_are_told_by_how_they_were_printed(sealed: Cli, tmp_path: Path) -> None:
+def test_plies_are_grouped_by_how_their_times_were_printed(sealed: Cli, tmp_path: Path) -> None:
     saved = tmp_path / "saved.pgn"
     saved.write_text('[White "Tal"]\n[Black "Bent"]\n[TimeControl "60+0"]\n\n1. e4 {[%clk 0:00:59] [%emt 0:00:01]} *\n')
     cli = Cli(tmp_path / "archive.sqlite")
@@ -238,26 +238,26 @@ def test_two_rows_a_game_need_no_pandas(filled: Cli) -> None:
 
 
 @pytest.mark.parametrize("table", ["phases", "hours"])
-def test_a_dimension_that_a_table_has_anyway_is_no_traceback(sealed: Cli, table: str) -> None:
+def test_a_dimension_that_the_table_has_already_is_a_usage_error(sealed: Cli, table: str) -> None:
     word = {"phases": "phase", "hours": "hour"}[table]
     found = sealed("clocks", "--by", word, "--table", table, code=2)
     assert f"--by {word} does not go with --table {table}: " in found.stderr
 
 
-def test_blunders_are_told_by_player_and_time_trouble(tmp_path: Path) -> None:
+def test_blunders_are_counted_by_player_and_time_trouble(tmp_path: Path) -> None:
     """The figures are computed by hand in tests/tables/measures/test_losses.py."""
     log = tmp_path / "evaluated.pgn"
     log.write_bytes(PGN)
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", log)
-    told = cli("clocks", "--table", "blunders", "--player", "Ann").stdout.splitlines()
-    assert [line.split() for line in told if line.startswith("Ann")] == [
+    reported = cli("clocks", "--table", "blunders", "--player", "Ann").stdout.splitlines()
+    assert [line.split() for line in reported if line.startswith("Ann")] == [
         ["Ann", "no", "1", "2", "1", "0", "0", "0.0%", "40", "37"],
         ["Ann", "yes", "1", "3", "1", "0", "2", "66.7%", "753", "421"],
     ]
     found = cli.json("clocks", "--table", "loss-by-clock", "--by", "time-trouble", "--json")
     assert found["left_out_plies"] == {"no evaluation": 2}
-    assert found["engines"] == [{"engine": None, "plies": 10}], "lichess does not tell it"
+    assert found["engines"] == [{"engine": None, "plies": 10}], "lichess does not name its engine"
     assert sum(row["blunders"] for row in found["rows"] if row["time_trouble"]) == 3
 
 

@@ -1,4 +1,4 @@
-"""What the shells complete from an archive, by the protocol with which their scripts ask."""
+"""The shells complete values of an archive; the tests use the protocol of the completion scripts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASH, ZSH, FISH = "bash", "zsh", "fish"
 
 
 def ask(cli: Cli, shell: str, *words: str, env: dict[str, str] | None = None) -> list[tuple[str, str | None]]:
-    """What a shell is offered for the last of the words: values with descriptions."""
+    """Return what a shell offers for the last word: values with descriptions."""
     typed = " ".join(("ics-recorder", *words))
     variables = {"_ICS_RECORDER_COMPLETE": f"{shell}_complete", "COMP_WORDS": typed, **(env or {})}
     variables["COMP_CWORD"] = words[-1] if shell == FISH else str(len(words))
@@ -37,7 +37,7 @@ def ask(cli: Cli, shell: str, *words: str, env: dict[str, str] | None = None) ->
 
 
 def values(cli: Cli, *words: str) -> list[str]:
-    """The values that all shells are offered, which must be the same."""
+    """Return the values offered to a shell; all shells must get the same ones."""
     by_shell = [[value for value, _ in ask(cli, shell, *words)] for shell in (BASH, ZSH, FISH)]
     assert by_shell[0] == by_shell[1] == by_shell[2]
     return by_shell[0]
@@ -133,7 +133,7 @@ def test_a_value_that_needs_quotes_is_not_completed(filled: Cli) -> None:
 
 
 def test_ten_thousand_games_are_completed_as_fast_as_help(filled: Cli) -> None:
-    """As a multiple of --help, which does not depend on this machine's other work."""
+    """The limit is a multiple of the time of --help, so that the load of the machine does not matter."""
     with closing(sqlite3.connect(filled.archive)) as driver, driver:
         names = [row[1] for row in driver.execute("PRAGMA table_info(games)") if row[1] not in ("id", "key")]
         numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"

@@ -10,7 +10,7 @@ from recorder.errors import ExitCode
 from tests.support.cli import SERVER, WATCHER, Cli
 
 
-def test_gives_what_the_archive_gives(filled: Cli, tmp_path: Path) -> None:
+def test_convert_writes_what_the_archive_exports(filled: Cli, tmp_path: Path) -> None:
     target = tmp_path / "x.pgn"
     result = filled("convert", WATCHER, "-o", target)
     assert result.stderr == f"Wrote 5 games, 122 plies to {target}.\n"
@@ -26,7 +26,7 @@ def test_streams_both_ways_without_an_archive(cli: Cli) -> None:
     assert not cli.archive.exists()
 
 
-def test_no_log(cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_log_is_an_error(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     target = tmp_path / "out.pgn"
     assert "is empty" in cli("convert", tmp_path / "empty", "-o", target, code=ExitCode.INPUT).stderr
@@ -35,13 +35,13 @@ def test_no_log(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "code"), [([], 0), (["--strict"], ExitCode.FINDINGS)])
-def test_anomalies_are_told(cli: Cli, tmp_path: Path, words: list[str], code: int) -> None:
+def test_anomalies_are_reported(cli: Cli, tmp_path: Path, words: list[str], code: int) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(WATCHER.read_bytes() + b"<12> rnbqkbnr pppppppp this is no board\r\n")
     assert "1 anomaly in" in cli("convert", log, *words, code=code).stderr
 
 
-def test_guests_and_computers_can_be_left_out(cli: Cli, tmp_path: Path) -> None:
+def test_guests_and_computers_can_be_excluded(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(WATCHER.read_bytes().replace(b"Zukertort", b"GuestABCD"))
     result = cli("convert", "--no-guests", log)
@@ -62,7 +62,7 @@ def test_bughouse_to_bpgn_by_the_suffix(cli: Cli, tmp_path: Path) -> None:
     cli("convert", log, "--format", "bpgn", "--style", "fics", code=2)
 
 
-def test_bpgn_comes_out_as_it_went_in(cli: Cli, tmp_path: Path) -> None:
+def test_bpgn_is_written_as_it_was_read(cli: Cli, tmp_path: Path) -> None:
     saved = SERVER.parent / "public" / "bughouse-2005-client-saved.bpgn"
     target = tmp_path / "x.bpgn"
     assert "Wrote 18 games, 1,034 plies" in cli("convert", saved, "-o", target).stderr

@@ -1,4 +1,4 @@
-"""The same command repeated on unchanged files changes nothing, also with older copies among them."""
+"""A repeated import of unchanged files changes nothing, even if older copies are among them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_copy_that_is_cut_within_a_secret(cli: Cli, tmp_path: Path, size: int)
     assert outcome["earlier_part_of"] == "whole.log"
 
 
-def test_what_differs_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_differs_is_another_log(cli: Cli, tmp_path: Path) -> None:
     whole = WATCHER.read_bytes()
     cli("import", WATCHER)
     log = tmp_path / "other.log"
@@ -91,10 +91,10 @@ def test_what_differs_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("common", [9_000, 70_000])
-def test_logs_that_begin_alike_are_read_about_once_each(
+def test_logs_with_the_same_beginning_are_read_about_once_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, common: int
 ) -> None:
-    """Though each may be the beginning of every longer one."""
+    """Each of them may be the beginning of every longer one."""
     taken = 0
     read = ArchiveStore.read_source
 
@@ -118,7 +118,7 @@ def test_logs_that_begin_alike_are_read_about_once_each(
     assert needed[1] < 2.5 * needed[0]
 
 
-def test_a_copy_of_a_log_that_is_gone_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
+def test_a_copy_of_a_deleted_log_is_another_log(cli: Cli, tmp_path: Path) -> None:
     log, part = tmp_path / "whole.log", tmp_path / "part.log"
     log.write_bytes(WATCHER.read_bytes())
     cli("import", "--no-keep-source", log)
@@ -127,7 +127,7 @@ def test_a_copy_of_a_log_that_is_gone_is_a_log_of_its_own(cli: Cli, tmp_path: Pa
     assert cli.json("import", "--json", part)[0]["status"] == "new"
 
 
-def test_verbose_tells_what_is_known_of_a_known_log(cli: Cli, tmp_path: Path) -> None:
+def test_verbose_prints_what_is_stored_about_a_known_log(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "flawed.log"
     log.write_bytes(WATCHER.read_bytes() + b"<12> rnbqkbnr this is no board\r\nZwitscher 12 tirili\r\n")
     first = cli("import", "-v", log).stdout
@@ -138,7 +138,7 @@ def test_verbose_tells_what_is_known_of_a_known_log(cli: Cli, tmp_path: Path) ->
     assert cli.json("import", "-v", "--json", log)[0]["report"]["anomaly_count"] == 1
 
 
-def test_stray_files_in_a_folder_are_told_and_are_no_failure(cli: Cli, tmp_path: Path) -> None:
+def test_other_files_in_a_folder_are_reported_and_do_not_fail_the_import(cli: Cli, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, WATCHER.read_bytes(), [])
     (folder / "README").write_text("Remember the milk.\n")
     (folder / "board.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
@@ -154,7 +154,7 @@ def test_stray_files_in_a_folder_are_told_and_are_no_failure(cli: Cli, tmp_path:
     cli("import", folder / "README", folder, code=ExitCode.INPUT)
 
 
-def test_a_packed_folder_is_no_log(cli: Cli, tmp_path: Path) -> None:
+def test_a_compressed_folder_is_no_log(cli: Cli, tmp_path: Path) -> None:
     import tarfile
 
     with tarfile.open(tmp_path / "logs.tar.gz", "w:gz") as out:
@@ -162,7 +162,7 @@ def test_a_packed_folder_is_no_log(cli: Cli, tmp_path: Path) -> None:
     assert "is a tar archive: unpack it first" in cli("import", tmp_path / "logs.tar.gz", code=ExitCode.INPUT).stderr
 
 
-def test_logs_of_one_name_are_told_apart(cli: Cli, tmp_path: Path) -> None:
+def test_logs_with_the_same_name_are_distinguished(cli: Cli, tmp_path: Path) -> None:
     for number, log in ((1, WATCHER), (2, GUESTS)):
         (tmp_path / str(number)).mkdir()
         data = gzip.decompress(log.read_bytes()) if log is GUESTS else log.read_bytes()

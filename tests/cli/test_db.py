@@ -1,4 +1,4 @@
-"""``db``: the care of an archive."""
+"""``db``: maintain an archive."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 
 async def record(port: int, folder: Path, *more: str) -> tuple[int, str, str]:
-    """Run it to its end: status, output, talk."""
+    """Run the command to its end: exit status, standard output, standard error."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "recorder", "record", f"127.0.0.1:{port}", "--guest", "--dry-run"),
         *("--journal-dir", str(folder / "journals"), "--db", str(folder / "a.sqlite"), *more),
@@ -28,7 +28,7 @@ async def record(port: int, folder: Path, *more: str) -> tuple[int, str, str]:
 
 
 @in_loop
-async def test_it_prints_what_would_be_sent_and_sends_none_of_it(tmp_path: Path) -> None:
+async def test_a_dry_run_prints_the_commands_and_sends_none(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server:
         status, out, talk = await record(server.port, tmp_path, "--observe", "rated & blitz")
         (connection,) = server.connections
@@ -47,7 +47,7 @@ async def test_it_prints_what_would_be_sent_and_sends_none_of_it(tmp_path: Path)
 
 
 @in_loop
-async def test_a_sealed_one(tmp_path: Path) -> None:
+async def test_a_dry_run_with_a_time_seal(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, answers={b"games": b"[G]\x00" + TABLE})) as server:
         status, _, talk = await record(server.port, tmp_path, "--observe", "rated", "--timeseal2")
         (connection,) = server.connections
@@ -62,7 +62,7 @@ async def test_a_sealed_one(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_server_that_is_not_there_or_lets_nobody_in(tmp_path: Path) -> None:
+async def test_an_unreachable_server_and_a_refused_login_fail(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, refusal="\nThe server is full.\n")) as server:
         status, out, talk = await record(server.port, tmp_path, "--observe", "rated")
         assert (status, out) == (ExitCode.LOGIN, "")
@@ -74,9 +74,9 @@ async def test_a_server_that_is_not_there_or_lets_nobody_in(tmp_path: Path) -> N
 
 
 @in_loop
-async def test_a_connection_that_is_lost_was_there(tmp_path: Path) -> None:
+async def test_a_lost_connection_is_not_reported_as_unreachable(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, script=[Fault.RESET])) as server:
         status, out, talk = await record(server.port, tmp_path, "--observe", "rated")
         assert (status, out) == (ExitCode.LOGIN, "")
-        told = f"Error: The connection to 127.0.0.1:{server.port} was lost (Connection reset by peer).\n"
-        assert talk == told
+        output = f"Error: The connection to 127.0.0.1:{server.port} was lost (Connection reset by peer).\n"
+        assert talk == output

@@ -1,4 +1,4 @@
-"""``duplicates`` lists what is probably one game, and a person's decision stays whatever happens to the archive."""
+"""``duplicates`` lists probable duplicates; the user's decisions survive every change of the archive."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path) -> No
     both("report", "--unique", "last", "-o", tmp_path / "game.html")
 
 
-def test_of_the_chosen_games_one_stays(both: Cli) -> None:
-    """Where only one log is asked for, nothing of it is folded into the other log's games."""
+def test_unique_keeps_one_of_the_chosen_games(both: Cli) -> None:
+    """If only one log is chosen, its games are not hidden by the other log's games."""
     for source in both.json("sources", "--json"):
         chosen = both.json("games", "--json", "--unique", "--source", source["id"])
         assert len(chosen) == len(both.json("games", "--json", "--source", source["id"])) == source["games"]
@@ -126,7 +126,7 @@ def test_a_merge_stays_and_a_split_undoes_it(both: Cli, tmp_path: Path) -> None:
     assert both("export", "games").stdout == merged
 
 
-def test_what_the_rules_merge_can_be_split(cli: Cli, tmp_path: Path) -> None:
+def test_a_game_that_the_rules_merged_can_be_split(cli: Cli, tmp_path: Path) -> None:
     paths = []
     for name in ("observer_GuestObsA", "observer_Watcher", "player_Morphy"):
         paths.append(tmp_path / f"{name}.icsj")
@@ -176,7 +176,7 @@ def test_decisions_go_with_an_archive_that_is_imported(both: Cli, tmp_path: Path
     assert len(_keys(Cli(shared))) == 21
 
 
-def test_what_cannot_be_one_game_is_refused(both: Cli) -> None:
+def test_games_that_cannot_be_one_are_not_merged(both: Cli) -> None:
     pairs = _pairs(both)
     one = pairs[0]
     other = next(pair for pair in pairs if pair["games"][0]["white"] != one["games"][0]["white"])

@@ -32,7 +32,7 @@ def explain(*words: object, stdin: bytes | None = None) -> Result:
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    """One in which game 1 was observed; in two parts."""
+    """A journal in two parts in which game 1 was observed."""
     writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS, max_bytes=1000)
     for facts in plan_notes(ObservationPlan("rated", limit=1)):
         writer.note("policy", **facts)
@@ -42,7 +42,7 @@ def journal(tmp_path: Path) -> Path:
     return sorted(tmp_path.iterdir())[-1]
 
 
-def test_a_policy_that_was_changed_while_recording_counts_from_there(tmp_path: Path) -> None:
+def test_a_policy_changed_while_recording_applies_from_there(tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS)
     begun = (b"You are now observing game %d.\n\r", b"{Game %d (White%d vs. Black%d) White%d resigns} 0-1\n\r")
     for plan, number in ((ObservationPlan("rated"), 1), (ObservationPlan("unrated"), 2)):
@@ -62,7 +62,7 @@ def test_a_policy_that_was_changed_while_recording_counts_from_there(tmp_path: P
     ]
 
 
-def test_a_journal_tells_by_which_policy_it_was_recorded(journal: Path) -> None:
+def test_a_journal_contains_the_policy_it_was_recorded_with(journal: Path) -> None:
     result = explain(journal)
     assert result.exit_code == ExitCode.OK, result.stderr
     heading, *rows = (line.split("\t") for line in result.stdout.splitlines())
@@ -79,7 +79,7 @@ def test_a_journal_tells_by_which_policy_it_was_recorded(journal: Path) -> None:
     assert "Games: 1 matched and over, 0 whole, 1 in part (1: a part of it did not come, " in result.stderr
 
 
-def test_lines_of_a_table_that_cannot_be_read_are_told() -> None:
+def test_unreadable_lines_of_a_table_are_reported() -> None:
     listing = "\n".join([row(1), "  2 something else", "  2 games displayed.", ""]).encode()
     result = explain("-", "--observe", "rated", stdin=listing)
     assert "1 line of the tables of games could not be read." in result.stderr
@@ -133,7 +133,7 @@ def test_the_parts_as_json(journal: Path) -> None:
     assert game["seen_at"] <= game["gone_at"]
 
 
-def test_a_game_that_no_line_tells_of(journal: Path) -> None:
+def test_a_game_without_any_line_is_reported(journal: Path) -> None:
     result = explain(journal, 2, 9)
     assert result.exit_code == ExitCode.FINDINGS
     assert f"{journal} does not contain game 9." in result.stderr
@@ -167,7 +167,7 @@ def test_handles_and_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "told"),
+    ("words", "status", "output"),
     [
         (["{journal}", "--limit", "3"], ExitCode.USAGE, "add --observe or --observe-handles"),
         (["{journal}", "--observe", "rated &"], ExitCode.USAGE, "--observe"),
@@ -175,13 +175,13 @@ def test_handles_and_limit(tmp_path: Path) -> None:
         (["{folder}/none", "--observe", "rated"], ExitCode.INPUT, "cannot be read: No such file"),
     ],
 )
-def test_what_makes_no_sense(journal: Path, words: list[str], status: int, told: str) -> None:
+def test_invalid_arguments_are_refused(journal: Path, words: list[str], status: int, output: str) -> None:
     result = explain(*(word.format(journal=journal, folder=journal.parent) for word in words))
     assert result.exit_code == status, result.stderr
-    assert told in result.stderr
+    assert output in result.stderr
 
 
-def test_a_log_without_games(tmp_path: Path) -> None:
+def test_a_log_without_games_is_reported(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"fics% Style 12 set.\n")
     result = explain(tmp_path / "log", "--observe", "rated")
     assert result.exit_code == ExitCode.FINDINGS

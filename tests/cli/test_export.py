@@ -1,4 +1,4 @@
-"""``export`` and ``clocks``: the same games everywhere, nothing overwritten unasked."""
+"""``export`` and ``clocks``: all formats contain the same games, and no file is overwritten without --force."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_pgn_options_reach_the_exporter(filled: Cli) -> None:
 
 @pytest.mark.parametrize("clock", ["clk,emt", "clk", "emt", "lag", "clk,emt,lag", "none"])
 @pytest.mark.parametrize("style", STYLES)
-def test_what_is_read_is_what_the_options_show(filled: Cli, style: str, clock: str) -> None:
+def test_games_read_without_unused_fields_give_the_same_pgn(filled: Cli, style: str, clock: str) -> None:
     shown = filled("export", "pgn", "--style", style, "--clock", clock, "--variations", "--comments").stdout_bytes
     words = frozenset(clock.split(",")) - {"none"}
     exporter = PgnExporter(PgnOptions(words, style, variations=True, comments=True))
@@ -82,7 +82,7 @@ def test_append_and_split_need_a_file(filled: Cli, words: list[str]) -> None:
     filled("export", "pgn", *words, code=2)
 
 
-def test_plies_in_three_formats_say_the_same(filled: Cli, tmp_path: Path) -> None:
+def test_plies_are_equal_in_three_formats(filled: Cli, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     table = list(csv.DictReader(io.StringIO(filled("export", "plies").stdout)))
@@ -117,7 +117,7 @@ def test_clocks(filled: Cli, tmp_path: Path) -> None:
     assert [row["Key"] for row in rows] == [row["key"][:8] for row in exported]
 
 
-def test_a_table_of_clocks_is_for_the_terminal(filled: Cli, tmp_path: Path) -> None:
+def test_a_table_of_clocks_is_not_written_to_a_file(filled: Cli, tmp_path: Path) -> None:
     filled("clocks", "-o", tmp_path / "x", code=2)
 
 

@@ -1,4 +1,4 @@
-"""``follow`` as a process of its own, beside somebody who writes a log."""
+"""``follow`` as a separate process while a program writes the log."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, nu
     assert len(games_of(cli)) == 5
 
 
-def test_what_the_log_lacks_is_reported_at_the_first_game(cli: Cli, tmp_path: Path) -> None:
+def test_missing_fields_of_the_log_are_reported_at_the_first_game(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:MIDDLE])  # a game is in progress
     process = start(cli, log)
@@ -78,7 +78,7 @@ def test_what_the_log_lacks_is_reported_at_the_first_game(cli: Cli, tmp_path: Pa
     assert cli("export", "pgn").stdout.count('[Date "2020.01.31"]') == 5
 
 
-def test_killed_and_started_again(cli: Cli, tmp_path: Path) -> None:
+def test_a_killed_follow_continues_when_started_again(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     append(log, STREAM[:END])
     process = start(cli, "--pgn", pgn, log)
@@ -104,7 +104,7 @@ def last_key(folder: Path) -> str:
     return str(max((game for game in games_of(other)), key=lambda game: game["sources"][0]["offset"])["key"])
 
 
-def test_a_reader_of_the_events_that_goes_away_is_told_by_the_status(cli: Cli, tmp_path: Path) -> None:
+def test_the_exit_status_reports_that_the_event_reader_closed_its_pipe(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:9_000])
     reader, writer = os.pipe()
@@ -128,7 +128,7 @@ def until(process: subprocess.Popen[str], what: str) -> None:
     for line in process.stderr:
         if what in line:
             return
-    pytest.fail(f"{what!r} was never told")
+    pytest.fail(f"{what!r} was never printed")
 
 
 @pytest.mark.parametrize("way", ["was renamed to session.log.1", "was removed"])
@@ -143,7 +143,7 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     else:
         log.unlink()
     until(process, f"{log} {way}: reading on in it until there is a new one.\n")
-    with writer:  # as a program does that has not seen it
+    with writer:  # like a program that does not notice the rotation
         writer.write(STREAM[MIDDLE : STREAM.index(b"\n", MIDDLE) + 1])
     if "renamed" in way:
         wait_for(out, '"ply": 19,')
@@ -160,7 +160,7 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     assert '[RecorderEnd "log-ends"]' in pgn.read_text()
 
 
-def test_a_log_that_is_emptied_and_written_again_is_no_error(cli: Cli, tmp_path: Path) -> None:
+def test_a_truncated_log_that_is_written_again_is_no_error(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
     append(log, STREAM[:END])
     process = start(cli, "--events", "-", log, out=out)
@@ -173,7 +173,7 @@ def test_a_log_that_is_emptied_and_written_again_is_no_error(cli: Cli, tmp_path:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert "Error" not in err
-    process = start(cli, log)  # nothing but what is known, from the first
+    process = start(cli, log)  # only known bytes, from the beginning
     until(process, "holds only the beginning")
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
@@ -181,7 +181,7 @@ def test_a_log_that_is_emptied_and_written_again_is_no_error(cli: Cli, tmp_path:
     process.stderr.close()
 
 
-def test_a_renamed_log_is_told_and_its_successor_followed(cli: Cli, tmp_path: Path) -> None:
+def test_a_renamed_log_is_reported_and_its_successor_followed(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
     append(log, STREAM[:END])
     process = start(cli, "--events", "-", log, out=out)
@@ -199,16 +199,16 @@ def test_a_renamed_log_is_told_and_its_successor_followed(cli: Cli, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "output"),
     [("no.log", "use --wait to wait for it"), ("folder", "is a folder: name the log"), ("pipe", "cannot be followed")],
 )
-def test_what_cannot_be_followed_is_an_error(cli: Cli, tmp_path: Path, name: str, told: str) -> None:
+def test_a_file_that_cannot_be_followed_is_an_error(cli: Cli, tmp_path: Path, name: str, output: str) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    assert told in cli("follow", tmp_path / name, code=3).stderr
+    assert output in cli("follow", tmp_path / name, code=3).stderr
 
 
-def test_what_is_no_log_is_told_at_the_end(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_is_no_log_is_reported_at_the_end(cli: Cli, tmp_path: Path) -> None:
     other = tmp_path / "recipe.txt"
     other.write_text("Take two eggs.\n" * 50)
     process = start(cli, other)

@@ -1,4 +1,4 @@
-"""What lies in the folder where the program is started is never run."""
+"""The program never runs modules of the folder in which it is started."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def folder_with(folder: Path, *names: str) -> Path:
     """A folder with modules of these names, which leave a file ``ran`` there when they are run."""
     folder.mkdir()
     for name in names:
-        (folder / f"{name}.py").write_text("open('ran', 'w').close()\nraise ImportError('a module of somebody else')\n")
+        (folder / f"{name}.py").write_text(
+            "open('ran', 'w').close()\nraise ImportError('a module of another program')\n"
+        )
     return folder
 
 

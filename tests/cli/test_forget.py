@@ -1,4 +1,4 @@
-"""``forget HANDLE``: however and whenever a player is forgotten, the archive is the one that never knew of him."""
+"""``forget HANDLE``: after erasing a player, the archive equals one that never contained the player."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from tests.support.icc import dg, started, told_game
 STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::14]
 
 
-def told(cli: Cli, folder: Path) -> dict[str, Any]:
-    """As ``state``, without the shapes of lines that are not about games and what is remembered of them."""
+def contents(cli: Cli, folder: Path) -> dict[str, Any]:
+    """Like ``state``, without the shapes of unrecognised lines and without what is stored for reading on."""
     found = state(cli, folder)
     for row in found["sources"].values():
         row["report"].shapes = row["restart"] = None
@@ -49,7 +49,7 @@ SIDES = ("white", "black")
 
 
 @pytest.mark.parametrize("stream", representative_first(STREAMS))
-def test_forgotten_before_or_after_or_rebuilt(stream: Stream, tmp_path: Path) -> None:
+def test_erasing_before_or_after_the_import_or_a_rebuild_is_the_same(stream: Stream, tmp_path: Path) -> None:
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
     log = tmp_path / "log"
     data = stream_bytes(stream.scenario, stream.connection)
@@ -63,16 +63,16 @@ def test_forgotten_before_or_after_or_rebuilt(stream: Stream, tmp_path: Path) ->
         first("forget", "--yes", handle)
         second("forget", "--yes", handle)
     second("import", "--chat", "all", log)
-    wanted = told(second, out)
-    assert told(first, out) == wanted
+    wanted = contents(second, out)
+    assert contents(first, out) == wanted
     assert "0 findings" in first("verify").stderr
     for cli in (first, second):
         cli("db", "rebuild", "--no-backup")
-        assert told(cli, out) == wanted
+        assert contents(cli, out) == wanted
 
 
 def raw(cli: Cli) -> bytes:
-    """All bytes that the archive has on the disk."""
+    """Return all bytes of the archive on the disk."""
     return b"".join(path.read_bytes() for path in cli.archive.parent.glob(f"{cli.archive.name}*"))
 
 
@@ -88,7 +88,7 @@ CHATTY = (
 )
 
 
-def test_others_games_lose_only_what_the_player_said(cli: Cli, tmp_path: Path) -> None:
+def test_games_of_others_lose_only_the_chat_of_the_player(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY)
     cli("import", log)
@@ -112,14 +112,14 @@ def test_others_games_lose_only_what_the_player_said(cli: Cli, tmp_path: Path) -
 
 
 def test_nothing_of_a_player_is_left_in_the_file(filled: Cli) -> None:
-    """Not even in the places that became free."""
+    """The free pages of the database do not contain the handle either."""
     assert b"Carlsen" in raw(filled)
     filled("forget", "--yes", "Carlsen")
     assert b"carlsen" not in raw(filled).lower()
     filled("db", "check")
 
 
-def test_a_dry_run_only_tells(filled: Cli, tmp_path: Path) -> None:
+def test_a_dry_run_of_forget_changes_nothing(filled: Cli, tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     before = state(filled, out)
     assert "1 game, 0 lines of chat and the handle in 0 texts would be taken out." in (
@@ -130,7 +130,7 @@ def test_a_dry_run_only_tells(filled: Cli, tmp_path: Path) -> None:
         assert archive.erasures.forgotten_handles() == []
 
 
-def test_nobody_is_forgotten_unasked(filled: Cli) -> None:
+def test_no_player_is_erased_without_confirmation(filled: Cli) -> None:
     assert "Confirmation needs a terminal; give --yes" in filled("forget", "Carlsen", code=ExitCode.USAGE).stderr
     assert len(filled.json("games", "--json")) == 6
 
@@ -153,8 +153,8 @@ def test_undo_lets_a_player_come_back(filled: Cli) -> None:
     assert games_of_a_new_import() == 1
 
 
-def test_undo_is_for_all_or_nobody(cli: Cli) -> None:
-    """And not for a dry run."""
+def test_undo_applies_to_all_given_players_or_none(cli: Cli) -> None:
+    """It cannot be combined with --dry-run."""
     cli("forget", "--yes", "Ann", "Bob")
     assert (
         "--undo cannot be combined with --dry-run." in cli("forget", "--undo", "-n", "Ann", code=ExitCode.USAGE).stderr
@@ -165,7 +165,7 @@ def test_undo_is_for_all_or_nobody(cli: Cli) -> None:
 
 
 def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path) -> None:
-    """And what was kept of them has the handle again."""
+    """The kept bytes of the logs contain the handle again."""
     log, other = tmp_path / "session.raw", tmp_path / "other.raw"
     log.write_bytes(CHATTY)
     other.write_bytes(CHATTY.replace(b"Ann", b"Fay").replace(b"Bob", b"Gus").replace(b"Carl", b"Hal"))
@@ -176,8 +176,8 @@ def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path
     assert len(cli.json("games", "--json")) == 1
     assert [row["status"] for row in cli.json("import", "--json", log, other)] == ["known", "known"]
     cli("forget", "--undo", "Ann")
-    told = cli("verify", code=ExitCode.FINDINGS).stdout
-    assert told.count("A player who is excluded from it is no longer erased: import it again.") == 1
+    output = cli("verify", code=ExitCode.FINDINGS).stdout
+    assert output.count("A player who is excluded from it is no longer erased: import it again.") == 1
     rows = {Path(row["name"]).name: row["status"] for row in cli.json("import", "--json", log, other)}
     assert rows == {"session.raw": "replaced", "other.raw": "known"}
     assert state(cli, out) == before
@@ -195,8 +195,8 @@ def test_after_undo_a_log_that_was_away_is_read_again(cli: Cli, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_after_undo_a_rebuild_loses_nobody(cli: Cli, tmp_path: Path, there: bool) -> None:
-    """The log where it was is read; of one that is away the bytes without the player are, and he is still to come."""
+def test_after_undo_a_rebuild_loses_no_player(cli: Cli, tmp_path: Path, there: bool) -> None:
+    """A log that is in its place is read again; of a missing log the bytes without the player stay until it returns."""
     log, other = tmp_path / "session.raw", Cli(tmp_path / "other.sqlite")
     log.write_bytes(CHATTY)
     for one, words in ((cli, []), (other, ["--no-keep-source"])):
@@ -206,7 +206,7 @@ def test_after_undo_a_rebuild_loses_nobody(cli: Cli, tmp_path: Path, there: bool
     cli("forget", "--yes", "Ann")
     cli("forget", "--undo", "Ann")
     place = log if there else log.rename(tmp_path / "away.raw")
-    if not there:  # games without the bytes that tell of them do not take the place of bytes without the games
+    if not there:  # games whose bytes are missing do not replace kept bytes without these games
         assert "already in the archive" in cli("import", other.archive).stdout
     cli("db", "rebuild", "--no-backup")
     assert (state(cli, out) == before) is there
@@ -216,7 +216,7 @@ def test_after_undo_a_rebuild_loses_nobody(cli: Cli, tmp_path: Path, there: bool
 
 
 def test_after_undo_an_older_copy_is_still_known(cli: Cli, tmp_path: Path) -> None:
-    """Though it comes before the log that is read again for the player."""
+    """It is imported before the log that is read again for the player."""
     log, copy = tmp_path / "b.raw", tmp_path / "a.raw"
     log.write_bytes(WATCHER.read_bytes())
     cli("import", log)
@@ -227,7 +227,7 @@ def test_after_undo_an_older_copy_is_still_known(cli: Cli, tmp_path: Path) -> No
     assert len(cli.json("games", "--json")) == 5
 
 
-def test_a_log_that_was_moved_tells_of_nobody(cli: Cli, tmp_path: Path) -> None:
+def test_the_new_place_of_a_log_is_not_stored_if_it_contains_the_handle(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY)
     cli("import", log)
@@ -237,8 +237,8 @@ def test_a_log_that_was_moved_tells_of_nobody(cli: Cli, tmp_path: Path) -> None:
     assert [row["path"] for row in cli.json("sources", "--json")] == [str(log)]
 
 
-def test_a_logs_name_tells_of_nobody_either(cli: Cli, tmp_path: Path) -> None:
-    """Nor its place, whether it was imported before or after, or was forgotten itself."""
+def test_the_stored_name_of_a_log_does_not_contain_the_handle(cli: Cli, tmp_path: Path) -> None:
+    """The stored path does not either, whether the log was imported before or after, or was forgotten itself."""
     (folder := tmp_path / "Carl").mkdir()
     first, second, third = (folder / f"{word}-carl.2010.raw" for word in ("1", "2", "3"))
     for number, log in enumerate((first, second, third)):
@@ -257,7 +257,7 @@ def test_a_logs_name_tells_of_nobody_either(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_path: Path) -> None:
-    """It is cut in two by what a terminal had put between."""
+    """A control character of a terminal cuts the handle in two."""
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY + b"Bob says: Ca\x07rl was here\n\r")
     cli("import", log)
@@ -269,9 +269,9 @@ def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_pa
     other("import", log)
     assert not other.json("sources", "--json")[0]["kept"]
     (out := tmp_path / "out").mkdir()
-    assert told(cli, out) == told(other, out)
+    assert contents(cli, out) == contents(other, out)
     cli("db", "rebuild", "--no-backup")
-    assert told(cli, out) == told(other, out)
+    assert contents(cli, out) == contents(other, out)
 
 
 @pytest.mark.parametrize("how", ["import", "follow", "forget meanwhile"])
@@ -297,7 +297,7 @@ def test_a_log_that_is_no_longer_kept_stays_so_when_it_grows(cli: Cli, tmp_path:
 
 
 @pytest.mark.parametrize("how", ["import", "follow"])
-def test_bytes_that_are_wanted_no_more_go(cli: Cli, tmp_path: Path, how: str) -> None:
+def test_bytes_that_no_source_needs_are_deleted(cli: Cli, tmp_path: Path, how: str) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY)
     cli("import", log)
@@ -327,19 +327,19 @@ def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path
     other("forget", "--yes", "Morphy")
     other("import", tmp_path / "journals")
     (out := tmp_path / "out").mkdir()
-    assert told(cli, out) == told(other, out)
+    assert contents(cli, out) == contents(other, out)
     for begin in range(60_000, len(data), 777):
         writer.received(data[begin : begin + 777])
     writer.close()
     for one in (cli, other):
         one("import", tmp_path / "journals")
-    assert told(cli, out) == told(other, out)
+    assert contents(cli, out) == contents(other, out)
     assert "Morphy" not in handles_in(cli)
     cli("db", "rebuild", "--no-backup")
-    assert told(cli, out) == told(other, out)
+    assert contents(cli, out) == contents(other, out)
 
 
-def test_archives_are_merged_without_a_player_whom_one_was_told_to_forget(tmp_path: Path) -> None:
+def test_a_merge_excludes_players_whom_either_archive_has_erased(tmp_path: Path) -> None:
     first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
     grown = tmp_path / WATCHER.name
     grown.write_bytes(WATCHER.read_bytes()[:15_000])
@@ -353,11 +353,11 @@ def test_archives_are_merged_without_a_player_whom_one_was_told_to_forget(tmp_pa
     saved = tmp_path / "saved.sqlite"
     first("db", "backup", saved)
     (out := tmp_path / "out").mkdir()
-    wanted = told(new, out)
+    wanted = contents(new, out)
     first("import", second.archive)
-    assert told(first, out) == wanted
+    assert contents(first, out) == wanted
     second("import", saved)
-    assert told(second, out) == wanted
+    assert contents(second, out) == wanted
     assert "2 known" in first("import", grown, ADJOURNED).stdout
 
 
@@ -369,22 +369,22 @@ def test_an_older_copy_of_a_log_is_known_though_a_handle_was_replaced(filled: Cl
         assert f"an earlier part of {WATCHER.name}" in filled("import", copy).stdout
 
 
-def test_a_share_tells_nobody_who_was_forgotten(filled: Cli, tmp_path: Path) -> None:
+def test_a_share_does_not_contain_the_erased_handles(filled: Cli, tmp_path: Path) -> None:
     filled("forget", "--yes", "Carlsen")
     filled("db", "share", "-o", tmp_path / "shared.sqlite")
     with ArchiveStore.open(str(tmp_path / "shared.sqlite"), read_only=True) as archive:
         assert archive.erasures.forgotten_handles() == []
 
 
-def test_what_stands_for_a_handle_is_nobodys() -> None:
+def test_a_replaced_handle_is_recognised_as_erased() -> None:
     assert is_forgotten("Ann", "X__")
     assert is_forgotten("X____")
     assert not is_forgotten("Xavier", "X", "Xx", "")
 
 
 @pytest.mark.parametrize("journal", [False, True])
-def test_who_follows_a_log_leaves_the_player_out_from_then_on(cli: Cli, tmp_path: Path, journal: bool) -> None:
-    """Also the game that is just going on."""
+def test_a_process_that_follows_a_log_excludes_the_player_at_once(cli: Cli, tmp_path: Path, journal: bool) -> None:
+    """This includes the game in progress."""
     data, begin = WATCHER.read_bytes(), 3_000
     log = tmp_path / "session.raw"
     writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS) if journal else None
@@ -423,11 +423,11 @@ def test_who_follows_a_log_leaves_the_player_out_from_then_on(cli: Cli, tmp_path
     other("forget", "--yes", handle)
     other("import", path)
     (out := tmp_path / "out").mkdir()
-    assert told(cli, out) == told(other, out)
+    assert contents(cli, out) == contents(other, out)
 
 
-def test_an_examined_game_that_gets_other_names_is_left_out_by_who_follows_it_too(cli: Cli, tmp_path: Path) -> None:
-    """It bears the names of the board that was shown last of its main line, and a set-up later on has others."""
+def test_following_excludes_an_examined_game_that_changes_its_names(cli: Cli, tmp_path: Path) -> None:
+    """Its names are those of the last board of its main line; a later set-up position has others."""
     data = stream_bytes("b05_examine_bsetup", "observer_GuestXl")
     cli("forget", "--yes", "Kramnik", "Topalov")
     log = tmp_path / "log"
@@ -448,7 +448,7 @@ def every_handle_in(cli: Cli) -> list[str]:
     return [game[side]["handle"] for game in games for side in SIDES]
 
 
-def test_a_merger_tells_how_many_of_ones_own_games_go(tmp_path: Path) -> None:
+def test_a_merge_reports_how_many_own_games_it_removes(tmp_path: Path) -> None:
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
     first("import", WATCHER, ADJOURNED)
     second("import", WATCHER)
@@ -464,10 +464,10 @@ def test_a_merger_tells_how_many_of_ones_own_games_go(tmp_path: Path) -> None:
     assert found == {"name": str(second.archive), "status": "players", "players": 2, "games_taken_out": gone}
     assert f"{about}{gone} games of this archive go with them\n" in first("import", second.archive).stdout
     assert before - len(first.json("games", "--json")) == gone
-    assert "players" not in first("import", second.archive).stdout  # they are forgotten here, too, by now
+    assert "players" not in first("import", second.archive).stdout  # this archive has erased them as well by now
 
 
-def test_what_was_taken_out_as_json(filled: Cli) -> None:
+def test_forget_prints_json(filled: Cli) -> None:
     found = filled.json("forget", "-n", "--json", "Carlsen")
     assert (found["dry_run"], found["games"], found["chat_lines"], found["texts"]) == (True, 1, 0, 0)
     found = filled.json("forget", "--yes", "--json", "Carlsen")
@@ -504,8 +504,8 @@ def datagrams_of_another() -> str:
 
 
 @pytest.mark.parametrize("log", [words_of_another, datagrams_of_another])
-def test_somebody_who_only_spoke_leaves_no_trace(cli: Cli, tmp_path: Path, log: Callable[[], str]) -> None:
-    """His handle was in what reading goes on with, and the archive differed from the log without his words."""
+def test_a_player_who_only_chatted_leaves_no_trace(cli: Cli, tmp_path: Path, log: Callable[[], str]) -> None:
+    """The state from which reading continues must not contain the handle either."""
     path = tmp_path / "a.log"
     path.write_text(log(), newline="")
     cli("import", path)

@@ -58,7 +58,7 @@ def test_filters(filled: Cli, words: list[str], count: int) -> None:
         (["--opponent", "Zukertort"], 5),
     ],
 )
-def test_filters_of_what_an_observer_is_told(cli: Cli, words: list[str], count: int) -> None:
+def test_filters_of_games_seen_by_an_observer(cli: Cli, words: list[str], count: int) -> None:
     cli("import", GUESTS)
     assert len(cli.json("games", "--json", *words)) == count
 
@@ -78,19 +78,19 @@ def test_no_match_is_reported_with_the_size_of_the_archive(filled: Cli) -> None:
     )
 
 
-def test_says_what_was_left_out(filled: Cli) -> None:
+def test_excluded_games_are_counted(filled: Cli) -> None:
     assert "Excluded: 6 without a known date." in filled("games", "--since", "2020-01-01").stderr
     assert filled("games", "--last", "2").stderr == "2 games.\nExcluded: 4 older than the newest 2.\n"
     assert filled("games", "--player", "Morphy").stderr == "2 games.\n"
 
 
-def test_what_was_left_out_names_the_option_that_takes_it(cli: Cli) -> None:
+def test_the_count_of_excluded_games_names_the_option_that_includes_them(cli: Cli) -> None:
     log = SERVER / "b05_examine_bsetup" / "observer_GuestXl.raw"
     cli("import", log)
     games = cli.json("games", "--json", "--include", "examined,setup,empty")
     examined = sum(game["kind"] != "played" for game in games)
     assert f"Excluded: {examined} examined or set up (--include examined,setup)" in cli("games").stderr
-    assert "Left out" not in cli("games", "--include", "examined,setup,empty").stderr
+    assert "Excluded" not in cli("games", "--include", "examined,setup,empty").stderr
     assert "1 examined (--include examined)" in cli("convert", log).stderr
 
 
@@ -114,7 +114,7 @@ def test_options_come_from_the_environment_too(filled: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("category", "variant", "told"),
+    ("category", "variant", "word"),
     [
         ("blitz", "chess", None),
         ("suicide", "suicide", None),
@@ -123,6 +123,6 @@ def test_options_come_from_the_environment_too(filled: Cli) -> None:
         (None, "suicide", "suicide"),
     ],
 )
-def test_the_variant_is_told_once(category: str | None, variant: str, told: str | None) -> None:
+def test_the_variant_is_named_once(category: str | None, variant: str, word: str | None) -> None:
     game = make_game([], category=category, variant=variant)
-    assert game.variant_word == told
+    assert game.variant_word == word

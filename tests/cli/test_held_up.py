@@ -1,4 +1,4 @@
-"""Nothing that is held up, a terminal, an archive or its process, stops ``record`` or ``proxy``; all of it is told."""
+"""A blocked terminal, archive or archive process never stops ``record`` or ``proxy``, and is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 @contextlib.asynccontextmanager
 async def unheard(*words: object) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
-    """The command with a standard error that is full; whoever reads the other end lets it speak."""
+    """Start the command with a standard error that is full until the caller reads the other end."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with contextlib.suppress(BlockingIOError):
@@ -52,7 +52,7 @@ async def unheard(*words: object) -> AsyncIterator[tuple[asyncio.subprocess.Proc
 
 
 @in_loop
-async def test_proxy_serves_everybody_while_nobody_hears_it(tmp_path: Path) -> None:
+async def test_proxy_serves_all_clients_while_standard_error_is_blocked(tmp_path: Path) -> None:
     with contextlib.closing(await asyncio.start_server(lambda _r, _w: None, "127.0.0.1", 0)) as free:
         port = free.sockets[0].getsockname()[1]
     where = ["--listen", port, "--journal-dir", tmp_path / "j", "--no-import", "--log", tmp_path / "log"]
@@ -77,7 +77,7 @@ async def test_proxy_serves_everybody_while_nobody_hears_it(tmp_path: Path) -> N
 
 
 @in_loop
-async def test_record_goes_on_when_its_archive_ends_while_nobody_hears_it(tmp_path: Path) -> None:
+async def test_record_continues_when_its_archive_process_ends_while_standard_error_is_blocked(tmp_path: Path) -> None:
     words = ["--guest", "--observe", "rated", "--journal-dir", tmp_path / "j", "--db", tmp_path / "a.sqlite"]
     async with (
         ScriptedServer(Dialogue(FICS, script=SCRIPT[:2], answers={b"games": TABLE})) as server,
@@ -97,7 +97,7 @@ async def test_record_goes_on_when_its_archive_ends_while_nobody_hears_it(tmp_pa
 
 
 @in_loop
-async def test_a_process_that_cannot_be_started_is_told_and_started_again(
+async def test_a_process_that_cannot_be_started_is_reported_and_retried(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
@@ -124,7 +124,7 @@ async def test_a_process_that_cannot_be_started_is_told_and_started_again(
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "message"),
     [
         ("import sys; sys.exit(3)", "The archive's process has ended (status 3); it is started again in 2 s."),
         ("import sys; print('null', file=sys.stderr)", "null"),
@@ -136,8 +136,8 @@ async def test_a_process_that_cannot_be_started_is_told_and_started_again(
     ],
 )
 @in_loop
-async def test_whatever_the_process_does_it_is_told_and_started_again(
-    program: str, told: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_process_that_fails_is_reported_and_restarted(
+    program: str, message: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     real = asyncio.create_subprocess_exec
@@ -145,7 +145,7 @@ async def test_whatever_the_process_does_it_is_told_and_started_again(
     async def another(*words: str, **how: Any) -> asyncio.subprocess.Process:
         monkeypatch.setattr("asyncio.create_subprocess_exec", real)
         process = await real(words[0], "-c", program, **how)
-        if "exit" in program:  # it has ended before it is told anything
+        if "exit" in program:  # it has ended before it gets a request
             await process.wait()
         return process
 
@@ -154,7 +154,7 @@ async def test_whatever_the_process_does_it_is_told_and_started_again(
     child.start()
     while not [sentence for sentence in said if "started again" in sentence]:
         await asyncio.sleep(0.02)
-    assert told in said
+    assert message in said
     journal = journal_in_folder(tmp_path / "j", child)
     journal.received(STREAM)
     journal.close()
@@ -164,7 +164,7 @@ async def test_whatever_the_process_does_it_is_told_and_started_again(
 
 @pytest.mark.parametrize("command", ["record", "proxy"])
 @in_loop
-async def test_a_second_signal_leaves_out_what_is_not_in_the_archive_and_the_status_tells(
+async def test_a_second_signal_ends_at_once_and_the_status_reports_the_unfinished_import(
     command: str, tmp_path: Path
 ) -> None:
     archive = tmp_path / "a.sqlite"
@@ -191,7 +191,7 @@ async def test_a_second_signal_leaves_out_what_is_not_in_the_archive_and_the_sta
 
 
 @in_loop
-async def test_a_journal_that_cannot_be_written_is_told_before_the_archive_is_waited_for(tmp_path: Path) -> None:
+async def test_an_unwritable_journal_is_reported_before_waiting_for_the_archive(tmp_path: Path) -> None:
     archive = tmp_path / "a.sqlite"
     Cli(archive)("import", ADJOURNED)
     words = ["--guest", "--observe", "rated", "--journal-dir", tmp_path / "j", "--db", archive]

@@ -18,7 +18,7 @@ from tests.test_docs import COMMANDS
 
 @pytest.fixture
 def folder(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """An archive and files as the examples name them, in the current folder."""
+    """The archive and the files that the examples name, in the current folder."""
     filled("import", SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn")
     shutil.copy(WATCHER, tmp_path / "session.log")
     (tmp_path / "logs").mkdir()

@@ -1,4 +1,4 @@
-"""``import``: what it reads, what it says, and how it ends."""
+"""``import``: what it reads, what it prints, and its exit statuses."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_the_summary_explains_how_many_games_are_listed(cli: Cli) -> None:
     assert result.stdout.splitlines()[-1] == f"2 logs (2 new): 4 observations of {listed} games, 330 plies"
     result = cli("import", SERVER / "a10_examine")
     listed = len(cli.json("games", "--json"))
-    told = cli("games").stderr.splitlines()[-1]
-    total = listed + int(told.split()[1])
-    assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games; `games` lists {listed}.", told]
+    output = cli("games").stderr.splitlines()[-1]
+    total = listed + int(output.split()[1])
+    assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games; `games` lists {listed}.", output]
 
 
-def test_the_summary_of_logs_that_have_grown_tells_how_many_games_there_were(cli: Cli, tmp_path: Path) -> None:
+def test_the_summary_of_grown_logs_has_the_number_of_games_before(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     whole = WATCHER.read_bytes()
     log.write_bytes(whole[: len(whole) // 2])
@@ -73,7 +73,7 @@ def test_the_summary_of_logs_that_have_grown_tells_how_many_games_there_were(cli
     assert f"The archive has {total} games, before the import {before}." in result.stderr.splitlines()
 
 
-def test_what_is_true_of_many_files_is_told_once(cli: Cli, tmp_path: Path) -> None:
+def test_a_message_about_many_files_is_printed_once(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.log").write_bytes(ADJOURNED.read_bytes())
     for number in range(3):
         (tmp_path / f"note{number}.txt").write_text("Remember the milk.\n")
@@ -116,12 +116,12 @@ def test_json_report(cli: Cli) -> None:
     assert "anomalies" not in outcome["report"]
 
 
-def test_the_archive_is_its_owners_alone(cli: Cli) -> None:
+def test_only_the_owner_may_read_the_archive(cli: Cli) -> None:
     cli("import", ADJOURNED)
     assert stat.S_IMODE(cli.archive.stat().st_mode) == 0o600
 
 
-def test_twice_changes_nothing(filled: Cli) -> None:
+def test_a_second_import_changes_nothing(filled: Cli) -> None:
     before = filled.json("games", "--json")
     assert "already in the archive, nothing new" in filled("import", WATCHER).stdout
     assert filled.json("games", "--json") == before
@@ -135,7 +135,7 @@ def test_compressed_and_plain_are_one_source(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 5_000, 12_345, 20_000])
-def test_grown_log_gives_what_the_whole_log_gives(cli: Cli, tmp_path: Path, size: int) -> None:
+def test_a_grown_log_gives_the_games_of_the_whole_log(cli: Cli, tmp_path: Path, size: int) -> None:
     whole = WATCHER.read_bytes()
     log = tmp_path / WATCHER.name
     for end in (size, len(whole) - 700, len(whole)):
@@ -239,7 +239,7 @@ def test_folders_are_read_with_all_below(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.fixture
 def odd_files(tmp_path: Path) -> dict[str, Path]:
-    """Names of things that are no whole logs."""
+    """Files that are no complete logs, by name."""
     found = {name: tmp_path / name for name in ("empty", "junk", "letter", "cut.gz", "folder", "missing")}
     found["empty"].touch()
     found["junk"].write_bytes(bytes(range(256)) * 40)
@@ -261,16 +261,16 @@ def odd_files(tmp_path: Path) -> dict[str, Path]:
     ],
 )
 @pytest.mark.parametrize("dry", [[], ["-n"]])
-def test_one_sentence_for_what_is_no_log_and_the_rest_is_read(
+def test_a_file_that_is_no_log_gives_one_message_and_the_rest_is_read(
     cli: Cli, odd_files: dict[str, Path], name: str, sentence: str, dry: list[str]
 ) -> None:
     result = cli("import", *dry, odd_files[name], ADJOURNED, code=ExitCode.INPUT)
-    (told,) = [line for line in result.stderr.splitlines() if sentence in line]
-    assert str(odd_files[name]) in told
+    (output,) = [line for line in result.stderr.splitlines() if sentence in line]
+    assert str(odd_files[name]) in output
     assert "raw" in next(line for line in result.stdout.splitlines() if line.startswith(str(ADJOURNED)))
 
 
-def test_what_is_before_the_damage_is_kept(cli: Cli, odd_files: dict[str, Path]) -> None:
+def test_games_before_a_corrupt_part_are_kept(cli: Cli, odd_files: dict[str, Path]) -> None:
     (outcome,) = cli.json("import", "--json", odd_files["cut.gz"], code=ExitCode.INPUT)
     assert outcome["status"] == "new"
     assert outcome["games"] >= 2
@@ -279,13 +279,13 @@ def test_what_is_before_the_damage_is_kept(cli: Cli, odd_files: dict[str, Path])
     assert outcome["status"] == "grown"
 
 
-def test_dry_run_only_tells_what_files_are(cli: Cli) -> None:
+def test_dry_run_identifies_files_without_importing_them(cli: Cli) -> None:
     result = cli("import", "-n", WATCHER, GUESTS)
     assert result.stdout.splitlines()[:2] == [f"{WATCHER}: raw log", f"{GUESTS}: raw log"]
     assert not cli.archive.exists()
 
 
-def test_kind_overrides_what_the_content_tells(cli: Cli, odd_files: dict[str, Path]) -> None:
+def test_kind_overrides_the_detected_kind(cli: Cli, odd_files: dict[str, Path]) -> None:
     (outcome,) = cli.json("import", "--json", "--kind", "raw", odd_files["letter"])
     assert (outcome["status"], outcome["kind"], outcome["games"]) == ("new", "raw", 0)
 
@@ -323,7 +323,7 @@ def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
     assert cli("verify").stdout.count("agrees") == 1
 
 
-def test_interrupted_import_keeps_what_was_finished(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from recorder.archive import import_paths as ingest
 
     real, calls = ingest.import_source, []
@@ -352,7 +352,7 @@ def test_progress_is_shown_on_a_terminal_only(cli: Cli) -> None:
         try:
             while block := screen.read(4096):
                 shown += block
-        except OSError:  # what Linux says when the other side is closed
+        except OSError:  # Linux raises it when the other side is closed
             pass
         assert process.wait() == 0
     assert GUESTS.name.encode() in shown
@@ -417,7 +417,7 @@ def keys_of(lines: str) -> set[str]:
     return {json.loads(line)["key"] for line in lines.splitlines()}
 
 
-def test_date_is_the_day_of_games_whose_log_tells_none(cli: Cli, tmp_path: Path) -> None:
+def test_date_applies_to_games_whose_log_has_no_date(cli: Cli, tmp_path: Path) -> None:
     shown = cli("import", "--date", "2020-01-31", WATCHER).stdout
     assert "without a known date" not in shown
     assert {row["Date"] for row in cli.table("games")} == {"2020-01-31"}
@@ -425,7 +425,7 @@ def test_date_is_the_day_of_games_whose_log_tells_none(cli: Cli, tmp_path: Path)
         assert len(cli.json("games", bound, "2020-01-31", "--json")) == games
     assert cli.json("games", "--since", "2020-02-01", "--json") == []
     assert cli.json("games", "--until", "2020-01-30", "--json") == []
-    assert {game["started_at"] for game in cli.json("games", "--json")} == {None}  # no time of day was told
+    assert {game["started_at"] for game in cli.json("games", "--json")} == {None}  # the log has no time of day
     pgn = cli("export", "pgn").stdout
     assert (pgn.count('[Date "2020.01.31"]'), pgn.count("Time ")) == (5, 0)
     assert cli("export", "pgn", "--style", "fics").stdout.count('[Date "2020.01.31"]') == 5
@@ -434,7 +434,7 @@ def test_date_is_the_day_of_games_whose_log_tells_none(cli: Cli, tmp_path: Path)
     assert [file.name for file in (tmp_path / "days").iterdir()] == ["2020-01-31.pgn"]
 
 
-def test_date_does_not_replace_what_the_log_tells(cli: Cli, tmp_path: Path) -> None:
+def test_date_does_not_replace_a_date_of_the_log(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "stamped.log"
     lines = WATCHER.read_bytes().replace(b"\r", b"").split(b"\n")
     log.write_bytes(b"".join(b"2024-05-08 20:07:00 %s\n" % line for line in lines))
@@ -442,7 +442,7 @@ def test_date_does_not_replace_what_the_log_tells(cli: Cli, tmp_path: Path) -> N
     assert {row["Date"][:10] for row in cli.table("games")} == {"2024-05-08"}
 
 
-def test_strict_says_the_same_of_a_log_that_is_known_or_has_grown(cli: Cli, tmp_path: Path) -> None:
+def test_strict_gives_the_same_status_for_a_known_or_grown_log(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(b"fics% \r\n<12> rnbqkbnr\r\n" + WATCHER.read_bytes())
     for _ in range(2):

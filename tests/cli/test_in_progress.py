@@ -1,4 +1,4 @@
-"""Games in progress are shown as such: in lists, in ``show`` and on pages."""
+"""Lists, ``show`` and pages mark games in progress."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.support.cli import Cli
 
 
 def ended_and_not(cli: Cli) -> tuple[dict[str, str], dict[str, str]]:
-    """The rows of a game that has a result and of one that has none."""
+    """The rows of a game with a result and of a game without one."""
     rows = cli.table("games")
     return next(row for row in rows if row["Result"] != "*"), next(row for row in rows if row["Result"] == "*")
 
 
 @pytest.fixture
 def journal(cli: Cli, tmp_path: Path) -> JournalWriter:
-    """A journal that is being written in the middle of a game, in the archive as far as it goes."""
+    """A journal that is still being written, in the middle of a game; its bytes so far are imported."""
     writer = JournalWriter(tmp_path / "j", host="h", port=1, role="record")
     writer.received(STREAM[:END])
     cli("import", writer.path)
@@ -41,9 +41,7 @@ def test_a_game_in_progress_is_listed_as_such(cli: Cli, journal: JournalWriter) 
     assert ended_and_not(cli)[1]["Remarks"] == "log ends, incomplete"
 
 
-def test_pages_tell_which_games_are_in_progress(
-    cli: Cli, journal: JournalWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_mark_games_in_progress(cli: Cli, journal: JournalWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     _, going_on = ended_and_not(cli)
     page = cli("report", going_on["Key"]).stdout
@@ -78,7 +76,7 @@ def test_pgn_names_no_end_of_a_game_in_progress(cli: Cli, journal: JournalWriter
     assert ("RecorderEnd" in after and "UTCEndTime" in after) == (style == "default")
 
 
-def test_pictures_tell_which_games_are_in_progress(cli: Cli, journal: JournalWriter) -> None:
+def test_pictures_mark_games_in_progress(cli: Cli, journal: JournalWriter) -> None:
     key = ended_and_not(cli)[1]["Key"]
     drawn = cli("plot", "race", key, "-o", "-", "--format", "svg").stdout
     assert "in progress" in drawn
@@ -87,7 +85,7 @@ def test_pictures_tell_which_games_are_in_progress(cli: Cli, journal: JournalWri
     assert "log ends" in cli("plot", "race", key, "-o", "-", "--format", "svg").stdout
 
 
-def test_a_followed_log_has_games_in_progress_until_it_is_gone(cli: Cli, tmp_path: Path) -> None:
+def test_games_of_a_followed_log_are_in_progress_until_the_log_is_removed(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
     follow(cli, log).look(settle=True)
@@ -96,9 +94,7 @@ def test_a_followed_log_has_games_in_progress_until_it_is_gone(cli: Cli, tmp_pat
     assert ended_and_not(cli)[1]["Remarks"] == "log ends, incomplete"
 
 
-def test_a_game_whose_end_another_log_tells_is_not_in_progress(
-    cli: Cli, journal: JournalWriter, tmp_path: Path
-) -> None:
+def test_a_game_that_ends_in_another_log_is_not_in_progress(cli: Cli, journal: JournalWriter, tmp_path: Path) -> None:
     other = JournalWriter(tmp_path / "other", host="h", port=1, role="record")
     other.received(STREAM)
     other.close()

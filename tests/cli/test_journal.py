@@ -1,4 +1,4 @@
-"""``journal info``, ``cat`` and ``check`` on journals that the writer made, whole and damaged."""
+"""``journal info``, ``cat`` and ``check`` on complete and corrupt journals of the writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.cli import SERVER, Cli
 
 
 def recorded(folder: Path, *, closed: bool = True, max_bytes: int = 1 << 20) -> Path:
-    """A session of 61.5 seconds in which 9 + 256 bytes came, 6 were sent and 8 not kept."""
+    """A session of 61.5 seconds: 9 + 256 bytes received, 6 sent and 8 not kept."""
     clock = Hands()
     clock.utc = 20_000 * DAY + 5
     journal = JournalWriter(folder, host="chess.example", port=5000, role="record", clock=clock, max_bytes=max_bytes)
@@ -43,7 +43,7 @@ def recorded(folder: Path, *, closed: bool = True, max_bytes: int = 1 << 20) -> 
 
 
 def unpack(path: Path) -> Path:
-    """The same part, plain."""
+    """The same part, uncompressed."""
     plain = path.with_suffix("")
     plain.write_bytes(b"".join(part_blocks(path)))
     path.unlink()
@@ -52,10 +52,10 @@ def unpack(path: Path) -> Path:
 
 def test_info(cli: Cli, tmp_path: Path) -> None:
     path = recorded(tmp_path)
-    told = cli.json("journal", "info", path, "--json")
-    assert len(told.pop("session")) == 16
-    assert told.pop("program").startswith("ics-recorder ")
-    assert told == {
+    output = cli.json("journal", "info", path, "--json")
+    assert len(output.pop("session")) == 16
+    assert output.pop("program").startswith("ics-recorder ")
+    assert output == {
         "role": "record",
         "host": "chess.example",
         "port": 5000,
@@ -92,9 +92,9 @@ def test_all_parts_are_read_whichever_is_named(cli: Cli, tmp_path: Path) -> None
     paths = list(session_parts(recorded(tmp_path, max_bytes=600)).values())
     assert len(paths) > 1
     for path in paths:
-        told = cli.json("journal", "info", path, "--json")
-        assert told["parts"] == list(range(1, len(paths) + 1))
-        assert told["files"] == [str(part) for part in paths]
+        output = cli.json("journal", "info", path, "--json")
+        assert output["parts"] == list(range(1, len(paths) + 1))
+        assert output["files"] == [str(part) for part in paths]
         assert cli("journal", "cat", path).stdout_bytes == b"\n\rlogin: " + bytes(range(256))
         assert cli("journal", "check", path).stdout == ""
 
@@ -121,8 +121,8 @@ def test_standard_input(tmp_path: Path) -> None:
 
     assert run("cat", "-").stdout == b"\n\rlogin: " + bytes(range(256))
     assert json.loads(run("info", "-", "--json").stdout)["files"] == ["-"]
-    told = run("check", "-", data=data[:-20])
-    assert (told.returncode, b"what follows cannot be decompressed: it is cut short" in told.stdout) == (1, True)
+    output = run("check", "-", data=data[:-20])
+    assert (output.returncode, b"what follows cannot be decompressed: it is cut short" in output.stdout) == (1, True)
 
 
 def test_a_journal_that_is_still_written_is_sound(cli: Cli, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_a_torn_tail(cli: Cli, tmp_path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[:-5])
     begin = data[:-1].rindex(b"\n") + 1
-    told = cli("journal", "check", path, code=1).stdout
-    assert told == f"{path}: byte {begin}: the last line is torn: {len(data) - begin - 5} bytes\n"
+    output = cli("journal", "check", path, code=1).stdout
+    assert output == f"{path}: byte {begin}: the last line is torn: {len(data) - begin - 5} bytes\n"
     assert (
         f"Torn:        {path}: {len(data) - begin - 5} bytes from byte {begin}" in cli("journal", "info", path).stdout
     )
@@ -151,28 +151,28 @@ def test_a_crash_that_was_noted_later(cli: Cli, tmp_path: Path) -> None:
     left.parent.mkdir()
     left.write_bytes(data[:-5])
     assert close_left_open(left)
-    told = cli("journal", "info", left).stdout
-    assert "Last record: 2024-10-04T00:00:01.500000006Z; then a crash\n" in told
-    assert f"Torn:        {left}: " in told
-    assert "Damaged" not in told
+    output = cli("journal", "info", left).stdout
+    assert "Last record: 2024-10-04T00:00:01.500000006Z; then a crash\n" in output
+    assert f"Torn:        {left}: " in output
+    assert "Damaged" not in output
     assert cli.json("journal", "info", left, "--json")["crashed"] is True
     begin = data[:-1].rindex(b"\n") + 1
-    told = cli("journal", "check", left, code=1).stdout
-    assert told == f"{left}: byte {begin}: the last line is torn: {len(data) - begin - 5} bytes\n"
-    told = cli("import", left).stdout
-    assert "The last record is torn" in told
-    assert "damaged" not in told
+    output = cli("journal", "check", left, code=1).stdout
+    assert output == f"{left}: byte {begin}: the last line is torn: {len(data) - begin - 5} bytes\n"
+    output = cli("import", left).stdout
+    assert "The last record is torn" in output
+    assert "damaged" not in output
 
 
-def test_damage(cli: Cli, tmp_path: Path) -> None:
+def test_corrupt_lines_are_reported(cli: Cli, tmp_path: Path) -> None:
     path = unpack(recorded(tmp_path))
     data = path.read_bytes()
     place = data.index(b"login")
     begin = data.rindex(b"\n", 0, place) + 1
     path.write_bytes(data.replace(b"login", b"logon"))
-    told = cli("journal", "check", path, code=1).stdout.splitlines()
+    output = cli("journal", "check", path, code=1).stdout.splitlines()
     size = data.index(b"\n", place) + 1 - begin
-    assert told == [
+    assert output == [
         f"{path}: byte {begin}: {size} bytes are damaged: The line's checksum is wrong",
         f"{path}: byte {data.rindex(bytes([10]), 0, -1) + 1}: 7 records should stand before the end, not 6",
     ]
@@ -185,30 +185,30 @@ def test_damage(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 60, 300])
-def test_a_compressed_part_that_is_damaged(cli: Cli, tmp_path: Path, cut: int) -> None:
+def test_a_corrupt_compressed_part_is_reported(cli: Cli, tmp_path: Path, cut: int) -> None:
     path = recorded(tmp_path)
     path.write_bytes(path.read_bytes()[:-cut])
-    told = cli("journal", "check", path, code=1).stdout
+    output = cli("journal", "check", path, code=1).stdout
     what = "what follows cannot be decompressed: it is cut short"
-    assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: {what}\n", told)
-    told = cli("journal", "cat", path, code=3).stderr
-    assert re.fullmatch(rf"{re.escape(str(path))}: everything is skipped from byte \d+: {what}\.\n", told)
+    assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: {what}\n", output)
+    output = cli("journal", "cat", path, code=3).stderr
+    assert re.fullmatch(rf"{re.escape(str(path))}: everything is skipped from byte \d+: {what}\.\n", output)
     assert "Damaged:     " in cli("journal", "info", path).stdout
 
 
-def test_a_missing_line_is_seen(cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_line_is_reported(cli: Cli, tmp_path: Path) -> None:
     path = unpack(recorded(tmp_path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2] + lines[3:]))
-    told = "7 records should stand before the end, not 6"
-    assert told in cli("journal", "check", path, code=1).stdout
-    assert re.search(rf"^Wrong: .* byte \d+: {told}$", cli("journal", "info", path).stdout, re.M)
-    assert cli.json("journal", "info", path, "--json")["findings"][0]["what"] == told
+    output = "7 records should stand before the end, not 6"
+    assert output in cli("journal", "check", path, code=1).stdout
+    assert re.search(rf"^Wrong: .* byte \d+: {output}$", cli("journal", "info", path).stdout, re.M)
+    assert cli.json("journal", "info", path, "--json")["findings"][0]["what"] == output
     cli("import", "--strict", path, code=1)
     assert "7 records should stand before the end of part 1, not 6" in cli("anomalies").stdout
 
 
-def test_a_line_that_stands_before_its_time(cli: Cli, tmp_path: Path) -> None:
+def test_a_line_with_a_time_before_its_predecessor_is_reported(cli: Cli, tmp_path: Path) -> None:
     path = unpack(recorded(tmp_path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], lines[3], lines[2], *lines[4:]]))
@@ -221,9 +221,9 @@ def test_a_missing_part(cli: Cli, tmp_path: Path, gone: int, what: str) -> None:
     assert len(paths) > 2
     number = max(paths) if gone < 0 else gone
     paths[number].unlink()
-    told = cli("journal", "check", find_part(paths[2 if number == 1 else 1]), code=1).stdout
-    assert f"part {number} is missing" in told
-    assert what in told
+    output = cli("journal", "check", find_part(paths[2 if number == 1 else 1]), code=1).stdout
+    assert f"part {number} is missing" in output
+    assert what in output
     if gone < 0:
         assert f"Part {number} of the session is missing" in cli("import", paths[1]).stdout
     else:
@@ -242,14 +242,14 @@ def test_a_part_of_another_session_and_one_without_end(cli: Cli, tmp_path: Path)
     assert "part 1 has no end, although part 2 follows" in cli("journal", "check", plain, code=1).stdout
 
 
-def test_what_is_no_journal(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_is_no_journal_is_refused(cli: Cli, tmp_path: Path) -> None:
     for name, data in (("a.log", b"fics% "), ("b.journal", b"")):
         (tmp_path / name).write_bytes(data)
         for what in ("info", "cat", "check"):
             assert "is no journal" in cli("journal", what, tmp_path / name, code=7).stderr
     for what in ("info", "cat"):
-        told = cli("journal", what, tmp_path, code=3).stderr
-        assert told == f"Error: {tmp_path} is a folder: name one of the journals in it.\n"
+        output = cli("journal", what, tmp_path, code=3).stderr
+        assert output == f"Error: {tmp_path} is a folder: name one of the journals in it.\n"
     assert cli("journal", "cat", tmp_path / "a.log", code=7).stderr == f"Error: {tmp_path / 'a.log'} is no journal.\n"
     assert "cannot be read" in cli("journal", "info", tmp_path / "none", code=3).stderr
     assert "cannot be read" in cli("journal", "info", tmp_path / "none" / "x.journal", code=3).stderr
@@ -263,7 +263,7 @@ def test_a_newer_journal_says_so(cli: Cli, tmp_path: Path) -> None:
 
 
 def leaky(folder: Path, **how: Any) -> list[Path]:
-    """A session in which nobody kept the password from the journal."""
+    """A session whose journal contains the password."""
     journal = JournalWriter(folder, host="chess.example", port=5000, role="record", **how)
     for says, takes in ((b"login: ", b"Ann\n"), (b"\n\rpassword: ", b"hunter22\n")):
         journal.received(says)
@@ -277,27 +277,27 @@ def test_several_journals_and_folders_are_checked_at_once(cli: Cli, tmp_path: Pa
     sound = recorded(tmp_path / "a", max_bytes=600)
     parts = sorted(sound.parent.iterdir())
     assert len(parts) > 1
-    told = cli("journal", "check", *parts)
-    assert (told.stdout, told.stderr) == ("", f"{parts[0]}: the journal is sound: 10 records in 3 parts.\n")
+    output = cli("journal", "check", *parts)
+    assert (output.stdout, output.stderr) == ("", f"{parts[0]}: the journal is sound: 10 records in 3 parts.\n")
     torn = recorded(tmp_path / "a" / "b", closed=False)
     torn.write_bytes(torn.read_bytes()[:-5])
     (tmp_path / "a" / "notes.txt").write_text("no journal")
-    told = cli("journal", "check", tmp_path / "a", sound, code=1)
-    assert told.stdout.startswith(f"{torn}: byte ")
-    assert told.stderr.splitlines() == [
+    output = cli("journal", "check", tmp_path / "a", sound, code=1)
+    assert output.stdout.startswith(f"{torn}: byte ")
+    assert output.stderr.splitlines() == [
         f"{parts[0]}: the journal is sound: 10 records in 3 parts.",
         f"{torn}: 1 finding.",
     ]
-    told = cli("journal", "check", tmp_path / "a" / "notes.txt", tmp_path / "none", torn, sound, code=7)
-    assert [line.partition(" is no ")[0] for line in told.stderr.splitlines()] == [
+    output = cli("journal", "check", tmp_path / "a" / "notes.txt", tmp_path / "none", torn, sound, code=7)
+    assert [line.partition(" is no ")[0] for line in output.stderr.splitlines()] == [
         f"Error: {tmp_path / 'a' / 'notes.txt'}",
         f"Error: {tmp_path / 'none'}: cannot be read: No such file or directory",
         f"{torn}: 1 finding.",
         f"{sound}: the journal is sound: 10 records in 3 parts.",
     ]
     (tmp_path / "empty").mkdir()
-    told = cli("journal", "check", tmp_path / "empty", sound, code=3)
-    assert told.stderr.startswith(f"Error: {tmp_path / 'empty'}: the folder contains no journal.\n")
+    output = cli("journal", "check", tmp_path / "empty", sound, code=3)
+    assert output.stderr.startswith(f"Error: {tmp_path / 'empty'}: the folder contains no journal.\n")
 
 
 def test_scrub(cli: Cli, tmp_path: Path) -> None:
@@ -339,8 +339,8 @@ def test_scrub_overwrites_nothing_unasked(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.journal").write_bytes(b"fics% ")
     assert "is no journal" in cli("journal", "scrub", tmp_path / "x.journal", "-o", out, code=7).stderr
     (tmp_path / "x.pgn").write_bytes(b'[Event "x"]\n\n1. e4 *\n')
-    told = cli("journal", "scrub", tmp_path / "x.pgn", "-o", out, code=3).stderr
-    assert "saved games" in told
+    output = cli("journal", "scrub", tmp_path / "x.pgn", "-o", out, code=3).stderr
+    assert "saved games" in output
     assert "is a folder: name one of the logs in it" in cli("journal", "scrub", tmp_path, "-o", out, code=3).stderr
     assert "cannot be read" in cli("journal", "scrub", tmp_path / "none", "-o", out, code=3).stderr
     assert not out.exists()
@@ -363,9 +363,9 @@ LOGS = {
 def test_scrub_of_other_logs(cli: Cli, tmp_path: Path, name: str, packed: bool) -> None:
     path, out = tmp_path / "x.log", tmp_path / "clean.log"
     path.write_bytes(gzip.compress(LOGS[name]) if packed else LOGS[name])
-    told = cli("journal", "scrub", path, "-o", out).stderr
+    output = cli("journal", "scrub", path, "-o", out).stderr
     count = len(b"".join(re.findall(rb"hunter22|newer333", LOGS[name])))
-    assert told == f"{count} bytes of the {name.split()[0]} log masked.\n"
+    assert output == f"{count} bytes of the {name.split()[0]} log masked.\n"
     assert out.read_bytes() == re.sub(rb"hunter22|newer333", b"*" * 8, LOGS[name])
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     again = tmp_path / "again.log"
@@ -385,7 +385,7 @@ def test_scrub_leaves_recorded_logs_as_they_are(cli: Cli, tmp_path: Path, path: 
     assert out.read_bytes() == (gzip.decompress(data) if path.suffix == ".gz" else data)
 
 
-def test_scrub_tells_what_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
+def test_scrub_reports_what_it_removes(cli: Cli, tmp_path: Path) -> None:
     (path,) = leaky(tmp_path / "a")
     plain = unpack(path)
     plain.write_bytes(plain.read_bytes() + b"torn")
@@ -393,7 +393,7 @@ def test_scrub_tells_what_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
     assert ", 4 corrupt ones skipped." in cli("journal", "scrub", plain, "-o", out).stderr
 
 
-def test_an_outage_before_the_journal_is_told_as_such(cli: Cli, tmp_path: Path) -> None:
+def test_an_outage_before_the_journal_is_reported(cli: Cli, tmp_path: Path) -> None:
     clock = Hands()
     clock.utc = 20_000 * DAY
     journal = JournalWriter(tmp_path, host="chess.example", port=5000, role="record", clock=clock)
@@ -401,5 +401,5 @@ def test_an_outage_before_the_journal_is_told_as_such(cli: Cli, tmp_path: Path) 
     clock.go(34_000_000)
     journal.note("connected")
     journal.close()
-    told = cli("journal", "info", journal.path).stdout
-    assert "Outage 1:    began 0:12.233 before this journal, for 0:12.267\n" in told
+    output = cli("journal", "info", journal.path).stdout
+    assert "Outage 1:    began 0:12.233 before this journal, for 0:12.267\n" in output

@@ -1,4 +1,4 @@
-"""Journals in the archive: referenced, never copied; read on from where they were read."""
+"""Journals in the archive: referenced, never copied; reading continues where the last import ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.journals import HEADER, lines_of, received
 
 
 def write_journal(folder: Path, stream: bytes, *, max_bytes: int = 1 << 26) -> Path:
-    """A journal of a connection that received ``stream``; its first part."""
+    """Write a journal of a connection that received ``stream``; return its first part."""
     writer = JournalWriter(folder, host="freechess.org", port=5000, role="record", max_bytes=max_bytes)
     first = writer.path
     for begin in range(0, len(stream), 500):
@@ -41,7 +41,7 @@ def test_verify_finds_a_part_that_was_compressed_meanwhile(cli: Cli, tmp_path: P
     assert "nothing new" in cli("import", tmp_path).stdout
     fresh = Cli(tmp_path / "fresh.sqlite")
     fresh("import", tmp_path)
-    assert fresh("export", "games").stdout == cli("export", "games").stdout  # the source is called the same in both
+    assert fresh("export", "games").stdout == cli("export", "games").stdout  # the source has the same name in both
     assert fresh.json("sources", "--json")[0]["name"] == path.name
     path.with_name(f"{path.name}.zst").unlink()
     assert "not audited" in cli("verify", code=6).stdout
@@ -69,7 +69,7 @@ def test_parts_of_a_session_are_one_source_that_grows(cli: Cli, tmp_path: Path) 
     assert "agrees" in cli("verify").stdout
 
 
-def test_a_newer_journal_is_told_and_the_others_are_read(cli: Cli, tmp_path: Path) -> None:
+def test_a_newer_journal_is_reported_and_the_others_are_read(cli: Cli, tmp_path: Path) -> None:
     newer = tmp_path / "newer.journal"
     newer.write_bytes(lines_of(HEADER._replace(version=99), received(b"x")))
     outcome = cli("import", newer, WATCHER, code=3)

@@ -1,4 +1,4 @@
-"""Logs whose lines end with a carriage return alone, and logs whose line ends are lost."""
+"""Logs whose lines end with a single carriage return, and logs without line ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ XBOARD = SERVER / "x02_xboard_observes_b" / "xboard_observer.debug.gz"
 
 
 def games_of(cli: Cli) -> list[object]:
-    """Moves and times of all games; offsets differ where line ends were of two bytes."""
+    """Return moves and times of all games; only offsets differ where line ends had two bytes."""
     found = [json.loads(line) for line in cli("export", "games").stdout.splitlines()]
     return [[(ply["san"], ply["white_clock_ms"]) for ply in game["plies"]] for game in found]
 
@@ -65,7 +65,7 @@ def test_its_secrets_are_replaced(cli: Cli, tmp_path: Path) -> None:
     assert (len(kept), b"\n" in kept, b"password: *********\r" in kept) == (log.stat().st_size, False, True)
 
 
-def test_lost_line_ends_are_told(cli: Cli, tmp_path: Path) -> None:
+def test_missing_line_ends_are_reported(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(b"fics% " + WATCHER.read_bytes().replace(b"\r", b"").replace(b"\n", b" "))
     assert "127 <12> stand inside other text and none is a board" in cli("import", log).stdout
@@ -73,7 +73,7 @@ def test_lost_line_ends_are_told(cli: Cli, tmp_path: Path) -> None:
     assert cli.json("import", "--json", WATCHER)[0]["report"]["warnings"] == []
 
 
-def test_a_wrong_kind_is_told(cli: Cli) -> None:
+def test_a_wrong_kind_is_reported(cli: Cli) -> None:
     assert "gave no line when read as kind xboard" in cli("convert", "--kind", "xboard", WATCHER).stderr
     assert "(--kind)" in cli("convert", "--kind", "raw", XBOARD).stderr
     assert "(--kind)" not in cli("convert", XBOARD).stderr

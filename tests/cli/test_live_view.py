@@ -1,4 +1,4 @@
-"""What the live view draws, and what it is told."""
+"""What the live view draws, and the messages it gets."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def snapshot(*boards: ObservedBoard, **facts: object) -> Snapshot:
 def screen(
     shown: Snapshot, messages: list[Message] | None = None, *, width: int = 80, height: int = 24, stale_s: float = 0
 ) -> list[str]:
-    """The lines of a terminal that shows it."""
+    """Return the lines of a terminal that shows the view."""
     console = Console(width=width, height=height, file=io.StringIO(), highlight=False)
     console.print(draw(shown, messages or [], 12.34, width=width, height=height, stale_s=stale_s), soft_wrap=False)
     assert isinstance(console.file, io.StringIO)
@@ -82,7 +82,7 @@ def test_a_wide_terminal_shows_the_type_too() -> None:
     ]
 
 
-def test_what_is_not_known_is_a_dash() -> None:
+def test_unknown_values_are_a_dash() -> None:
     nothing = ObservedBoard(3, "A", "B", None, None, None, None, None, None, None, "*")
     assert screen(snapshot(nothing))[6].split() == ["3", "A", "B", *"-----"]
     lines = screen(snapshot(journal=None, synced_ms=None, archive=None, handle=None))
@@ -119,7 +119,7 @@ def test_it_fits_the_terminal(width: int, height: int, boards: list[ObservedBoar
 
 
 @pytest.mark.parametrize("height", [0, 9, 24, 40])
-def test_boards_have_what_other_lines_leave(height: int) -> None:
+def test_boards_fill_the_lines_that_are_free(height: int) -> None:
     assert rows_for_boards(height) == max(1, height - 11)
 
 
@@ -131,9 +131,9 @@ def test_news_are_one_line() -> None:
     assert parse_news(line) == (shown, [("22:00:00", "Zoë\nhas left")])
 
 
-def test_boards_a_second_are_those_of_the_last_ten() -> None:
+def test_boards_per_second_are_an_average_of_ten_seconds() -> None:
     meter = Meter()
     assert meter.rate(0, 100) is None
     assert meter.rate(0, 100) is None
     assert meter.rate(2000, 110) == 5.0
-    assert meter.rate(11_000, 110) == 0.0  # the first is forgotten
+    assert meter.rate(11_000, 110) == 0.0  # the first is too old to count

@@ -1,4 +1,4 @@
-"""A command loads its own module only, and of what others need as little as it can."""
+"""A command loads only its own module and few of the modules that other commands need."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def test_every_name_is_its_commands_own() -> None:
         (("anomalies",), ("recorder.pipeline",)),
     ],
 )
-def test_who_only_reads_an_archive_starts_without_what_writes_and_computes(
+def test_commands_that_only_read_load_no_module_that_writes_or_computes(
     filled: Cli, words: tuple[str, ...], heavy: tuple[str, ...]
 ) -> None:
-    """SQLAlchemy alone would take as long as some hundred games."""
+    """Loading SQLAlchemy takes as long as reading some hundred games."""
     heavy += ("sqlalchemy", "alembic", "asyncio", "pandas", "chess", "rich")
     code = (
         "import sys; from recorder.cli import main; main(sys.argv[1:], standalone_mode=False);"

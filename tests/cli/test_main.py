@@ -1,4 +1,4 @@
-"""The command as a whole: help, version, environment, errors, a reader that goes away."""
+"""The command as a whole: help, version, environment, errors, a closed pipe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(*words: str, **how: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-m", "recorder", *words], capture_output=True, check=False, **how)
 
 
-def test_module_is_the_command() -> None:
+def test_python_m_recorder_runs_the_command() -> None:
     result = run("--version")
     assert result.returncode == 0
     assert result.stdout.startswith(b"ics-recorder, version ")
@@ -34,7 +34,7 @@ def test_unknown_command_is_a_usage_error() -> None:
     assert CliRunner().invoke(main, ["fly"]).exit_code == ExitCode.USAGE
 
 
-def test_words_of_options_are_those_of_the_layers() -> None:
+def test_choices_of_options_are_those_of_the_other_layers() -> None:
     assert set(KINDS) == {kind.value for kind in SourceKind}
     assert set(INCLUDES) == {kind.value for kind in GameKind if kind is not GameKind.PLAYED} | {"empty"}
     assert CHATS == ("none", "public", "own", "all")
@@ -94,7 +94,7 @@ def test_the_archive_is_also_named_before_the_command(filled: Cli, tmp_path: Pat
     assert "none.sqlite" in filled("--db", tmp_path / "none.sqlite", "sources", "forget", "3f", code=4).stderr
 
 
-def test_a_reader_that_goes_away_is_no_error_to_talk_about(filled: Cli) -> None:
+def test_a_closed_pipe_prints_no_error(filled: Cli) -> None:
     command = f"{sys.executable} -m recorder export games --db {filled.archive}"
     reader, writer = os.pipe()
     os.close(reader)

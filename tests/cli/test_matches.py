@@ -52,7 +52,7 @@ def test_a_board_alone_has_no_match(cli: Cli) -> None:
 
 
 def test_clocks_that_contradict_each_other_are_found(cli: Cli, tmp_path: Path) -> None:
-    """In every frame of board B White has a hundred seconds less than he had."""
+    """In every frame of board B, White's clock shows 100 seconds less."""
     log = tmp_path / "x.log"
     frame = re.compile(rb"(<12> [^\n]* 2 Spassky Petrosian 0 3 0 \d+ \d+ )(\d+)(?= )")
     log.write_bytes(
@@ -64,16 +64,16 @@ def test_clocks_that_contradict_each_other_are_found(cli: Cli, tmp_path: Path) -
     finding = r"\d+[Aa]\. Karpov's board: the clocks of board B had run \d+ ms longer than those of board A; "
     assert re.search(finding, text.split("Findings\n")[1])
     assert "Contradiction:" in cli("show", "last").stdout
-    told = cli("verify", code=ExitCode.FINDINGS).stdout
-    assert len(re.findall(r"  Bughouse match of \w{8} and \w{8}: " + finding, told)) >= 2
+    output = cli("verify", code=ExitCode.FINDINGS).stdout
+    assert len(re.findall(r"  Bughouse match of \w{8} and \w{8}: " + finding, output)) >= 2
 
 
-def test_verify_has_nothing_to_say_of_recorded_matches(matches: Cli) -> None:
+def test_verify_finds_nothing_in_recorded_matches(matches: Cli) -> None:
     assert "agrees; 4 games" in matches("verify").stdout
 
 
 def test_two_players_logs_are_one_match(cli: Cli, tmp_path: Path) -> None:
-    """Each log has one board and the number of the other."""
+    """Each log contains one board and the game number of the other."""
     for name in ("Fischer", "Spassky"):
         (tmp_path / f"{name}.log").write_bytes(stream_bytes("b06_bughouse", f"player_{name}"))
         cli("import", tmp_path / f"{name}.log")

@@ -1,4 +1,4 @@
-"""``import other.db``: the archive is the one that importing all logs of both would have made."""
+"""``import other.db``: the result equals an archive into which all logs of both were imported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTIONS = ("--include", "examined,setup,empty")
 
 
 def state(cli: Cli, folder: Path) -> dict[str, Any]:
-    """All that an archive tells: its exports, findings, sources and their kept bytes, but not where they were."""
+    """Return all that an archive contains: exports, findings, sources and kept bytes, but not the paths of sources."""
     found: dict[str, Any] = {}
     for name, words in {
         "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),
@@ -52,7 +52,7 @@ def state(cli: Cli, folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Logs of all sorts, two of which are a longer and a shorter version, or a version that goes on differently."""
+    """Logs of all kinds; two of them are a longer and a shorter version, or continue differently."""
     folder = tmp_path_factory.mktemp("logs")
     whole, other = WATCHER.read_bytes(), ADJOURNED.read_bytes()
     texts = {
@@ -75,7 +75,7 @@ def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: i
     chance = random.Random(seed)
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
     here, there = (chance.sample(logs, chance.randint(1, len(logs))) for _ in range(2))
-    if seed == 0:  # of a log that is here, both branches are there
+    if seed == 0:  # both versions of one log are in an archive
         here, there = [logs[0]], [logs[2], logs[3]]
     if seed == 1:  # three games have one key
         copies = sorted(logs[2:5], key=lambda log: hashlib.sha256(log.read_bytes()).hexdigest())
@@ -103,14 +103,14 @@ def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: i
     into_nothing = Cli(tmp_path / "fresh.sqlite")
     into_nothing("import", first.archive)
     assert state(into_nothing, out) == wanted
-    for log in logs:  # what is imported after it goes on
+    for log in logs:  # a later import continues from there
         for cli in (new, first):
             cli("import", log)
     assert state(first, out) == state(new, out)
 
 
-def test_a_journal_that_one_archive_has_more_of(tmp_path: Path) -> None:
-    """Its bytes are in neither archive."""
+def test_a_journal_that_is_longer_in_one_archive(tmp_path: Path) -> None:
+    """Neither archive contains its bytes."""
     first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
     data = WATCHER.read_bytes()
     writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS)
@@ -129,7 +129,7 @@ def test_a_journal_that_one_archive_has_more_of(tmp_path: Path) -> None:
     assert state(first, out) == state(new, out)
 
 
-def test_games_of_logs_that_are_not_kept_and_gone(tmp_path: Path) -> None:
+def test_games_of_deleted_logs_without_kept_bytes_are_merged(tmp_path: Path) -> None:
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
     log = tmp_path / "gone.raw"
     log.write_bytes(WATCHER.read_bytes())
@@ -153,7 +153,7 @@ def test_bytes_are_kept_if_one_archive_keeps_them(tmp_path: Path) -> None:
     assert "nothing new" in second("import", first.archive).stdout
 
 
-def test_what_a_newer_parser_read_counts(filled: Cli, tmp_path: Path) -> None:
+def test_the_reading_of_a_newer_parser_wins(filled: Cli, tmp_path: Path) -> None:
     older = Cli(tmp_path / "older.sqlite")
     filled("db", "backup", older.archive)
     connection = sqlite3.connect(older.archive)
@@ -168,7 +168,7 @@ def test_what_a_newer_parser_read_counts(filled: Cli, tmp_path: Path) -> None:
     assert state(filled, out) == state(older, out) == wanted
 
 
-def test_what_was_forgotten_here_does_not_come_back(filled: Cli, tmp_path: Path) -> None:
+def test_a_log_forgotten_here_is_not_merged(filled: Cli, tmp_path: Path) -> None:
     other = Cli(tmp_path / "other.sqlite")
     other("import", WATCHER, ADJOURNED)
     grown = tmp_path / "grown.raw"
@@ -182,11 +182,11 @@ def test_what_was_forgotten_here_does_not_come_back(filled: Cli, tmp_path: Path)
     assert filled.json("sources", "--json") == []
 
 
-def test_what_was_forgotten_there_stays_here(filled: Cli, tmp_path: Path) -> None:
+def test_a_log_forgotten_there_stays_here(filled: Cli, tmp_path: Path) -> None:
     other = Cli(tmp_path / "other.sqlite")
     other("import", WATCHER)
     other("sources", "forget", other.json("sources", "--json")[0]["id"])
-    filled("import", other.archive, code=ExitCode.INPUT)  # nothing is in it
+    filled("import", other.archive, code=ExitCode.INPUT)  # it is empty
     assert len(filled.json("sources", "--json")) == 2
 
 
@@ -201,7 +201,7 @@ def test_a_dry_run_writes_nothing(filled: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "output"),
     [
         ("itself", "is the archive itself"),
         ("foreign", "is a database, but not an archive of ics-recorder"),
@@ -209,7 +209,9 @@ def test_a_dry_run_writes_nothing(filled: Cli, tmp_path: Path) -> None:
         ("damaged", "cannot be read as an archive"),
     ],
 )
-def test_what_cannot_be_merged_is_told_and_nothing_changes(filled: Cli, tmp_path: Path, what: str, told: str) -> None:
+def test_an_archive_that_cannot_be_merged_is_reported_and_changes_nothing(
+    filled: Cli, tmp_path: Path, what: str, output: str
+) -> None:
     other = tmp_path / "other.sqlite"
     if what == "itself":
         other.symlink_to(filled.archive)
@@ -225,9 +227,9 @@ def test_what_cannot_be_merged_is_told_and_nothing_changes(filled: Cli, tmp_path
     (out := tmp_path / "out").mkdir()
     before = state(filled, out)
     result = filled("import", other, ADJOURNED, code=ExitCode.INPUT)
-    assert told in result.stderr
+    assert output in result.stderr
     assert len(result.stderr.splitlines()) == 1
-    assert "nothing new" in result.stdout  # the others were read
+    assert "nothing new" in result.stdout  # the other files were read
     assert state(filled, out) == before
 
 
@@ -255,7 +257,7 @@ def test_an_older_archive_is_upgraded_in_a_copy(filled: Cli, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("step", [0, 3, 7])
-def test_killed_at_any_moment_it_is_as_before(filled: Cli, tmp_path: Path, step: int) -> None:
+def test_a_killed_merge_changes_nothing(filled: Cli, tmp_path: Path, step: int) -> None:
     other = Cli(tmp_path / "other.sqlite")
     for name in ("b09_crazyhouse", "b01_standard"):
         for log in sorted((SERVER / name).glob("observer*.raw*")):

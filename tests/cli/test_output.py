@@ -1,4 +1,4 @@
-"""Small things that the commands say."""
+"""Texts and tables that commands print."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_times_in_milliseconds_always_show_them(ms: int | None, exact: bool, tex
     assert format_clock(ms, exact) == text
 
 
-def test_clean_leaves_nothing_that_moves_the_cursor() -> None:
+def test_clean_removes_all_that_moves_the_cursor() -> None:
     assert clean("a\x1b[2Jb\tc\x07é") == "a\\x1b[2Jb\\tc\\x07é"
 
 
@@ -37,12 +37,12 @@ def test_plural() -> None:
     assert [plural(number, "ply", "plies") for number in (0, 1, 1204)] == ["0 plies", "1 ply", "1,204 plies"]
 
 
-def test_table_is_parted_by_tabs_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_is_tab_separated_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("A", "B"), [(1, None), ("x\ty", "[red]")])
     assert capsys.readouterr().out == "A\tB\n1\t-\nx\\ty\t[red]\n"
 
 
-def test_table_is_ruled_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_is_drawn_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     print_table(("A", "B"), [(1, "[red]")], right=("A",))
     text = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Where commands write: never over what they read, and what happens when nothing can be written."""
+"""Commands never overwrite their input, and report an output that cannot be written."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_append_and_force_exclude_each_other(filled: Cli, tmp_path: Path) -> Non
         filled("export", what, "--append", "--force", "-o", tmp_path / "x", code=ExitCode.USAGE)
 
 
-def test_the_suffix_tells_the_format(filled: Cli, tmp_path: Path) -> None:
+def test_the_suffix_chooses_the_format(filled: Cli, tmp_path: Path) -> None:
     filled("export", "plies", "-o", tmp_path / "plies.parquet")
     assert (tmp_path / "plies.parquet").read_bytes()[:4] == b"PAR1"
     filled("export", "plies", "-o", tmp_path / "plies.JSONL")
@@ -145,7 +145,7 @@ def test_one_line_when_standard_output_cannot_be_written(filled: Cli, words: lis
     assert found.stdout
 
 
-def test_closed_standard_output_is_told(filled: Cli) -> None:
+def test_closed_standard_output_is_reported(filled: Cli) -> None:
     command = f"exec {sys.executable} -m recorder games --db {filled.archive} >&-"
     found = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False)
     assert (found.returncode, found.stderr) == (ExitCode.OUTPUT, b"Error: Standard output is closed.\n")

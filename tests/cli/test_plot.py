@@ -1,4 +1,4 @@
-"""The command ``plot``: which games, where to, and what it says when there is nothing to draw."""
+"""The command ``plot``: the choice of games, its outputs, and its message when there is no data."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def test_list_prints_every_picture(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_the_file_s_name_tells_the_format(archive: Cli, tmp_path: Path, format_name: str) -> None:
+def test_the_suffix_of_a_picture_chooses_the_format(archive: Cli, tmp_path: Path, format_name: str) -> None:
     out = tmp_path / f"race.{format_name}"
     said = archive("plot", "race", "last", "-o", out, "--dpi", 40).stderr
     assert said == f"Drew race of 1 game to {out}.\n"
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r", b"%PDF-")
 
 
-def test_takebacks_stand_in_the_race(archive: Cli) -> None:
+def test_takebacks_are_drawn_in_the_race(archive: Cli) -> None:
     key = key_of(archive, "--player", "Euwe", "--player", "Alekhine", "--result", "1-0")
     svg = archive("plot", "race", key[:10], "--format", "svg", "-o", "-").stdout
     assert ">takeback<" in svg
@@ -84,7 +84,7 @@ def test_the_rows_behind_a_picture(archive: Cli, tmp_path: Path, suffix: str) ->
     assert f"Wrote {len(table)} rows to {data}.\n" in said
 
 
-def test_the_move_at_which_leads_are_told(archive: Cli, tmp_path: Path) -> None:
+def test_leads_are_measured_after_the_chosen_move(archive: Cli, tmp_path: Path) -> None:
     out, data = tmp_path / "leads.svg", tmp_path / "leads.csv"
     archive("plot", "leads", "--move", 10, "--category", "blitz", "-o", out, "--data", data)
     assert "clock lead after move 10, of the base time" in out.read_text()
@@ -137,7 +137,7 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
         (["lag", "--last", "1", "--variant", "bughouse", "-o", "no/x.svg"], 5, "cannot be written"),
     ],
 )
-def test_what_cannot_be_done_says_why(
+def test_a_picture_that_cannot_be_drawn_says_why(
     archive: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, sentence: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

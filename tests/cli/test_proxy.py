@@ -1,4 +1,4 @@
-"""``ics-recorder proxy`` as a process of its own."""
+"""``ics-recorder proxy`` as a separate process."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_records_and_ends_cleanly(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_hundreds_of_idle_clients_take_a_bounded_number_of_threads_and_do_not_hold_up_the_end(
+async def test_hundreds_of_idle_clients_take_few_threads_and_do_not_delay_the_end(
     tmp_path: Path,
 ) -> None:
     async with (
@@ -82,22 +82,22 @@ async def test_hundreds_of_idle_clients_take_a_bounded_number_of_threads_and_do_
         assert len(list(Path(f"/proc/{command.process.pid}/task").iterdir())) < 250
         begin_s = time.monotonic()
         assert await command.end(signal.SIGINT) == 0
-        assert time.monotonic() - begin_s < 5  # two seconds where no other work is done
+        assert time.monotonic() - begin_s < 5  # two seconds on an idle machine
     assert command.talk.count("A client was turned away") == 1
 
 
 @in_loop
-async def test_a_server_whose_name_nobody_knows_is_told_before_a_client_comes(tmp_path: Path) -> None:
+async def test_an_unknown_host_is_reported_before_a_client_connects(tmp_path: Path) -> None:
     words = ["proxy", "no.such.example", "--listen", "127.0.0.1:0", "--journal-dir", str(tmp_path), "--no-import"]
     async with running(*words) as command:
-        told = await command.until("Warning: ")
+        output = await command.until("Warning: ")
         assert await command.end(signal.SIGTERM) == 0
-    assert told.startswith("Warning: The name no.such.example cannot be looked up (Name or ")
-    assert told.endswith("check how the server's name is written. No client is served until it is known.\n")
+    assert output.startswith("Warning: The name no.such.example cannot be looked up (Name or ")
+    assert output.endswith("check how the server's name is written. No client is served until it is known.\n")
 
 
 @in_loop
-async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_path: Path) -> None:
+async def test_a_full_disk_ends_the_recording_with_an_error_and_the_game_continues(tmp_path: Path) -> None:
     text = stream_bytes(*WATCHER) * 3
     assert len(text) > 2 * FILE_LIMIT
 
@@ -110,7 +110,7 @@ async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_pa
         running(*words(server, tmp_path), before=little_room) as command,
     ):
         caller = await Caller.call(await port_of(command))
-        await caller.until(b"login: ")  # a record of its own, whatever comes together afterwards
+        await caller.until(b"login: ")  # a separate record, however the later bytes arrive
         caller.send(b"guest\n\n")
         await caller.until(text)
         caller.send(b"date\n")
@@ -126,7 +126,7 @@ async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_pa
 
 @pytest.mark.parametrize("seed", range(6))
 @in_loop
-async def test_killed_at_any_moment_the_journal_has_all_that_anybody_saw(tmp_path: Path, seed: int) -> None:
+async def test_after_a_kill_the_journal_has_all_bytes_that_reached_either_side(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
     script: list[Say | Wait | Fault] = []
     for number in range(100_000):
@@ -200,7 +200,7 @@ async def test_warns_when_others_can_reach_it(tmp_path: Path) -> None:
     assert "0 connections, 0 bytes" in command.talk
 
 
-def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         where = f"127.0.0.1:{taken.getsockname()[1]}"
         result = Cli(tmp_path / "a.sqlite")("proxy", "chess.example", "--listen", where, code=9)
@@ -212,11 +212,11 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert result.output.count("\n") == 1
 
 
-def test_a_folder_that_cannot_be_is_told_before_anybody_plays(tmp_path: Path) -> None:
+def test_an_impossible_folder_is_reported_before_a_client_connects(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     nowhere = tmp_path / "file" / "journals"
-    told = Cli(tmp_path / "a")("proxy", "chess.example", "--listen", "0", "--journal-dir", nowhere, code=7).output
-    assert told == (
+    output = Cli(tmp_path / "a")("proxy", "chess.example", "--listen", "0", "--journal-dir", nowhere, code=7).output
+    assert output == (
         f"Error: No journal can be written in {nowhere} (Not a directory): name another folder by --journal-dir.\n"
     )
 
@@ -242,7 +242,7 @@ def test_an_address_that_is_none_is_a_usage_error(tmp_path: Path, text: str) -> 
 
 
 @in_loop
-async def test_every_connection_goes_into_the_archive_when_it_is_over(tmp_path: Path) -> None:
+async def test_every_connection_is_imported_when_it_ends(tmp_path: Path) -> None:
     script = [*script_of_chunks(stream_chunks(*WATCHER)), Fault.CLOSE]
     archive = tmp_path / "a.sqlite"
     async with (
@@ -270,14 +270,14 @@ async def test_every_connection_goes_into_the_archive_when_it_is_over(tmp_path: 
 
 
 def _movetexts(cli: Cli) -> set[str]:
-    """Each game once, without tags and comments."""
+    """Return each game once, without tags and comments."""
     pgn = cli("export", "pgn", "--include", "empty").stdout
     plain = re.sub(r"\s*\{[^}]*\}", "", re.sub(r"^\[.*\]$", "", pgn, flags=re.M))
     return {" ".join(text.split()) for text in plain.split("\n\n") if text.strip()}
 
 
 @in_loop
-async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_path: Path) -> None:
+async def test_an_unwritable_archive_is_reported_and_nothing_is_lost(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere" / "a.sqlite"
     nowhere.parent.mkdir()
     async with (
@@ -319,7 +319,7 @@ async def test_what_a_killed_run_left_is_imported_and_ended_by_the_next_one(tmp_
 
 
 @in_loop
-async def test_the_log_tells_what_happened(tmp_path: Path) -> None:
+async def test_the_log_contains_the_events_of_connections(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     async with (
         ScriptedServer(Dialogue(FICS, answers={b"date": b"It is late.\n\r"})) as server,
@@ -338,9 +338,9 @@ async def test_the_log_tells_what_happened(tmp_path: Path) -> None:
         *("listening", "started", "client_connected", "client_left", "imported", "proxy_ended")
     ]
     for line in lines:
-        told = EVENTS[line["event"]]
-        assert set(line) == {"at", "level", "event", "message", *told.facts}
-        assert line["level"] == told.level.value
+        output = EVENTS[line["event"]]
+        assert set(line) == {"at", "level", "event", "message", *output.facts}
+        assert line["level"] == output.level.value
         assert line["message"] in command.talk
     assert (lines[3]["by"], lines[3]["sent_bytes"]) == ("client", 12) or lines[3]["by"] == "server"
     assert (lines[4]["connection"], lines[4]["games"]) == (1, 0)
@@ -349,7 +349,7 @@ async def test_the_log_tells_what_happened(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_locked_archive_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_locked_archive_delays_no_client(tmp_path: Path) -> None:
     archive = tmp_path / "a.sqlite"
     Cli(archive)("import", ADJOURNED)
     answers = {b"date": b"It is late.\n\r"}
@@ -370,7 +370,7 @@ async def test_a_locked_archive_holds_nobody_up(tmp_path: Path) -> None:
             await other.until(b"It is late.\n\r")
             command.process.send_signal(signal.SIGTERM)
             await command.until("Connection 2 was ended by this program")
-            assert await command.end(signal.SIGTERM) == 4, "nobody waits for imports who says so twice"
+            assert await command.end(signal.SIGTERM) == 4, "a second signal ends the wait for imports"
     assert "Not every journal was imported; `ics-recorder import` does it later.\n" in command.talk
     assert journalled(tmp_path / "j").sent.count(b"guest\n\n") == 2
 
@@ -418,5 +418,5 @@ async def test_games_of_two_clients_go_into_one_pgn_and_one_stream_of_events(tmp
 def test_pgn_and_events_need_the_archive(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "a.sqlite")
     for option in (("--pgn", tmp_path / "x.pgn"), ("--events", "-")):
-        told = cli("proxy", "chess.example", "--listen", "0", "--no-import", *option, code=2).output
-        assert "--pgn and --events are made from the archive: omit --no-import." in told
+        output = cli("proxy", "chess.example", "--listen", "0", "--no-import", *option, code=2).output
+        assert "--pgn and --events are made from the archive: omit --no-import." in output

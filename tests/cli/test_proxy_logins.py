@@ -1,4 +1,4 @@
-"""``proxy`` between a client and real servers' own words: both get every byte, and the password is nowhere."""
+"""``proxy`` with the login dialogues of real servers: both sides get every byte, and no file has the password."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ COMMANDS = (b"password " + PASSWORD + b" " + NEWER, PASSWORD, b"alias in tell bo
 
 
 def line_of(text: bytes, timeseal: int | None) -> bytes:
-    """What a client sends; a seal has seven bits a letter."""
+    """Return what a client sends; a time seal has seven bits a character."""
     return text + b"\n" if timeseal is None else seal(bytes(byte & 0x7F for byte in text), 17)
 
 
 async def log_in(port: int, name: str, timeseal: int | None) -> Caller:
-    """A client that answers each of the server's words, then says its commands."""
+    """A client that answers each prompt of the server, then sends its commands."""
     caller = await Caller.call(port)
     if timeseal is not None:
         caller.send(line_of(format_hello(timeseal, "ann", "somewhere"), timeseal))
@@ -64,8 +64,8 @@ async def test_every_servers_login(timeseal: int | None, tmp_path: Path) -> None
                 caller = await asyncio.wait_for(log_in(port, name, timeseal), 60)
                 assert caller.heard == servers[-1].said, name
                 answers = [step.takes for step in steps if step.takes is not None]
-                told = [line_of(text, timeseal).strip() for text in (*answers, *COMMANDS)]
-                assert [line_of(text, timeseal).strip() for text in servers[-1].lines] == told, name
+                output = [line_of(text, timeseal).strip() for text in (*answers, *COMMANDS)]
+                assert [line_of(text, timeseal).strip() for text in servers[-1].lines] == output, name
                 assert servers[-1].pongs == (0 if timeseal is None else len(steps)), name
             await command.until(f"Connection {len(DIALOGUES)}: 0 games went into")
             assert_nowhere(tmp_path, command.talk, (PASSWORD, NEWER))

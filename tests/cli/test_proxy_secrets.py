@@ -29,7 +29,7 @@ LOGINS: dict[str, list[tuple[bytes, bytes]]] = {
     "on one line, wrong first": [(b"Ann " + WRONG + b"\nAnn " + SECRET + b"\nmoves", b"moves")],
     "as the name": [(b"Ann" + WRONG + b"9", b"ogin: "), (b"Ann", b"password: "), (SECRET, b"% ")],
 }
-"""What is typed, and the end of what is waited for then."""
+"""The input to send, and the end of the output to wait for."""
 COMMANDS = (
     b"password " + SECRET + b" " + NEWER,
     b"$$pass " + SECRET + b" " + NEWER,
@@ -40,7 +40,7 @@ COMMANDS = (
 
 
 async def log_in(port: int, name: str, sealed: int | None) -> bytes:
-    """A client from its login to its end; what it heard."""
+    """Run a client from its login to its end; return what it received."""
     caller = await Caller.call(port)
 
     def send(lines: bytes) -> None:
@@ -63,7 +63,7 @@ async def log_in(port: int, name: str, sealed: int | None) -> bytes:
 
 
 def assert_nowhere(folder: Path, talk: str, secrets: tuple[bytes, ...] = (SECRET, WRONG, NEWER)) -> None:
-    """Neither files, read as they are and unpacked, nor messages nor the process list have a secret."""
+    """Check that no file (plain or uncompressed), message or process list contains a secret."""
     texts = {"talk": talk.encode()}
     for path in (path for path in folder.rglob("*") if path.is_file()):
         texts[str(path)] = path.read_bytes()
@@ -110,5 +110,5 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
     assert kept.sent.count(b"date1\n") == len(LOGINS), "what is no secret is kept"
     assert kept.sent.count(seal(b"date1", 17)) == 2 * len(LOGINS)
     assert kept.sent.count(b"Ann") >= len(LOGINS)
-    told = Cli(tmp_path / "b.sqlite")("import", "--verbose", "--chat", "all", tmp_path / "journals")
-    assert_nowhere(tmp_path, command.talk + told.output)
+    output = Cli(tmp_path / "b.sqlite")("import", "--verbose", "--chat", "all", tmp_path / "journals")
+    assert_nowhere(tmp_path, command.talk + output.output)

@@ -1,4 +1,4 @@
-"""``db rebuild``: the same archive again from its logs, or the old one untouched."""
+"""``db rebuild``: build the same archive again from its logs, or leave the old one unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
 def exports(cli: Cli, folder: Path) -> dict[str, bytes]:
-    """Everything that is exported of all games."""
+    """Return all exports of all games."""
     found = {}
     for name, words in {
         "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),
@@ -61,13 +61,13 @@ def test_exports_are_the_same_byte_for_byte(made: Cli, tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     before, sources = exports(made, out), made.json("sources", "--json")
     made.archive.chmod(0o640)
-    told = made("db", "rebuild")
-    assert "0 added, 0 gone, 0 differing" in told.stderr
+    output = made("db", "rebuild")
+    assert "0 added, 0 gone, 0 differing" in output.stderr
     assert exports(made, out) == before
     assert made.json("sources", "--json") == sources
     assert made.archive.stat().st_mode & 0o777 == 0o640
     saved = Path(f"{made.archive}.before-rebuild.1")
-    assert str(saved) in told.stderr
+    assert str(saved) in output.stderr
     assert exports(Cli(saved), out) == before
     made("db", "check")
     assert "0 findings" in made("verify").stderr
@@ -84,7 +84,7 @@ def test_what_is_imported_after_it_goes_on(made: Cli, tmp_path: Path) -> None:
 
 
 def test_equal_keys_keep_their_order_though_a_log_has_grown(cli: Cli, tmp_path: Path) -> None:
-    """Of copies that go on differently the one with the least hash had the key when the games were read."""
+    """Of copies that continue differently, the one with the least hash gets the key when the games are read."""
     data = WATCHER.read_bytes()
     fork, log = tmp_path / "fork.raw", tmp_path / "log.raw"
     fork.write_bytes(data[:15_000] + b"fics% \n\r")
@@ -102,7 +102,7 @@ def test_equal_keys_keep_their_order_though_a_log_has_grown(cli: Cli, tmp_path: 
 
 
 def change_a_game(cli: Cli) -> tuple[str, str, str]:
-    """Make the archive one that another parser might have left: a game differs, one is missing, one too many."""
+    """Change the archive as another parser might have: one game differs, one is missing, one is added."""
     with sqlite3.connect(cli.archive) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM games WHERE ply_count > 4 ORDER BY key LIMIT 2")]
         connection.execute("UPDATE games SET result = '*', rated = NOT rated WHERE key = ?", keys[:1])
@@ -114,15 +114,15 @@ def change_a_game(cli: Cli) -> tuple[str, str, str]:
 def test_a_dry_run_shows_what_would_change(made: Cli, tmp_path: Path) -> None:
     differing, added, gone = change_a_game(made)
     before = made.archive.read_bytes()
-    told = made("db", "rebuild", "--dry-run")
-    lines = told.stdout.splitlines()
+    output = made("db", "rebuild", "--dry-run")
+    lines = output.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == [
         f"{added} added",
         f"{gone} gone",
         f"{differing} differs in its headers",
     ]
     assert made.archive.read_bytes() == before
-    assert "nothing was replaced" in told.stderr
+    assert "nothing was replaced" in output.stderr
     assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
     made("db", "rebuild")
     assert made("db", "rebuild", "--dry-run").stdout == ""
@@ -141,28 +141,28 @@ def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp
     log = tmp_path / "logs" / ADJOURNED.name
     log.write_bytes(b"fics% another log\n") if how == "changed" else log.unlink()
     before = made.archive.read_bytes()
-    told = made("db", "rebuild", code=3)
-    assert str(log) in told.stderr
-    assert "put it back where it was" in told.stderr
-    assert made("db", "rebuild", "--dry-run", code=3).stderr == told.stderr
+    output = made("db", "rebuild", code=3)
+    assert str(log) in output.stderr
+    assert "put it back where it was" in output.stderr
+    assert made("db", "rebuild", "--dry-run", code=3).stderr == output.stderr
     assert made.archive.read_bytes() == before
     assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
-    made(*told.stderr.split("ics-recorder ")[1].split())
+    made(*output.stderr.split("ics-recorder ")[1].split())
     made("db", "rebuild")
 
 
-def test_what_cannot_be_read_again_can_be_carried_over(made: Cli, tmp_path: Path) -> None:
+def test_games_of_missing_logs_can_be_carried_over(made: Cli, tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     before = exports(made, out)
     (tmp_path / "logs" / ADJOURNED.name).unlink()
     first = sorted((tmp_path / "journals").iterdir())[0]
     first.unlink()
-    told = made("db", "rebuild", code=3).stderr
-    assert f"{first.name.removesuffix('.zst').removesuffix('.journal')}" in told
-    assert "is a journal of which 1 part (1) is gone." in told
-    assert "--carry-over" in told
-    told = made("db", "rebuild", "--carry-over").stderr
-    assert "0 added, 0 gone, 0 differing; 2 logs taken over as before" in told
+    output = made("db", "rebuild", code=3).stderr
+    assert f"{first.name.removesuffix('.zst').removesuffix('.journal')}" in output
+    assert "is a journal of which 1 part (1) is gone." in output
+    assert "--carry-over" in output
+    output = made("db", "rebuild", "--carry-over").stderr
+    assert "0 added, 0 gone, 0 differing; 2 logs taken over as before" in output
     assert exports(made, out) == before
     made("db", "check")
 
@@ -180,7 +180,7 @@ def test_a_journal_whose_parts_were_compressed_meanwhile_is_found(cli: Cli, tmp_
     assert "0 differing" in cli("db", "rebuild").stderr
 
 
-def test_nobody_may_have_it_open(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebuild_refuses_an_archive_that_is_open_elsewhere(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage.files, "BUSY_TIMEOUT_MS", 100)
     before = made("export", "pgn").stdout
     reader = sqlite3.connect(made.archive)
@@ -192,7 +192,7 @@ def test_nobody_may_have_it_open(made: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It had opened the old file, and gets its turn when that is only a backup."""
+    """It opened the old file, and continues when that file is only a backup."""
     waits = threading.Event()
     problems: list[str] = []
     identity = storage.database.identity_of
@@ -216,14 +216,14 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
         monkeypatch.setattr(storage.database, "identity_of", noted)
         thread.start()
         waits.wait(10)
-        replacement.path.replace(filled.archive)  # as swap does at its end
+        replacement.path.replace(filled.archive)  # the last step of swap
         replacement.begin()
     thread.join(60)
     assert problems
     assert "replaced by another archive" in problems[0]
 
 
-def test_an_interrupted_attempt_is_in_nobodys_way(made: Cli) -> None:
+def test_an_interrupted_rebuild_does_not_block_the_next_one(made: Cli) -> None:
     leftover = Path(f"{made.archive}.rebuilt")
     leftover.write_bytes(b"half a file")
     Path(f"{leftover}-wal").write_bytes(b"and its log")
@@ -232,13 +232,13 @@ def test_an_interrupted_attempt_is_in_nobodys_way(made: Cli) -> None:
     assert not leftover.exists()
 
 
-def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -> None:
+def test_a_partly_read_journal_stays_unfinished_after_a_rebuild(cli: Cli, tmp_path: Path) -> None:
     stream = WATCHER.read_bytes()
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(stream[:10_000])
     resident = Resident(str(cli.archive), journal.path, ReadOptions())
     resident.look(settle=True)
-    resident.close()  # as if it were killed
+    resident.close()  # as a kill does
     journal.received(stream[10_000:])
     journal.close()
     cli("db", "rebuild", "--no-backup")
@@ -247,16 +247,14 @@ def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -
     assert row.unfinished
 
 
-def test_an_archive_that_somebody_has_open_is_not_rebuilt_for_nothing(
-    made: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_open_elsewhere_is_refused_before_the_rebuild(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.maintenance.replace._READER_S", 0.2)
     read: list[str] = []
     monkeypatch.setattr(recorder.archive.rebuilding, "read_again", lambda *_what, **_how: read.append("it"))
-    with closing(sqlite3.connect(made.archive)) as somebody:
-        somebody.execute("SELECT count(*) FROM games").fetchone()
-        told = made("db", "rebuild", code=4)
-        assert "is in use by another program and cannot be replaced" in told.stderr
+    with closing(sqlite3.connect(made.archive)) as reader:
+        reader.execute("SELECT count(*) FROM games").fetchone()
+        output = made("db", "rebuild", code=4)
+        assert "is in use by another program and cannot be replaced" in output.stderr
         assert read == []
         monkeypatch.undo()
         made("db", "rebuild", "--dry-run")

@@ -1,4 +1,4 @@
-"""``ics-recorder record`` as a process of its own, against the scripted server."""
+"""``ics-recorder record`` as a separate process, with the scripted server."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_games_go_into_journal_archive_and_pgn(tmp_path: Path) -> None:
     ):
         connection = await server.connection()
         await connection.done.wait()
-        while not pgn.exists():  # while it records
+        while not pgn.exists():  # it is still recording
             await asyncio.sleep(0.05)
         assert await run.end(signal.SIGTERM) == ExitCode.OK
         assert connection.lines[-1] == b"quit"
@@ -91,7 +91,7 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
 
 
 @in_loop
-async def test_a_kill_loses_nothing_that_came(tmp_path: Path) -> None:
+async def test_a_kill_loses_no_received_byte(tmp_path: Path) -> None:
     async with (
         ScriptedServer(Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})) as server,
         running(*_words(server, tmp_path, "--guest", "--no-import", "--sync", "always")) as run,
@@ -150,7 +150,7 @@ async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "output"),
     [
         (["--observe", "rated"], "--guest or --user"),
         (["--guest"], "--observe EXPRESSION or --observe-handles FILE"),
@@ -158,14 +158,14 @@ async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: py
         (["--guest", "--observe", "rated", "--no-import", "--pgn", "x"], "omit --no-import"),
     ],
 )
-def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None:
+def test_invalid_options_are_usage_errors(words: list[str], output: str) -> None:
     result = CliRunner().invoke(main, ["record", "chess.example", *words])
     assert result.exit_code == ExitCode.USAGE
-    assert told in result.stderr
+    assert output in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "output"),
     [
         ('guest = true\nobserve = "rated &"\n', "Invalid value for 'observe' in {config}, line 3: Column 8"),
         ('guest = true\nobserve = "rated"\nlimit = 0\n', "Invalid value for 'limit' in {config}, line 4: 0 is not in"),
@@ -178,12 +178,12 @@ def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None
         ("limit = \n", "{config} cannot be read as TOML"),
     ],
 )
-def test_an_error_in_a_config_file_names_file_and_key(text: str, told: str, tmp_path: Path) -> None:
+def test_an_error_in_a_config_file_names_file_and_key(text: str, output: str, tmp_path: Path) -> None:
     config = tmp_path / "record.toml"
     config.write_text(f"[record]\n{text}", encoding="utf-8")
     result = CliRunner().invoke(main, ["--config", str(config), "record", "chess.example"])
     assert result.exit_code == ExitCode.USAGE
-    assert told.format(config=config) in result.stderr
+    assert output.format(config=config) in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_an_error_in_a_config_file_names_file_and_key(text: str, told: str, tmp_
         ("guest = true\n", [], None),
     ],
 )
-def test_what_is_typed_counts_more_than_the_file(
+def test_an_option_overrides_the_config_file(
     text: str,
     words: list[str],
     who: str | None,
@@ -240,7 +240,7 @@ def test_the_config_file_of_the_documents_is_taken(
     assert "Journals: /var/lib/ics-recorder/journals\n" in capfd.readouterr().err
 
 
-def test_both_typed_make_no_sense(tmp_path: Path) -> None:
+def test_options_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
     words = ["record", "chess.example", "--observe", "rated", "--guest", "--user", "Ann"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == ExitCode.USAGE
@@ -248,25 +248,25 @@ def test_both_typed_make_no_sense(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("password", "words", "told"),
+    ("password", "words", "output"),
     [
         ("", [], "ICS_RECORDER_PASSWORD is empty"),
         ("hunTer2é", ["--timeseal"], "ASCII passwords only"),
     ],
 )
 def test_a_password_that_cannot_be_one_is_refused_before_connecting(
-    password: str, words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    password: str, words: list[str], output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", password)
     arguments = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--journal-dir", str(tmp_path / "j")]
     result = CliRunner().invoke(main, [*arguments, *words])
     assert result.exit_code == ExitCode.USAGE
-    assert told in result.stderr
+    assert output in result.stderr
     assert not (tmp_path / "j").exists()
 
 
 @in_loop
-async def test_without_a_terminal_nobody_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_password_is_asked_for_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ICS_RECORDER_PASSWORD", raising=False)
     words = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--journal-dir", tmp_path / "j"]
     async with running(*words, before=os.setsid) as run:
@@ -276,20 +276,18 @@ async def test_without_a_terminal_nobody_is_asked(tmp_path: Path, monkeypatch: p
 
 
 @in_loop
-async def test_a_host_that_cannot_be_reached_was_no_recording(tmp_path: Path) -> None:
+async def test_an_unreachable_host_reports_that_nothing_was_recorded(tmp_path: Path) -> None:
     words = ["127.0.0.1:1", "--guest", "--observe", "rated", "--journal-dir", tmp_path / "j", "--db", tmp_path / "a"]
     async with running("record", *words) as run:
-        told = await run.until("Trying again")
+        output = await run.until("Trying again")
         assert await run.end(signal.SIGINT) == ExitCode.LOGIN
-    assert told.startswith("127.0.0.1:1 refuses the connection; no server listens there. Trying again in ")
+    assert output.startswith("127.0.0.1:1 refuses the connection; no server listens there. Trying again in ")
     assert run.talk.endswith("no server listens there. Nothing was recorded.\n")
 
 
 @pytest.mark.parametrize("command", ["record", "proxy"])
 @pytest.mark.parametrize("way", ["no folder", "a folder", "no archive", "another database", "a journal"])
-def test_an_archive_that_cannot_be_used_is_told_before_anything_is_connected(
-    tmp_path: Path, command: str, way: str
-) -> None:
+def test_an_unusable_archive_is_reported_before_connecting(tmp_path: Path, command: str, way: str) -> None:
     archive = tmp_path / "a.sqlite"
     if way == "no folder":
         archive = tmp_path / "nowhere" / "a.sqlite"
@@ -308,11 +306,11 @@ def test_an_archive_that_cannot_be_used_is_told_before_anything_is_connected(
 
 
 @pytest.mark.parametrize("command", ["record", "proxy"])
-def test_an_archive_that_may_only_be_read_is_told_before_anything_is_connected(tmp_path: Path, command: str) -> None:
+def test_a_read_only_archive_is_reported_before_connecting(tmp_path: Path, command: str) -> None:
     archive = tmp_path / "a.sqlite"
     with ArchiveStore.open(str(archive), create=True):
         archive.chmod(0o400)
-    # root may write every file, unless it gives that right up.
+    # root may write every file unless it drops this capability.
     as_anybody = ["setpriv", "--bounding-set=-dac_override", "--"] if os.geteuid() == 0 else []
     run = subprocess.run(
         [*as_anybody, sys.executable, "-P", "-m", "recorder", *_connecting(command, tmp_path / "j", archive)],
@@ -323,8 +321,8 @@ def test_an_archive_that_may_only_be_read_is_told_before_anything_is_connected(t
     assert not (tmp_path / "j").exists()
 
 
-def test_an_archive_that_sqlite_does_not_write_is_told_before_anything_is_connected(tmp_path: Path) -> None:
-    """Its rights allow it, but its header has a version for writing that SQLite does not know."""
+def test_an_archive_that_sqlite_cannot_write_is_reported_before_connecting(tmp_path: Path) -> None:
+    """The file is writable, but its header has a write version that SQLite does not know."""
     archive = tmp_path / "a.sqlite"
     with ArchiveStore.open(str(archive), create=True):
         pass
@@ -343,7 +341,7 @@ def _connecting(command: str, journals: Path, archive: Path) -> list[str]:
 
 
 @in_loop
-async def test_an_archive_that_is_only_locked_keeps_nobody_from_recording(tmp_path: Path) -> None:
+async def test_a_locked_archive_does_not_prevent_recording(tmp_path: Path) -> None:
     archive = tmp_path / "a.sqlite"
     with ArchiveStore.open(str(archive), create=True):
         pass
@@ -360,7 +358,7 @@ async def test_an_archive_that_is_only_locked_keeps_nobody_from_recording(tmp_pa
 
 
 @in_loop
-async def test_games_that_nobody_wanted_are_told_of(tmp_path: Path) -> None:
+async def test_games_that_match_no_filter_are_counted(tmp_path: Path) -> None:
     async with (
         ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server,
         running(*_words(server, tmp_path, "--guest", "--no-import", "--observe", "unrated")) as run,
@@ -373,9 +371,9 @@ async def test_games_that_nobody_wanted_are_told_of(tmp_path: Path) -> None:
     assert "1 game seen, none of them matched" in run.talk
 
 
-def test_a_list_that_names_nobody(tmp_path: Path) -> None:
+def test_an_empty_list_of_handles_is_refused(tmp_path: Path) -> None:
     handles = tmp_path / "masters.txt"
-    handles.write_text("# nobody yet\n", encoding="utf-8")
+    handles.write_text("# none yet\n", encoding="utf-8")
     words = ["record", "chess.example", "--guest", "--observe-handles", str(handles)]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == ExitCode.USAGE

@@ -1,4 +1,4 @@
-"""``record`` logs in where real servers' own words are spoken, and leaves the password nowhere."""
+"""``record`` logs in with the dialogues of real servers, and no file contains the password."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GUESTS = {"FatICS guest": None, "Lasker guest": None, "1.6.2 guest": None, "FICS
 
 
 def words(server: SpokenServer, folder: Path, *more: object) -> list[object]:
-    """The command line."""
+    """Return the command line."""
     return [
         *("record", f"127.0.0.1:{server.port}", "--observe", "rated"),
         *("--journal-dir", folder / "journals", "--db", folder / "a.sqlite", *more),
@@ -48,13 +48,16 @@ async def child_of(run: Running) -> Path:
     line = told_of([own], "cmdline")
     while True:
         for child in (own / "task" / own.name / "children").read_text().split():
-            if told_of([Path("/proc", child)], "cmdline") not in (line, b""):  # it is no copy of the recorder any more
+            if told_of([Path("/proc", child)], "cmdline") not in (
+                line,
+                b"",
+            ):  # it no longer has the command line of the recorder
                 return Path("/proc", child)
         await asyncio.sleep(0.01)
 
 
 def told_of(processes: list[Path], what: str) -> bytes:
-    """What the system tells about processes that are still there."""
+    """Return what /proc contains about processes that still run."""
     out = b""
     for process in processes:
         try:
@@ -86,7 +89,7 @@ async def test_a_registered_player(
         everybody = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline")]
         seen = told_of(everybody, "cmdline") + environment
         assert b"PATH=" in environment
-        while server.pongs < (0 if timeseal is None else len(DIALOGUES[name])):  # the last may come after the welcome
+        while server.pongs < (0 if timeseal is None else len(DIALOGUES[name])):  # the last may arrive after the welcome
             await asyncio.sleep(0.01)
         assert await run.end(15) == ExitCode.OK
     assert server.lines[:2] == [handle.encode(), PASSWORD.encode()]
@@ -96,7 +99,7 @@ async def test_a_registered_player(
     assert found.received == bytes(server.said)
     (as_sent,) = (line for line in bytes(server.heard).split(b"\n")[:-1] if plain(line) == PASSWORD.encode())
     sent_lines = found.sent.split(b"\n")
-    # A name that the server has not repeated may be anything.
+    # A name that the server has not repeated is unknown.
     assert (handle.encode() in map(plain, sent_lines)) == (handle.encode() in server.said)
     assert not [line for line in sent_lines if PASSWORD.encode() in plain(line)]
     assert {"run.log", "a.sqlite"} <= {path.name for path in tmp_path.iterdir()}
@@ -111,7 +114,7 @@ async def test_a_registered_player(
 @pytest.mark.parametrize("timeseal", [None, 1])
 @pytest.mark.parametrize("refused", [False, True])
 @in_loop
-async def test_a_server_that_says_the_password(
+async def test_a_password_that_the_server_prints_is_redacted(
     refused: bool, timeseal: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
@@ -143,7 +146,7 @@ async def test_a_server_that_says_the_password(
 
 
 def plain(line: bytes) -> bytes:
-    """What a line says, sealed or not."""
+    """Return the content of a line, with or without a time seal."""
     opened = unseal(line)
     return line if opened is None else opened[0]
 
@@ -152,8 +155,8 @@ def plain(line: bytes) -> bytes:
 @in_loop
 async def test_a_guest(name: str, tmp_path: Path) -> None:
     async with speaking(name) as server, running(*words(server, tmp_path, "--guest", "--no-import")) as run:
-        told = await run.until("Logged in as")
+        output = await run.until("Logged in as")
         assert await run.end(15) == ExitCode.OK
     assert server.lines[:2] == [b"guest", b""]
-    assert GUESTS[name] is None or f"Logged in as {GUESTS[name]}." in told
+    assert GUESTS[name] is None or f"Logged in as {GUESTS[name]}." in output
     assert journalled(tmp_path / "journals").received == bytes(server.said)

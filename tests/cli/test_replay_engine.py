@@ -1,4 +1,4 @@
-"""``replay engine``: what engines tell is stored, game by game, whatever happens meanwhile."""
+"""``replay engine``: analyses are stored game by game, even if a run fails or is interrupted."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ MATE = """\
 
 
 def tin(folder: Path, *, fatal: int = 0, ending: str = "pass") -> str:
-    """The command of an engine that tells one line of each position; at the ``fatal`` one it does something else."""
+    """Return the command of an engine that prints one line for each position, except for the ``fatal`` one."""
     path = folder / "tin.py"
     path.write_text(TIN.format(fatal=fatal, ending=ending))
     return shlex.join((sys.executable, "-S", str(path)))
 
 
 def positions(cli: Cli) -> dict[str, int]:
-    """How many analysed positions each game shows."""
+    """Return the number of analysed positions of each game."""
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         return {
             game.key: len({line.ply for one in game.analyses for line in one.lines})
@@ -65,7 +65,7 @@ def positions(cli: Cli) -> dict[str, int]:
 
 @pytest.fixture
 def game(cli: Cli) -> str:
-    """The key of a game of 15 half-moves, alone in the archive."""
+    """The key of a game of 15 plies, the only one in the archive."""
     cli("import", ADJOURNED)
     return str(cli.json("games", "--json")[0]["key"])
 
@@ -98,8 +98,8 @@ def test_positions_are_stored_once(cli: Cli, game: str, tmp_path: Path) -> None:
     assert "0 findings" in cli("verify").stderr
 
 
-def test_a_game_with_which_it_fails_does_not_keep_others_from_being_analysed(cli: Cli, tmp_path: Path) -> None:
-    """Every process of the engine dies at its fortieth position."""
+def test_a_failure_of_the_engine_does_not_prevent_the_analysis_of_other_games(cli: Cli, tmp_path: Path) -> None:
+    """Every process of the engine ends at its fortieth position."""
     cli("import", WATCHER)
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         every = {game.key: len(make_plan(game).looks) for game in archive.games()}
@@ -120,7 +120,7 @@ def test_a_game_with_which_it_fails_does_not_keep_others_from_being_analysed(cli
     assert positions(cli) == every
 
 
-def test_an_engine_that_fails_with_every_game_is_asked_no_more(cli: Cli, tmp_path: Path) -> None:
+def test_an_engine_that_fails_with_every_game_is_not_started_again(cli: Cli, tmp_path: Path) -> None:
     cli("import", WATCHER)
     summary = cli(
         "replay", "engine", "--engine", tin(tmp_path, fatal=1, ending="sys.exit(3)"), "--depth", "1", "--json",
@@ -130,7 +130,7 @@ def test_an_engine_that_fails_with_every_game_is_asked_no_more(cli: Cli, tmp_pat
     assert positions(cli) == {}
 
 
-def test_variants_that_it_does_not_play_do_not_end_the_run(cli: Cli, tmp_path: Path) -> None:
+def test_variants_that_the_engine_does_not_support_do_not_end_the_run(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     other = MATE.replace("[Result", '[Variant "crazyhouse"]\n[Result')
     path.write_text("\n".join(f"{game}\n" for game in (other, other, other, MATE)))
@@ -140,7 +140,7 @@ def test_variants_that_it_does_not_play_do_not_end_the_run(cli: Cli, tmp_path: P
     assert said.stdout.count("%eval") == 6, "behind each move but the mate"
 
 
-def test_positions_of_which_it_tells_nothing_are_counted(cli: Cli, game: str, tmp_path: Path) -> None:
+def test_positions_without_an_evaluation_are_counted(cli: Cli, game: str, tmp_path: Path) -> None:
     silent = tin(tmp_path, fatal=3, ending="continue")
     words = ("replay", "engine", game, "--depth", "1", "--time", "300ms", "--engine", silent)
     assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed, nothing told of 1 of them.\n"
@@ -153,7 +153,7 @@ def test_positions_of_which_it_tells_nothing_are_counted(cli: Cli, game: str, tm
     ids=lambda log: log.name,
 )
 def test_every_position_that_an_engine_is_shown_is_found_in_its_game(log: Path) -> None:
-    """Whoever plays the moves: the plan, or the archive when it asks which positions stand."""
+    """The plan and the archive, which compares positions, must replay the moves alike."""
     for game in read_games(str(log)):
         looks = make_plan(game).looks
         boards = boards_after(game, {look.ply for look in looks})
@@ -161,7 +161,7 @@ def test_every_position_that_an_engine_is_shown_is_found_in_its_game(log: Path) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_is_gone_on_with(cli: Cli, game: str, tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_run_is_continued(cli: Cli, game: str, tmp_path: Path, number: signal.Signals) -> None:
     ending = f"os.kill(os.getppid(), {int(number)}); sys.stdin.read(); break"
     command = [sys.executable, "-m", "recorder", "replay", "engine", "--engine", tin(tmp_path, fatal=7, ending=ending)]
     environment = {**os.environ, "ICS_RECORDER_DB": str(cli.archive)}
@@ -175,8 +175,8 @@ def test_an_interrupted_run_is_gone_on_with(cli: Cli, game: str, tmp_path: Path,
     assert positions(cli) == {game: 16}
 
 
-def test_one_that_is_interrupted_before_its_engine_has_started_tells_so(cli: Cli, game: str, tmp_path: Path) -> None:
-    """It interrupts whoever starts it, and says nothing."""
+def test_an_interrupt_before_the_engine_has_started_is_reported(cli: Cli, game: str, tmp_path: Path) -> None:
+    """The engine interrupts the process that starts it, and prints nothing."""
     engine = tmp_path / "silent.py"
     engine.write_text("import os, signal, sys\nos.kill(os.getppid(), signal.SIGINT)\nsys.stdin.read()\n")
     command = [sys.executable, "-m", "recorder", "replay", "engine", "--db", str(cli.archive), "--json", "--engine"]
@@ -206,7 +206,7 @@ def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "Name one engine"),
         (("--engine", "x", "--uci", "y"), "Name one engine"),
@@ -218,11 +218,11 @@ def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> Non
         (("--engine", "x", "-o", "y.pgn"), "with `export pgn --engine`"),
     ],
 )
-def test_what_makes_no_sense_is_told(cli: Cli, game: str, words: tuple[str, ...], told: str) -> None:
-    assert told in cli("replay", "engine", game, *words, code=ExitCode.USAGE).stderr
+def test_invalid_engine_options_are_usage_errors(cli: Cli, game: str, words: tuple[str, ...], message: str) -> None:
+    assert message in cli("replay", "engine", game, *words, code=ExitCode.USAGE).stderr
 
 
-def test_an_engine_that_is_not_there(cli: Cli, game: str) -> None:
+def test_a_missing_engine_is_reported(cli: Cli, game: str) -> None:
     said = cli("replay", "engine", game, "--engine", "no-such-engine --xboard", code=ExitCode.ENGINE).stderr
     assert "no-such-engine" in said
     assert (
@@ -238,7 +238,7 @@ def test_an_engine_that_is_not_there(cli: Cli, game: str) -> None:
     ],
 )
 def test_real_engines(cli: Cli, match: Path, protocol: str, engine: str) -> None:
-    """Three moves before the end everybody sees the mate."""
+    """Every engine finds the mate three moves before the end."""
     cli("import", match)
     summary: dict[str, Any] = cli.json("replay", "engine", protocol, engine, "--depth", "5", "--json")
     assert (summary["positions"], summary["failed"]) == (7, [])

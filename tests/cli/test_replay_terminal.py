@@ -1,4 +1,4 @@
-"""``replay terminal`` on terminals: pseudo-terminals and tmux; and as lines without one."""
+"""``replay terminal`` on pseudo-terminals, in tmux, and as lines without a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ main()
 
 
 class Terminal:
-    """A terminal of 80 × 24 that a command has for itself."""
+    """A command on a terminal of 80 × 24."""
 
     def __init__(self, *command: str) -> None:
         self.master, slave = pty.openpty()
@@ -60,7 +60,7 @@ class Terminal:
                 self.seen += os.read(self.master, 1 << 16)
 
     def end(self) -> int:
-        """Wait for the command's end; the terminal must be as it was."""
+        """Wait for the command's end; check that the terminal's settings are restored."""
         status = None
         while status is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -86,10 +86,10 @@ def terminal(*command: str) -> Iterator[Terminal]:
         os.close(made.master)
 
 
-def test_q_leaves_the_terminal_as_it_was() -> None:
+def test_q_restores_the_terminal() -> None:
     with terminal(*COMMAND) as made:
         assert termios.tcgetattr(made.slave) != made.before
-        os.kill(made.process.pid, signal.SIGTSTP)  # nobody can continue an orphan: it goes on at once
+        os.kill(made.process.pid, signal.SIGTSTP)  # no shell can continue an orphan: it continues at once
         made.until(LEAVE)
         made.seen += b"."
         made.until(ENTER)
@@ -97,20 +97,20 @@ def test_q_leaves_the_terminal_as_it_was() -> None:
         assert made.end() == 0
 
 
-def test_ctrl_c_leaves_the_terminal_as_it_was() -> None:
+def test_ctrl_c_restores_the_terminal() -> None:
     with terminal(*COMMAND) as made:
         os.write(made.master, b"\x03")
         assert made.end() == ExitCode.INTERRUPTED
         assert b"Interrupted.\r\n" in made.seen
 
 
-def test_a_signal_leaves_the_terminal_as_it_was() -> None:
+def test_a_signal_restores_the_terminal() -> None:
     with terminal(*COMMAND) as made:
         made.process.terminate()
         assert made.end() == -signal.SIGTERM
 
 
-def test_a_bug_leaves_the_terminal_as_it_was() -> None:
+def test_a_bug_restores_the_terminal() -> None:
     with terminal(sys.executable, "-c", FAILING, "replay", "terminal", str(WATCHER)) as made:
         assert made.end() == 1
         assert b"ZeroDivisionError" in made.seen[made.seen.rindex(LEAVE) :]
@@ -120,7 +120,7 @@ def test_a_bug_leaves_the_terminal_as_it_was() -> None:
 
 
 class Pane:
-    """A shell in a tmux server of its own."""
+    """A shell in a separate tmux server."""
 
     def __init__(self, socket: Path) -> None:
         self._tmux = [program("tmux"), "-S", str(socket), "-f", "/dev/null"]
@@ -191,7 +191,7 @@ def test_lines_at_once(cli: Cli) -> None:
     assert any("} " in line for line in lines)
 
 
-def test_lines_come_at_their_time(cli: Cli, tmp_path: Path) -> None:
+def test_lines_are_printed_at_their_time(cli: Cli, tmp_path: Path) -> None:
     saved = tmp_path / "game.pgn"
     saved.write_text(
         '[White "A"]\n[Black "B"]\n[Result "1-0"]\n[TimeControl "60+0"]\n\n'
@@ -222,7 +222,7 @@ def test_lines_come_at_their_time(cli: Cli, tmp_path: Path) -> None:
         (("--player", "Morphy"), "--player selects games of the archive"),
     ],
 )
-def test_what_makes_no_sense_is_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:
+def test_invalid_replay_options_are_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:
     assert why in cli("replay", "terminal", WATCHER, *words, code=ExitCode.USAGE).stderr
 
 
@@ -234,7 +234,7 @@ def test_games_of_the_archive(filled: Cli) -> None:
 
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    """An engine ignores interrupts as long as its process lives: here no longer than a test."""
+    """An engine ignores interrupts while its process runs; here no longer than a test."""
     before = signal.getsignal(signal.SIGINT)
     yield
     signal.signal(signal.SIGINT, before)
@@ -242,17 +242,17 @@ def interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("form", ["terminal", "server", "as-engine"])
-def test_games_that_are_not_there_and_files_without_any(filled: Cli, tmp_path: Path, form: str) -> None:
-    nobody = filled("replay", form, "--player", "Nobody", code=ExitCode.ARCHIVE)
-    assert nobody.stderr == "Error: No games to replay match these filters; `ics-recorder games` lists the games.\n"
+def test_missing_games_and_files_without_games_are_reported(filled: Cli, tmp_path: Path, form: str) -> None:
+    unmatched = filled("replay", form, "--player", "Nobody", code=ExitCode.ARCHIVE)
+    assert unmatched.stderr == "Error: No games to replay match these filters; `ics-recorder games` lists the games.\n"
     talk, diary = tmp_path / "talk.log", tmp_path / "diary.log"
     talk.write_text("fics% Morphy tells you: hello\n")
     diary.write_text("Dear diary,\nI played chess.\n")
     assert f"There is no game in {talk}." in filled("replay", form, talk, code=ExitCode.INPUT).stderr
-    told = filled("replay", form, diary, code=ExitCode.INPUT).stderr
-    assert told.endswith("diary.log: has no line of a chess server or engine in its first 64 KiB\n")
+    output = filled("replay", form, diary, code=ExitCode.INPUT).stderr
+    assert output.endswith("diary.log: has no line of a chess server or engine in its first 64 KiB\n")
 
 
 @pytest.mark.usefixtures("interrupts")
-def test_an_engine_is_one_game(filled: Cli) -> None:
+def test_replay_as_engine_needs_one_game(filled: Cli) -> None:
     assert "an engine plays one: name its key" in filled("replay", "as-engine", code=ExitCode.USAGE).stderr

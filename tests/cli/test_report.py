@@ -35,7 +35,7 @@ def test_writes_one_file(cli: Cli, tmp_path: Path) -> None:
     assert cli("report", "last", "-o", "-").stdout_bytes == written
 
 
-def test_tells_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
+def test_invalid_report_arguments_are_reported(cli: Cli, tmp_path: Path) -> None:
     assert "No game" in cli("report", "ffff", code=4).stderr
     cli("report", code=2)
     assert "archive or a log" in cli("report", "last", "-o", cli.archive, "--force", code=5).stderr
@@ -48,7 +48,7 @@ def test_a_missing_extra_leaves_no_file(cli: Cli, tmp_path: Path, monkeypatch: p
     assert not out.exists()
 
 
-def test_the_page_has_pictures_that_obey_its_policy(cli: Cli) -> None:
+def test_the_pictures_of_a_page_obey_its_policy(cli: Cli) -> None:
     page = cli("report", "last", "-o", "-").stdout
     assert page.count('class="chart"') == 1  # whole seconds, all of them 0: no bars
     assert page.count("data-ply=") > 10

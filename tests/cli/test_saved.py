@@ -49,7 +49,7 @@ def test_every_way_in(cli: Cli, tmp_path: Path) -> None:
     assert not cli.archive.exists()
 
 
-def test_what_is_wrong_is_told_with_its_place(cli: Cli, tmp_path: Path) -> None:
+def test_an_error_in_a_file_is_reported_with_its_place(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "x.pgn"
     path.write_bytes(b'[White "A"]\n\n1. e4 e5 2. Ke3 1-0\n')
     assert "1 anomaly" in cli("convert", path).stderr
@@ -58,10 +58,10 @@ def test_what_is_wrong_is_told_with_its_place(cli: Cli, tmp_path: Path) -> None:
     assert (found["offset"], found["text"]) == (25, "Ke3")
 
 
-def test_losses_are_told(cli: Cli) -> None:
+def test_lost_information_is_reported(cli: Cli) -> None:
     years = PGN / "ficsgames-variants-by-year.pgn"
     assert "elapsed times" in cli("convert", "--style", "lichess", years).stderr
-    assert "Left out" not in cli("convert", "--style", "fics", years).stderr
+    assert "Excluded" not in cli("convert", "--style", "fics", years).stderr
 
 
 def test_saved_games_are_not_followed(cli: Cli) -> None:
@@ -83,19 +83,19 @@ def test_folders_of_saved_games_are_read_but_not_what_this_program_wrote(cli: Cl
     downloaded = folder / "downloaded.pgn"
     downloaded.write_bytes(BOARD.read_bytes())
     (folder / "match.bpgn").write_bytes(MATCH.read_bytes())
-    told = cli("import", folder).stdout
-    assert "downloaded.pgn: pgn" in told
-    assert "match.bpgn: bpgn" in told
+    output = cli("import", folder).stdout
+    assert "downloaded.pgn: pgn" in output
+    assert "match.bpgn: bpgn" in output
     games = len(cli.json("games", "--json"))
     assert games > 14
     cli("export", "pgn", "-o", folder / "all.pgn")
     cli("export", "bpgn", "-o", folder / "all.bpgn")
     with gzip.open(folder / "packed.pgn.gz", "wb") as packed:
         packed.write((folder / "all.pgn").read_bytes())
-    told = cli("import", folder).stdout
+    output = cli("import", folder).stdout
     for name in ("all.pgn", "all.bpgn", "packed.pgn.gz"):
-        assert f"{folder / name}: excluded, ics-recorder wrote it" in told
-    assert "(3 exported, 2 known): 0 games" in told
+        assert f"{folder / name}: excluded, ics-recorder wrote it" in output
+    assert "(3 exported, 2 known): 0 games" in output
     assert len(cli.json("games", "--json")) == games
     assert [row["status"] for row in cli.json("import", "-n", "--json", folder)].count("exported") == 3
     other = Cli(tmp_path / "other.sqlite")
@@ -103,8 +103,8 @@ def test_folders_of_saved_games_are_read_but_not_what_this_program_wrote(cli: Cl
     assert len(other.json("games", "--json")) == games
 
 
-def test_a_game_of_ours_behind_others_does_not_hide_them(cli: Cli, tmp_path: Path) -> None:
-    """Somebody collects games in one file, and adds some of ours."""
+def test_a_game_of_this_program_after_others_does_not_hide_them(cli: Cli, tmp_path: Path) -> None:
+    """A user collects games in one file and adds some of this program."""
     (tmp_path / "mixed.pgn").write_bytes(
         b'[Event "x"]\n[White "Ann"]\n\n1. e4 *\n\n[Event "y"]\n[White "Bob"]\n[RecorderKey "0f"]\n\n1. d4 *\n'
     )
@@ -112,7 +112,7 @@ def test_a_game_of_ours_behind_others_does_not_hide_them(cli: Cli, tmp_path: Pat
 
 
 def test_zone_and_day_of_saved_games(cli: Cli, tmp_path: Path) -> None:
-    """Times of day without a zone are read in the one that is given; the day counts where no tag tells one."""
+    """Times of day without a zone are read in the given zone; the given day applies where no tag contains one."""
     path = tmp_path / "a.pgn"
     dated = '[White "A"]\n[Black "B"]\n[Date "2013.07.01"]\n[Time "10:30:00"]\n\n1. e4 *\n\n'
     path.write_text(dated + '[White "C"]\n[Black "D"]\n\n1. d4 *\n')
@@ -131,7 +131,7 @@ def test_zone_and_day_of_saved_games(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pgn", "bpgn"])
-def test_a_log_read_as_saved_games_is_told(cli: Cli, kind: str) -> None:
+def test_a_log_read_as_saved_games_is_reported(cli: Cli, kind: str) -> None:
     assert f"gave no game when read as kind {kind}" in cli("import", "--kind", kind, GUESTS).stdout
 
 

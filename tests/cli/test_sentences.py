@@ -1,4 +1,4 @@
-"""One clear sentence where a command has nothing to print, or cannot know what is meant."""
+"""A command that has nothing to print, or cannot understand a value, prints one clear sentence."""
 
 from __future__ import annotations
 

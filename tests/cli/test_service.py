@@ -29,7 +29,7 @@ RECORD = main.commands["record"]
 @pytest.fixture
 def unit() -> configparser.ConfigParser:
     parser = configparser.ConfigParser(strict=True, interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as configparser's documentation has it
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as in configparser's documentation
     parser.read_string((EXAMPLES / "ics-recorder.service").read_text(encoding="utf-8"))
     return parser
 
@@ -148,14 +148,14 @@ async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
     ]
 
 
-def test_what_another_try_cannot_mend_is_not_tried_again(unit: configparser.ConfigParser) -> None:
+def test_a_failure_that_a_retry_cannot_fix_is_not_retried(unit: configparser.ConfigParser) -> None:
     service = unit["Service"]
     statuses = {ExitCode(int(status)) for status in service["RestartPreventExitStatus"].split()}
     assert statuses == {ExitCode.USAGE, ExitCode.JOURNAL, ExitCode.LOGIN}
     assert (service["Restart"], service["KillSignal"]) == ("on-failure", "SIGTERM")
 
 
-def test_what_is_written_stands_in_the_units_own_folder(unit: configparser.ConfigParser) -> None:
+def test_the_unit_writes_only_in_its_own_folder(unit: configparser.ConfigParser) -> None:
     values = tomllib.loads((EXAMPLES / "record.toml").read_text(encoding="utf-8"))
     paths = values["global"] | values["record"]
     for name in ("journal-dir", "db", "pgn", "log"):
@@ -189,7 +189,9 @@ def test_options_that_are_commented_out_exist(unit: configparser.ConfigParser) -
     assert f"\n#LoadCredential={CREDENTIAL}:" in (EXAMPLES / "ics-recorder.service").read_text(encoding="utf-8")
 
 
-def test_the_password_is_what_the_service_manager_hands_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_password_is_read_from_the_service_managers_credential(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ICS_RECORDER_PASSWORD", raising=False)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     (tmp_path / CREDENTIAL).write_text("s3cret word\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``show``: one game."""
+"""``show`` prints one game."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_raw_says_when_the_lines_are_gone(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("spec", ["zzz", "last~99", "ffffffffffff"])
-def test_no_such_game(filled: Cli, spec: str) -> None:
+def test_an_unknown_game_is_reported(filled: Cli, spec: str) -> None:
     assert filled("show", spec, code=ExitCode.ARCHIVE).stderr.startswith("Error: ")
 
 

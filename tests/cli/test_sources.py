@@ -25,8 +25,8 @@ def test_forget_undoes_an_import(filled: Cli) -> None:
     assert filled.json("import", "--json", WATCHER)[0]["games"] == 5
 
 
-def test_what_is_forgotten_comes_back_only_by_its_name(cli: Cli, tmp_path: Path) -> None:
-    """Not with its folder, not when it has grown, not by a rebuild."""
+def test_a_forgotten_log_returns_only_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    """It does not return with its folder, when it has grown, or by a rebuild."""
     (logs := tmp_path / "logs").mkdir()
     kept, gone = logs / "kept.raw", logs / "gone.raw"
     kept.write_bytes(ADJOURNED.read_bytes())
@@ -35,9 +35,9 @@ def test_what_is_forgotten_comes_back_only_by_its_name(cli: Cli, tmp_path: Path)
     ident = next(row["id"] for row in cli.json("sources", "--json") if row["name"] == "gone.raw")
     cli("sources", "forget", ident)
     for _ in range(2):
-        told = cli("import", logs).stdout
-        assert f"{gone}: excluded, it was removed before" in told
-        assert "1 forgotten, 1 known" in told
+        output = cli("import", logs).stdout
+        assert f"{gone}: excluded, it was removed before" in output
+        assert "1 forgotten, 1 known" in output
         cli("db", "rebuild", "--no-backup")
         assert [row["name"] for row in cli.json("sources", "--json")] == ["kept.raw"]
         gone.write_bytes(WATCHER.read_bytes())
@@ -45,7 +45,7 @@ def test_what_is_forgotten_comes_back_only_by_its_name(cli: Cli, tmp_path: Path)
     assert "2 known" in cli("import", logs).stdout
 
 
-def test_a_share_does_not_tell_what_was_forgotten(filled: Cli, tmp_path: Path) -> None:
+def test_a_share_does_not_contain_forgotten_sources(filled: Cli, tmp_path: Path) -> None:
     row = filled.json("sources", "--json")[1]
     filled("sources", "forget", row["id"])
     filled("db", "share", "-o", tmp_path / "shared.sqlite")
@@ -68,7 +68,7 @@ def test_the_groups_archive_is_the_commands(filled: Cli, tmp_path: Path) -> None
     assert len(filled.json("sources", "--json")) == 1
 
 
-def test_who_forgets_a_log_that_is_followed_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_forgetting_a_followed_log_prints_a_warning(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(WATCHER.read_bytes()[:15_000])
     resident = Resident(str(cli.archive), log, ReadOptions())

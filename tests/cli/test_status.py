@@ -1,4 +1,4 @@
-"""``status``: what is being recorded, what a crash left open, and how far the archive is."""
+"""``status``: running recordings, journals left open by a crash, and how much is in the archive."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def _begun(folder: Path, *, max_bytes: int = 1 << 26) -> JournalWriter:
     return journal
 
 
-def test_a_folder_that_is_not_there_is_no_peace(cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_folder_of_journals_is_reported(cli: Cli, tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
-    told = cli("status", "--journal-dir", nowhere, code=3).output
-    assert told == f"Error: There is no folder {nowhere}: name a folder of journals with --journal-dir.\n"
+    output = cli("status", "--journal-dir", nowhere, code=3).output
+    assert output == f"Error: There is no folder {nowhere}: name a folder of journals with --journal-dir.\n"
     env = {"XDG_DATA_HOME": str(tmp_path)}
-    told = cli("status", env=env).stderr
-    assert told == f"There is no folder {tmp_path / 'ics-recorder' / 'journals'}: nothing has been recorded yet.\n"
+    output = cli("status", env=env).stderr
+    assert output == f"There is no folder {tmp_path / 'ics-recorder' / 'journals'}: nothing has been recorded yet.\n"
     assert cli("status", "--json", env=env).stdout == "[]\n"
 
 
-def test_tells_how_far_the_archive_is(cli: Cli, tmp_path: Path) -> None:
+def test_status_prints_how_much_is_in_the_archive(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     where = ("status", "--journal-dir", folder)
     over = _begun(folder, max_bytes=20_000)
     over.close()
     living = _begun(folder)
     assert f"There is no archive {cli.archive} yet.\n" in cli(*where).stderr
-    (told,) = cli.json(*where, "--json")
-    assert (told["written"], told["unarchived_bytes"]) == (True, None)
+    (output,) = cli.json(*where, "--json")
+    assert (output["written"], output["unarchived_bytes"]) == (True, None)
     cli("import", living.path)
     living.received(b"x" * 1000)
     size = living.path.stat().st_size
@@ -59,34 +59,34 @@ def test_tells_how_far_the_archive_is(cli: Cli, tmp_path: Path) -> None:
     assert 1000 < int(behind.replace(",", "")) < 1100
     later = f"ics-recorder import --db {cli.archive} {folder}"
     assert re.search(rf"lacks [\d,]+ bytes of 1 journal whose recording has ended: {later}\n", result.stderr)
-    (told,) = cli.json(*where, "--json")
-    assert told["size_bytes"] == size
+    (output,) = cli.json(*where, "--json")
+    assert output["size_bytes"] == size
     cli("import", folder)
-    (told,) = cli.json(*where, "--json")
-    assert told["unarchived_bytes"] == 0
+    (output,) = cli.json(*where, "--json")
+    assert output["unarchived_bytes"] == 0
     assert f"{cli.archive} has every journal whose recording has ended.\n" in cli(*where).stderr
     living.close()
     assert re.search(r"lacks \d+ bytes of 1 journal whose recording has ended", cli(*where).stderr), "its end is new"
     assert "Nothing is being recorded" in cli(*where).stderr
 
 
-def test_tells_what_became_of_the_games_and_which_share_it_is(cli: Cli, tmp_path: Path) -> None:
+def test_status_prints_outcomes_of_games_and_their_shares(cli: Cli, tmp_path: Path) -> None:
     where = ("status", "--journal-dir", tmp_path)
     living = _begun(tmp_path)
-    (told,) = cli.json(*where, "--json")
-    assert (told["games"], told["share"]) == (None, None)
+    (output,) = cli.json(*where, "--json")
+    assert (output["games"], output["share"]) == (None, None)
     counts = {"matched": 1200, "whole": 1190, "partly": 0, "recovered": 7, "missed": 3}
     living.note("games", **(counts | {"missed": 2}), share=None)
     living.note("games", **counts, share="1/2")
     living.received(b"x" * 100_000)
-    (told,) = cli.json(*where, "--json")
-    assert (told["games"], told["share"]) == (counts, "1/2")
+    (output,) = cli.json(*where, "--json")
+    assert (output["games"], output["share"]) == (counts, "1/2")
     cells = cli(*where).stdout.splitlines()[1].split("\t")
     assert cells[9:11] == ["1,200 matched, 1,190 whole, 7 recovered, 3 missed", "1/2"]
     living.close()
 
 
-def test_what_was_forgotten_is_not_missed(cli: Cli, tmp_path: Path) -> None:
+def test_a_forgotten_journal_is_not_reported_as_missing(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     journal = _begun(folder)
     journal.close()
@@ -96,7 +96,7 @@ def test_what_was_forgotten_is_not_missed(cli: Cli, tmp_path: Path) -> None:
     assert "has every journal whose recording has ended" in cli("status", "--journal-dir", folder).stderr
 
 
-def test_what_a_crash_left_is_told_until_it_is_ended(cli: Cli, tmp_path: Path) -> None:
+def test_a_journal_left_open_by_a_crash_is_reported_until_it_is_ended(cli: Cli, tmp_path: Path) -> None:
     living = _begun(tmp_path / "living")
     folder = tmp_path / "journals"
     folder.mkdir()
@@ -108,7 +108,7 @@ def test_what_a_crash_left_is_told_until_it_is_ended(cli: Cli, tmp_path: Path) -
     assert cli(*where).stdout == ""
 
 
-def test_an_archive_that_is_none_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_reported(cli: Cli, tmp_path: Path) -> None:
     journal = _begun(tmp_path / "journals")
     cli.archive.write_bytes(b"no archive" * 100)
     result = cli("status", "--journal-dir", tmp_path / "journals")
@@ -146,11 +146,11 @@ async def test_the_exit_status_follows_a_recorder_through_an_outage(cli: Cli, tm
             while not re.search(r"_games_observed\{.*\} 1\n", text := cli("status", "--metrics", *asked[2:]).stdout):
                 await asyncio.sleep(0.1)
             labels = re.escape(f'{{server="{address}",pid="{run.process.pid}"}}')
-            (told,) = cli.json("status", "--json", *asked[2:])
-            assert (told["pid"], told["guest"], told["observed"]) == (run.process.pid, True, 1)
+            (output,) = cli.json("status", "--json", *asked[2:])
+            assert (output["pid"], output["guest"], output["observed"]) == (run.process.pid, True, 1)
             cells = cli("status", *asked[2:]).stdout.splitlines()[1].split("\t")
-            assert (cells[3:5], cells[-2]) == ([f"{told['user']} (guest)", "1"], str(run.process.pid))
-            assert told["user"].startswith("Guest")
+            assert (cells[3:5], cells[-2]) == ([f"{output['user']} (guest)", "1"], str(run.process.pid))
+            assert output["user"].startswith("Guest")
             for line in ("recorders 1", f"recording{labels} 1", f"outages_total{labels} 0"):
                 assert re.search(rf"^ics_recorder_{line}$", text, re.MULTILINE)
             assert re.search(rf"^ics_recorder_received_bytes_total{labels} [1-9]\d+$", text, re.MULTILINE)
@@ -186,8 +186,8 @@ def test_a_recorder_that_hangs_is_not_running(tmp_path: Path) -> None:
 
 
 def test_metrics_are_in_the_format_of_prometheus() -> None:
-    told = [_state(lag_ms=1_500, matched=3, whole=2, missed=1), _state(pid=8, server='a"\\\nb')]
-    text = metrics(told)
+    output = [_state(lag_ms=1_500, matched=3, whole=2, missed=1), _state(pid=8, server='a"\\\nb')]
+    text = metrics(output)
     assert text.endswith("\n")
     sample = re.compile(r'(?P<name>[a-z_]+)(?:\{server="(?:[^"\\\n]|\\[\\"n])*",pid="\d+"\})? \d+(?:\.\d+)?')
     typed: dict[str, str] = {}
@@ -211,5 +211,5 @@ def test_metrics_are_in_the_format_of_prometheus() -> None:
 
 @pytest.mark.parametrize("words", [("--check", "--metrics"), ("--check", "--json"), ("--metrics", "--json")])
 def test_one_output_at_a_time(words: tuple[str, str], cli: Cli, tmp_path: Path) -> None:
-    told = cli("status", *words, "--journal-dir", tmp_path, code=ExitCode.USAGE).output
-    assert "Choose one of --check, --metrics and --json." in told
+    output = cli("status", *words, "--journal-dir", tmp_path, code=ExitCode.USAGE).output
+    assert "Choose one of --check, --metrics and --json." in output

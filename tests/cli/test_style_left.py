@@ -1,4 +1,4 @@
-"""``record`` is stopped while the line is lost: the account's style stays changed, and that is said."""
+"""``record`` is stopped while disconnected: the account's style stays changed, and a message says so."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ SENTENCE = "The account has style 12 now and could not get its own back: it had 
 
 
 @in_loop
-async def test_stopped_while_the_line_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stop_while_disconnected_reports_the_changed_style(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
     log = tmp_path / "run.log"
     async with (

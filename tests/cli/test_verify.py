@@ -1,4 +1,4 @@
-"""``verify`` finds what does not agree."""
+"""``verify`` finds contradictions between archive and logs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_one_source(filled: Cli) -> None:
     assert [audit["id"] for audit in filled.json("verify", "--json", ident)] == [ident]
 
 
-def test_a_file_stands_in_for_bytes_that_are_not_kept(cli: Cli, tmp_path: Path) -> None:
+def test_the_file_is_read_where_no_bytes_are_kept(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(ADJOURNED.read_bytes())
     cli("import", "--no-keep-source", log)
@@ -78,7 +78,7 @@ def test_compressed_log_with_crazyhouse(cli: Cli) -> None:
     assert {tuple(audit["findings"]) for audit in cli.json("verify", "--json")} == {()}
 
 
-def test_every_clock_that_nothing_explains_is_named(cli: Cli, tmp_path: Path) -> None:
+def test_every_unexplained_clock_is_reported(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "clocks.pgn"
     log.write_text(
         '[Event "?"]\n[White "Ann"]\n[Black "Bob"]\n[Result "*"]\n[TimeControl "300+2"]\n\n'
