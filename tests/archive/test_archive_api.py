@@ -44,7 +44,7 @@ def some_game(archive: recorder.Archive, **filters: Any) -> recorder.Game:
 
 
 def log_of(archive: recorder.Archive, log: Path) -> str:
-    """The id of a log, as the filter ``source`` takes it."""
+    """Return the id of a log for the filter ``source``."""
     seen = (one.source for game in archive.games() for one in game.observations)
     return next(source.sha256 for source in seen if source is not None and source.name == log.name)
 
@@ -95,7 +95,7 @@ def test_every_line_of_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert next(str(game) for game in recorder.read_games("session.log")).startswith("Game ")
 
 
-def test_an_archive_is_created_unless_it_is_only_read(tmp_path: Path) -> None:
+def test_an_archive_is_created_unless_it_is_opened_read_only(tmp_path: Path) -> None:
     with pytest.raises(recorder.StorageError):
         recorder.Archive(tmp_path / "none.db", read_only=True)
     assert not (tmp_path / "none.db").exists()
@@ -125,7 +125,7 @@ def test_what_an_import_reports(tmp_path: Path) -> None:
     assert [outcome.status for outcome in report.outcomes] == ["new", "not-a-log"]
     assert tmp_path / "log.csv" in report.skipped
     assert report.games == len(list(archive.games(include=["examined", "setup", "empty"])))
-    assert report.failures == []  # a stray file in a folder is none
+    assert report.failures == []  # another file in a folder is no failure
     assert calls
     again = archive.import_logs(STANDARD)
     assert (again.outcomes[0].status, again.games) == ("known", 0)
@@ -151,7 +151,7 @@ def test_a_wrong_reading_option_is_refused_before_anything_is_read(
     assert list(archive) == []
 
 
-def test_reading_options_count(tmp_path: Path) -> None:
+def test_reading_options_apply(tmp_path: Path) -> None:
     archive = recorder.Archive(tmp_path / "games.db")
     archive.import_logs(ADJOURNED, server="example.org", date="2020-01-31", kind="raw", keep=False)
     game = next(archive.games(include=["empty"]))
@@ -159,7 +159,7 @@ def test_reading_options_count(tmp_path: Path) -> None:
     assert str(game.day) == "2020-01-31"
 
 
-def test_the_class_does_what_the_commands_do(tmp_path: Path) -> None:
+def test_the_class_gives_the_same_results_as_the_commands(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "games.db")
     cli("import", STANDARD)
     cli("export", "pgn", "--player", "Morphy", "--clock", "clk", "-o", tmp_path / "command.pgn")
@@ -292,7 +292,7 @@ def test_a_variant_that_python_chess_lacks_is_refused(archive: recorder.Archive)
 
 
 @pytest.mark.parametrize(("variant", "tag"), [("wild/5", "Variant"), ("losers", "RecorderVariant"), ("chess", None)])
-def test_python_chess_takes_the_tags(archive: recorder.Archive, variant: str, tag: str | None) -> None:
+def test_python_chess_reads_the_tags(archive: recorder.Archive, variant: str, tag: str | None) -> None:
     game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
     game.variant = variant
     found = game.to_chess()
@@ -302,7 +302,7 @@ def test_python_chess_takes_the_tags(archive: recorder.Archive, variant: str, ta
     assert type(found.end().board()) is chess.Board
 
 
-def test_the_notebook_picture_holds_nothing_that_a_sanitised_notebook_drops(archive: recorder.Archive) -> None:
+def test_a_sanitised_notebook_keeps_the_whole_picture(archive: recorder.Archive) -> None:
     game = some_game(archive, variant="chess", source=log_of(archive, STANDARD))
     game.reason = "<script>alert(1)</script>"
     html = game._repr_html_()

@@ -1,4 +1,4 @@
-"""A long log that is followed for the first time comes in pieces, and what cannot be appended is tried with pauses."""
+"""A long log is followed in pieces at first; games that cannot be appended are retried with pauses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.cli import WATCHER, Cli
 
 @pytest.mark.parametrize("log", [WATCHER, *LOGS[::7]], ids=lambda log: log.name)
 @pytest.mark.parametrize("keep", [True, False])
-def test_in_pieces_it_is_what_one_import_gives(
+def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
@@ -49,7 +49,7 @@ def test_in_pieces_it_is_what_one_import_gives(
     assert (pgn_keys(pgn) if pgn.exists() else []) == before, "an archive that is new finds them in the file"
 
 
-def test_games_and_events_of_all_pieces_are_given_once(
+def test_games_and_events_of_all_pieces_are_written_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
@@ -68,13 +68,11 @@ def test_games_and_events_of_all_pieces_are_given_once(
     assert resident.finish(), resident.problem
     assert first == [True], "it was not imported as a whole"
     assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == 5
-    told = [json.loads(line) for line in events.getvalue().splitlines()]
-    assert len([one for one in told if one["event"] == "game_started"]) == 5
+    output = [json.loads(line) for line in events.getvalue().splitlines()]
+    assert len([one for one in output if one["event"] == "game_started"]) == 5
 
 
-def test_a_pgn_that_cannot_be_written_is_tried_with_pauses(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_pgn_is_retried_with_pauses(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(STREAM)
     journal.close()

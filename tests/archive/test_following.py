@@ -1,4 +1,4 @@
-"""What an archive holds of a log that grows: at every moment what has come, at last what one import gives."""
+"""The archive of a growing log has all complete lines at every moment, and finally equals that of one import."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LOGS = sorted(SERVER.glob("*/*.raw*"))
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What failed is tried again at once."""
+    """Retry failures at once."""
     monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 0.0)
 
 
@@ -61,12 +61,12 @@ def games_of(cli: Cli) -> list[dict[str, Any]]:
     games = [json.loads(line) for line in cli("export", "games", "--include", "empty").stdout.splitlines()]
     for game in games:
         for seen in game["sources"]:
-            seen.pop("name")  # only the file's
+            seen.pop("name")  # it names only the file
     return games
 
 
 def witnesses_of(cli: Cli) -> dict[str, dict[str, Any]]:
-    """Games as the log tells them: halves of an adjourned one are two."""
+    """Return the games of each source: both halves of an adjourned game are separate."""
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         games = archive.games(GameFilter(min_plies=0, witnesses=True))
         return {game.key: json.loads(json.dumps(game_object(game))) for game in games}
@@ -84,7 +84,7 @@ def everything(cli: Cli) -> tuple[Any, ...]:
 
 
 def pgn_keys(path: Path) -> list[str]:
-    """Keys in the order of the file."""
+    """Return the keys in the order of the file."""
     return [line.split('"')[1] for line in path.read_text().splitlines() if line.startswith('[RecorderKey "')]
 
 
@@ -92,10 +92,10 @@ def pgn_keys(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_at_last_it_is_what_one_import_gives(
+def test_a_followed_log_gives_the_same_archive_as_one_import(
     cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the pieces, however often it was killed, though others import the same log meanwhile."""
+    """This holds for pieces of any size, after any number of kills, and while others import the same log."""
     chance = random.Random(seed)
     log = chance.choice(LOGS)
     data = (gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes())[:60_000]
@@ -134,7 +134,7 @@ def test_at_last_it_is_what_one_import_gives(
     assert "agrees" in cli("verify").stdout
 
 
-def test_a_ply_is_there_when_its_line_is(cli: Cli, tmp_path: Path) -> None:
+def test_a_ply_is_stored_when_its_line_is_complete(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     resident = follow(cli, log)
     begin = STREAM.index(b"<12>", 8_000)
@@ -150,7 +150,7 @@ def test_a_ply_is_there_when_its_line_is(cli: Cli, tmp_path: Path) -> None:
     cli("db", "check")
 
 
-def test_a_result_is_there_before_the_game_is_given_out(cli: Cli, tmp_path: Path) -> None:
+def test_a_result_is_stored_when_its_line_is_complete(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     resident = follow(cli, journal.path)
     end = STREAM.index(b"\n", END) + 8
@@ -183,7 +183,7 @@ def test_a_locked_archive_is_filled_later(cli: Cli, tmp_path: Path, monkeypatch:
     assert len(games_of(cli)) == 5
 
 
-def test_a_broken_archive_is_told_and_never_raises(cli: Cli, tmp_path: Path) -> None:
+def test_a_corrupt_archive_is_reported_and_raises_nothing(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM)
     cli.archive.write_bytes(b"SQLite format 3\x00" + b"no database" * 999)
@@ -195,7 +195,7 @@ def test_a_broken_archive_is_told_and_never_raises(cli: Cli, tmp_path: Path) -> 
     assert resident.problem is None
 
 
-def test_an_archive_that_is_replaced_gets_what_it_lacks(cli: Cli, tmp_path: Path) -> None:
+def test_a_replaced_archive_gets_the_games_it_lacks(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
     resident = follow(cli, log)
@@ -213,8 +213,8 @@ def test_an_archive_that_is_replaced_gets_what_it_lacks(cli: Cli, tmp_path: Path
 
 
 @pytest.mark.parametrize("with_pgn", [False, True])
-def test_nobody_replaces_an_archive_that_is_being_written(cli: Cli, tmp_path: Path, with_pgn: bool) -> None:
-    """Its locks are those of a process: whatever else this one does with the file must not let go of them."""
+def test_an_archive_being_written_cannot_be_replaced(cli: Cli, tmp_path: Path, with_pgn: bool) -> None:
+    """Its locks belong to the process: no other use of the file by this process may release them."""
     log, other = tmp_path / "session.log", tmp_path / "other.log"
     append(log, STREAM[:END])
     append(other, ADJOURNED.read_bytes())
@@ -223,9 +223,9 @@ def test_nobody_replaces_an_archive_that_is_being_written(cli: Cli, tmp_path: Pa
     resident.look(settle=True)
     second.look(settle=True)
     rebuild = [sys.executable, "-m", "recorder", "db", "rebuild", "--db", str(cli.archive)]
-    told = subprocess.run(rebuild, capture_output=True, text=True, check=False)
-    assert told.returncode == 4, told.stderr
-    assert "in use by another program" in told.stderr
+    output = subprocess.run(rebuild, capture_output=True, text=True, check=False)
+    assert output.returncode == 4, output.stderr
+    assert "in use by another program" in output.stderr
     append(log, STREAM[END:])
     resident.look()
     assert resident.finish()
@@ -235,7 +235,7 @@ def test_nobody_replaces_an_archive_that_is_being_written(cli: Cli, tmp_path: Pa
 
 
 @pytest.mark.parametrize("way", ["renamed", "cut", "replaced"])
-def test_a_rotated_log_is_read_to_its_end_and_the_new_one_begun(cli: Cli, tmp_path: Path, way: str) -> None:
+def test_a_rotated_log_is_read_to_its_end_before_the_new_one(cli: Cli, tmp_path: Path, way: str) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:-800])
     resident = follow(cli, log)
@@ -244,17 +244,17 @@ def test_a_rotated_log_is_read_to_its_end_and_the_new_one_begun(cli: Cli, tmp_pa
     if way == "renamed":
         log.rename(tmp_path / "session.log.1")
         log.write_bytes(ADJOURNED.read_bytes())
-        told = "was renamed to session.log.1"
+        output = "was renamed to session.log.1"
     elif way == "cut":
         resident.look()
         log.write_bytes(ADJOURNED.read_bytes()[:3_000])
-        told = "became shorter"
+        output = "became shorter"
     else:
         resident.look()
         log.write_bytes(ADJOURNED.read_bytes() + b"\n" * len(STREAM))
-        told = "was replaced"
+        output = "was replaced"
     resident.look()
-    assert resident.replaced == told
+    assert resident.replaced == output
     resident.look()
     if way == "cut":
         log.write_bytes(ADJOURNED.read_bytes())
@@ -275,7 +275,7 @@ def test_a_compressed_log_may_grow_too(cli: Cli, tmp_path: Path) -> None:
     assert len(games_of(cli)) == 5
 
 
-def test_a_journal_that_a_power_cut_made_shorter_is_no_second_source(cli: Cli, tmp_path: Path) -> None:
+def test_a_journal_shortened_by_a_power_cut_stays_one_source(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     for begin in range(0, len(STREAM), 500):
         journal.received(STREAM[begin : begin + 500])
@@ -289,7 +289,7 @@ def test_a_journal_that_a_power_cut_made_shorter_is_no_second_source(cli: Cli, t
     assert everything(cli) == everything(other)
 
 
-def test_an_unfinished_line_of_an_open_journal_is_not_there_yet(cli: Cli, tmp_path: Path) -> None:
+def test_an_unfinished_line_of_an_open_journal_is_not_stored_yet(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     begin = STREAM.index(b"<12>", 12_000)
     journal.received(STREAM[: begin + 40])
@@ -303,7 +303,7 @@ def test_an_unfinished_line_of_an_open_journal_is_not_there_yet(cli: Cli, tmp_pa
     assert cli.json("anomalies", "--json") == []
 
 
-def test_verify_while_it_is_written(cli: Cli, tmp_path: Path) -> None:
+def test_verify_agrees_while_the_archive_is_written(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     resident = follow(cli, journal.path)
     journal.received(STREAM[:END])
@@ -314,7 +314,7 @@ def test_verify_while_it_is_written(cli: Cli, tmp_path: Path) -> None:
     cli("db", "check")
 
 
-def test_whoever_is_forgotten_meanwhile_does_not_come_in(cli: Cli, tmp_path: Path) -> None:
+def test_a_player_erased_while_following_is_excluded(cli: Cli, tmp_path: Path) -> None:
     other = Cli(tmp_path / "other.sqlite")
     other("import", WATCHER)
     games = sorted(games_of(other), key=lambda game: game["sources"][0]["offset"])
@@ -335,10 +335,10 @@ def test_whoever_is_forgotten_meanwhile_does_not_come_in(cli: Cli, tmp_path: Pat
     assert len(games_of(cli)) == len(others)
 
 
-# -- games that are over ---------------------------------------------------------------------------------------------
+# -- finished games --------------------------------------------------------------------------------------------------
 
 
-def test_what_is_over() -> None:
+def test_when_a_game_is_over() -> None:
     assert is_over("result", 100, 0)
     assert is_over("adjourned", 100, 0)
     assert not is_over("log-ends", 0, 100)
@@ -382,7 +382,7 @@ def test_each_game_is_appended_once_however_often_the_program_dies(cli: Cli, tmp
     assert sorted(pgn.read_text().split("[Event ")) == sorted(whole)
 
 
-def test_a_game_is_appended_when_its_end_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_game_is_appended_when_its_end_is_reported(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     games = finished(pgn)
     resident = follow(cli, log, games)
@@ -394,7 +394,7 @@ def test_a_game_is_appended_when_its_end_is_told(cli: Cli, tmp_path: Path) -> No
         assert (len(pgn_keys(pgn)) if pgn.exists() else 0) == over
 
 
-def test_a_game_whose_end_was_told_is_not_appended_again_after_a_crash(cli: Cli, tmp_path: Path) -> None:
+def test_a_finished_game_is_not_appended_again_after_a_crash(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     pgn = tmp_path / "games.pgn"
     journal.received(STREAM[: STREAM.index(b"\n", END) + 8])
@@ -412,10 +412,8 @@ LEFT = STREAM[: STREAM.index(b"\n", MIDDLE) + 1] + b"\nRemoving game 1 from obse
 
 
 @pytest.mark.parametrize("stream", [LEFT, STREAM[:MIDDLE]], ids=["no longer observed", "in mid-game"])
-def test_a_game_that_a_crash_has_cut_is_appended_once_and_when_its_journal_is_ended(
-    cli: Cli, tmp_path: Path, stream: bytes
-) -> None:
-    """Before, a later part of the journal could go on with it: nobody knows that it ended."""
+def test_a_game_cut_by_a_crash_is_appended_once_its_journal_is_ended(cli: Cli, tmp_path: Path, stream: bytes) -> None:
+    """Until then a later part of the journal may continue the game."""
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(stream)
     left, pgn = tmp_path / "left" / journal.path.name, tmp_path / "games.pgn"
@@ -458,7 +456,7 @@ def test_a_game_that_was_appended_before_its_end_is_not_appended_again(cli: Cli,
     assert len(keys) == len(set(keys))
 
 
-def test_a_final_end_that_could_not_be_appended_is_later(cli: Cli, tmp_path: Path) -> None:
+def test_a_final_end_that_could_not_be_appended_is_appended_later(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(LEFT)
     journal.close()
@@ -488,7 +486,7 @@ def test_two_programs_that_append_the_same_games_write_each_once(tmp_path: Path)
     assert one.games + other.games == len(games)
 
 
-def test_what_stands_in_the_file_stays(cli: Cli, tmp_path: Path) -> None:
+def test_existing_text_of_the_file_is_kept(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     mine = '[Event "my own"]\n[Result "*"]\n\n1. e4 *'  # without an end of line
     pgn.write_text(mine)
@@ -512,9 +510,7 @@ def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
     assert games.games == 5
 
 
-def test_a_file_that_cannot_be_written_gets_its_games_later(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_file_gets_its_games_later(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     pgn.mkdir()
@@ -530,7 +526,7 @@ def test_a_file_that_cannot_be_written_gets_its_games_later(
     assert len(pgn_keys(pgn)) == 5
 
 
-def test_a_game_that_cannot_be_written_keeps_no_other_out(
+def test_a_game_that_cannot_be_written_does_not_block_others(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
@@ -550,7 +546,7 @@ def test_a_game_that_cannot_be_written_keeps_no_other_out(
     assert len(pgn_keys(pgn)) == 4
 
 
-def test_a_pgn_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pgn_in_an_unwritable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pgn = tmp_path / "games.pgn"
     pgn.touch()
     refuse_unwritable(str(pgn))
@@ -562,8 +558,8 @@ def test_a_pgn_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, mon
 # -- the stream of events --------------------------------------------------------------------------------------------
 
 
-def as_told(lines: str) -> tuple[dict[str, dict[str, Any]], list[tuple[str, str]]]:
-    """Each game with all that the events say of it, read as in docs/reference/formats.md; which have ended, and how."""
+def from_events(lines: str) -> tuple[dict[str, dict[str, Any]], list[tuple[str, str]]]:
+    """Read events by docs/reference/formats.md; return the fields of each game, and key and result of ended ones."""
     games: dict[str, dict[str, Any]] = {}
     ended = []
     for event in map(json.loads, lines.splitlines()):
@@ -593,7 +589,7 @@ def as_told(lines: str) -> tuple[dict[str, dict[str, Any]], list[tuple[str, str]
 
 
 def documented() -> dict[str, set[str]]:
-    """The events in docs/reference/formats.md with their fields."""
+    """Return the events in docs/reference/formats.md with their fields."""
     text = FORMATS.read_text(encoding="utf-8")
     table = text[text.index("\n## Events ") :].split("\n\n")[2]
     rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()[2:]]
@@ -614,10 +610,10 @@ DOCUMENTED = documented()
         ("b09_crazyhouse/observer_GuestXz.raw.gz", "holdings"),
     ],
 )
-def test_what_is_learned_later_is_told_and_takes_nothing_back(
+def test_facts_that_arrive_later_are_emitted_without_a_takeback(
     cli: Cli, tmp_path: Path, log_name: str, seen: str
 ) -> None:
-    """The moves before a game was joined, from its list, replace none; the hands come a line later than the move."""
+    """Moves of a list before the first board replace none; holdings arrive one line after the move."""
     data = (SERVER / log_name).read_bytes()
     data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:25_000]
     log, out = tmp_path / "session.log", io.StringIO()
@@ -631,15 +627,15 @@ def test_what_is_learned_later_is_told_and_takes_nothing_back(
     assert "takeback" not in {event["event"] for event in events}
     if seen == "game_changed":
         assert [event["start_fen"] for event in events if "start_fen" in event and event["event"] == seen] == [None] * 2
-    told, _ = as_told(out.getvalue())
+    output, _ = from_events(out.getvalue())
     games = witnesses_of(cli)
-    assert told == {key: {name: game[name] for name in told[key]} for key, game in games.items()}
+    assert output == {key: {name: game[name] for name in output[key]} for key, game in games.items()}
 
 
 @pytest.mark.parametrize(
     "log_name", ["b01_standard/observer_Watcher.raw", "a06_chatter_takebacks/observer_Euwe.raw.gz"]
 )
-def test_the_stream_tells_every_ply_once(cli: Cli, tmp_path: Path, log_name: str) -> None:
+def test_the_stream_contains_every_ply_once(cli: Cli, tmp_path: Path, log_name: str) -> None:
     data = (SERVER / log_name).read_bytes()
     data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:100_000]
     log, out = tmp_path / "session.log", io.StringIO()
@@ -649,16 +645,16 @@ def test_the_stream_tells_every_ply_once(cli: Cli, tmp_path: Path, log_name: str
         append(log, data[begin : begin + 777])
         resident.look()
         if number % 40 == 39:
-            resident.close()  # after a failure it begins anew
+            resident.close()  # as after a failure
     resident.finish()
     games = {game["key"]: game for game in games_of(cli)}
-    told, ended = as_told(out.getvalue())
-    assert sorted(told) == sorted(games)
-    assert told == {key: {name: game[name] for name in told[key]} for key, game in games.items()}
+    output, ended = from_events(out.getvalue())
+    assert sorted(output) == sorted(games)
+    assert output == {key: {name: game[name] for name in output[key]} for key, game in games.items()}
     assert {(key, game["result"]) for key, game in games.items() if game["reason"]} <= set(ended)
 
 
-def test_each_ply_is_printed_when_it_comes(cli: Cli, tmp_path: Path) -> None:
+def test_each_ply_is_emitted_when_its_line_arrives(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", io.StringIO()
     resident = follow(cli, log, Ticker(out))
     append(log, STREAM[:9_000])
@@ -670,7 +666,7 @@ def test_each_ply_is_printed_when_it_comes(cli: Cli, tmp_path: Path) -> None:
         assert printed == sum(len(game["plies"]) for game in games_of(cli))
 
 
-def test_a_reader_that_goes_away_stops_nothing(cli: Cli, tmp_path: Path) -> None:
+def test_a_closed_pipe_of_events_does_not_stop_following(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     reader, writer = os.pipe()
     os.close(reader)
@@ -686,10 +682,10 @@ def test_a_reader_that_goes_away_stops_nothing(cli: Cli, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_a_slow_reader_does_not_hold_the_archive_up_for_long(
+def test_a_slow_event_reader_delays_the_archive_only_briefly(
     cli: Cli, tmp_path: Path, reads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """He gets whole lines only, and all of them or the first ones."""
+    """The reader gets complete lines only: all of them, or the first ones."""
     monkeypatch.setattr(recorder.archive.event_lines, "_MOST_BYTES", 20_000)
     monkeypatch.setattr(recorder.archive.event_lines, "_PATIENCE_S", 60.0 if reads else 0.2)
     log, out = tmp_path / "session.log", io.StringIO()
@@ -747,7 +743,7 @@ def test_a_journal_whose_folder_is_removed_is_read_to_its_end(cli: Cli, tmp_path
 
 
 def test_a_log_whose_successor_is_still_empty_is_read_on(cli: Cli, tmp_path: Path) -> None:
-    """logrotate's ``create``: the writer holds the old one until it is told to let go."""
+    """With logrotate's ``create`` the writer keeps the old file open until it gets a signal."""
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
     resident = follow(cli, log)
@@ -765,7 +761,7 @@ def test_a_log_whose_successor_is_still_empty_is_read_on(cli: Cli, tmp_path: Pat
     assert sorted(source["games"] for source in cli.json("sources", "--json")) == [1, 5]
 
 
-def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
+def test_two_processes_that_follow_one_log_both_finish(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 5.0)
@@ -787,7 +783,7 @@ def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
 
 
 class _BegunTogether:
-    """A clock of journals that all begin at the same nanosecond."""
+    """A clock with which all journals begin at the same nanosecond."""
 
     def utc_ns(self) -> int:
         return 1_700_000_000_000_000_000
@@ -797,10 +793,10 @@ class _BegunTogether:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_two_journals_of_one_millisecond_give_what_one_import_gives(
+def test_journals_that_begin_together_give_the_same_archive_as_one_import(
     cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Games of equal facts: whichever journal is read first, and however often, each game has the key it has there."""
+    """Games with equal facts get the same keys in any order of reading."""
     chance = random.Random(seed)
     monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     monkeypatch.setattr("recorder.journal.writer.secrets.token_hex", lambda _: f"{chance.randrange(1 << 64):016x}")
@@ -827,7 +823,9 @@ def test_two_journals_of_one_millisecond_give_what_one_import_gives(
     for name, pgn in zip(names, pgns, strict=True):
         sources = [(game.key, game.observations[0].source) for game in games]
         own = sorted(key for key, source in sources if source and source.name == name)
-        assert sorted(pgn_keys(pgn)) == own or seed % 2  # who is behind by a whole game may move one that was appended
+        assert (
+            sorted(pgn_keys(pgn)) == own or seed % 2
+        )  # a process that is a game behind may change the key of an appended game
     fresh = Cli(tmp_path / "fresh.sqlite")
     fresh("import", tmp_path / "j")
     assert everything(cli) == everything(fresh)

@@ -1,4 +1,4 @@
-"""``--pgn`` of games that an outage or the recorder's end leaves open: one entry each, replaced when they go on."""
+"""``--pgn`` of games left open by an outage or the recorder's end: one entry each, replaced when they continue."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ FOREIGN = (
 
 
 class IdleMachine:
-    """A journal's clock: a millisecond passes whenever it is read.
+    """A journal's clock: each reading adds a millisecond.
 
-    Recorded boards that arrive again some seconds later, as on a busy machine, contradict their printed clocks and are
-    another game.
+    On a busy machine recorded boards may arrive again some seconds later, contradict their printed clocks, and then
+    belong to another game.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ CLOCK = IdleMachine()
 
 
 class Recorder:
-    """A recorder with ``--pgn``, its journals and its archive's process, in this process."""
+    """A recorder with ``--pgn``, its journals and its archive, in this process."""
 
     def __init__(self, cli: Cli, pgn: object) -> None:
         self._orders = Orders(str(cli.archive), str(pgn), False, None, 30.0)
@@ -62,14 +62,14 @@ class Recorder:
         self._archiving.take_unfinished()
 
     def connect(self) -> JournalWriter:
-        """The journal of a connection, at its beginning."""
+        """Begin the journal of a connection."""
         journal = JournalWriter(self._folder, host="h", port=1, role="record", sync=Sync.OS, clock=CLOCK)
         self._child.sign(journal)
         self._archiving._take(journal.path, left=False)
         return journal
 
     def receive(self, journal: JournalWriter, *data: bytes) -> None:
-        """More of a connection, and its games in the PGN."""
+        """Record more of a connection; return its games in the PGN."""
         for piece in data:
             journal.received(piece)
             self._archiving.look()
@@ -78,7 +78,7 @@ class Recorder:
         finished.wait()
 
     def record(self, stream: bytes) -> None:
-        """A connection from its beginning to its loss."""
+        """Record a connection from its beginning to its loss."""
         journal = self.connect()
         journal.received(stream)
         self._archiving.look()
@@ -98,7 +98,7 @@ def open_entries(path: Path) -> list[str]:
     return [text for text in entries(path) if "{Log ends here} *" in text.replace("\n", " ")]
 
 
-def test_a_game_that_goes_on_after_an_outage_is_written_once(cli: Cli, tmp_path: Path) -> None:
+def test_a_game_that_continues_after_an_outage_is_written_once(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     recorder = Recorder(cli, pgn)
     recorder.record(STREAM[:MIDDLE])
@@ -112,7 +112,7 @@ def test_a_game_that_goes_on_after_an_outage_is_written_once(cli: Cli, tmp_path:
     assert len(games_of(cli)) == PLAYED
 
 
-def test_a_game_that_is_open_at_the_end_is_written_and_replaced_when_it_goes_on(cli: Cli, tmp_path: Path) -> None:
+def test_an_open_game_is_written_at_the_end_and_replaced_when_it_continues(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     pgn.write_bytes(FOREIGN)
     first = Recorder(cli, pgn)
@@ -144,7 +144,7 @@ def test_a_game_that_is_open_at_the_end_is_written_and_replaced_when_it_goes_on(
     assert pgn.read_bytes() == before
 
 
-def test_a_recorder_that_is_killed_owes_its_open_games(cli: Cli, tmp_path: Path) -> None:
+def test_open_games_of_a_killed_recorder_are_written_later(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     Recorder(cli, pgn).record(STREAM[:MIDDLE])  # killed
     Recorder(cli, pgn)._archiving.look()  # killed, too
@@ -163,7 +163,7 @@ def test_a_recorder_that_is_killed_owes_its_open_games(cli: Cli, tmp_path: Path)
 
 
 def test_a_game_that_ends_replaces_its_entry_at_once_and_for_good(cli: Cli, tmp_path: Path) -> None:
-    """Its end arrives alone, and the recorder is killed before the archive has settled."""
+    """The end line arrives alone, and the recorder is killed before the archive is up to date."""
     pgn = tmp_path / "x.pgn"
     game = Played(0, [1_000 + ply * ply % 7 * 300 + ply for ply in range(30)])
     spans = (-1_000, 15_000), (20_000, 90_000)
@@ -181,7 +181,7 @@ def test_a_game_that_ends_replaces_its_entry_at_once_and_for_good(cli: Cli, tmp_
     assert (len(entries(pgn)), len(games_of(cli))) == (1, 1)
 
 
-def test_a_long_journal_that_is_compressed_owes_its_open_games(cli: Cli, tmp_path: Path) -> None:
+def test_open_games_of_a_long_compressed_journal_are_written_later(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     chat = b"".join(b"Ann(C) tells you: %s\n\r" % os.urandom(30).hex().encode() for _ in range(2_000))
     recorder = Recorder(cli, pgn)
@@ -190,7 +190,7 @@ def test_a_long_journal_that_is_compressed_owes_its_open_games(cli: Cli, tmp_pat
     assert len(open_entries(pgn)) == 1
 
 
-def test_it_goes_on_and_is_left_open_again(cli: Cli, tmp_path: Path) -> None:
+def test_a_game_that_continues_and_is_left_open_again_has_one_entry(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     lengths = []
     for stream in (STREAM[:EARLIER], STREAM[:MIDDLE], STREAM[:EARLIER]):
@@ -230,7 +230,7 @@ def test_an_open_entry_is_known_whatever_the_order_of_its_tags(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
-def test_other_text_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
+def test_other_text_of_the_file_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
     path = tmp_path / "x.pgn"
     pieces = [
         b'; [RecorderKey "aa"] in a comment\n',
@@ -265,9 +265,7 @@ def test_other_text_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
     ],
     ids=["byte order mark", "gap in a comment", "two blank lines", "comment without an end"],
 )
-def test_an_entry_that_an_editor_changed_is_replaced_whole(
-    tmp_path: Path, before: bytes, left: bytes, after: bytes
-) -> None:
+def test_an_edited_entry_is_replaced_as_a_whole(tmp_path: Path, before: bytes, left: bytes, after: bytes) -> None:
     path = tmp_path / "x.pgn"
     path.write_bytes(before + left + after)
     file = PgnFile(path)
@@ -282,7 +280,7 @@ def test_a_program_that_waited_for_the_lock_writes_into_the_new_file(tmp_path: P
     file = PgnFile(link)
     waiting = threading.Thread(target=append_to, args=(link, entry("bb", "1-0")))
     waiting.start()
-    time.sleep(0.1)  # it waits for the lock of the file as it was
+    time.sleep(0.1)  # it waits for the lock of the old file
     file.replace(file.entries(MARK, ["aa"]), entry("aa", "0-1"))
     waiting.join()
     assert path.read_bytes() == entry("aa", "0-1") + entry("bb", "1-0")
@@ -295,7 +293,7 @@ def append_to(path: Path, text: bytes) -> None:
     file.close()
 
 
-def test_a_disk_that_is_full_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.pgn"
     path.write_bytes(entry("aa", "*"))
     file = PgnFile(path)

@@ -1,4 +1,4 @@
-"""Lines by their offsets, however the bytes are cut."""
+"""Lines of kept bytes by their offsets, for any chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of a log that go on differently: the PGN and the events name their games as the archive does."""
+"""Copies of a log that continue differently: the PGN and the events have the keys of the archive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def follow(cli: Cli, log: Path, pgn: Path, events: io.StringIO | None = None) ->
 
 
 def tail_of(rank: int) -> bytes:
-    """An end with which the whole has a small hash (0) or a great one (1)."""
+    """Return an end that gives the whole log a small hash (0) or a large one (1)."""
     tails = (b"fics%% log %d\n\r" % number for number in range(100))
     return sorted(tails, key=lambda tail: hashlib.sha256(STREAM + tail).digest())[-rank]
 
@@ -53,7 +53,7 @@ def test_a_second_log_of_a_session(cli: Cli, tmp_path: Path, rank: int) -> None:
     assert {json.loads(line)["key"] for line in events.getvalue().splitlines()} == keys_of(cli, "b.raw")
 
 
-def test_a_copy_that_takes_the_keys_doubles_no_game(cli: Cli, tmp_path: Path) -> None:
+def test_a_copy_that_gets_the_keys_duplicates_no_game(cli: Cli, tmp_path: Path) -> None:
     ours, other, pgn = tmp_path / "b.raw", tmp_path / "a.raw", tmp_path / "b.pgn"
     ours.write_bytes(STREAM + tail_of(1))
     other.write_bytes(STREAM + tail_of(0))

@@ -1,4 +1,4 @@
-"""A PGN gets the games of those journals whose recorder was told so, whoever finds them after a crash."""
+"""After a crash any recorder appends the games of a journal to the PGN named in the journal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.cli import Cli
 
 
 def left_open(cli: Cli, folder: Path, pgn: Path | None) -> Path:
-    """A journal of a recorder that was told to append to this PGN, and killed before the archive knew of it."""
+    """A journal that names this PGN, of a recorder that was killed before the import."""
     child = ArchiveChild(str(cli.archive), print, pgn=None if pgn is None else str(pgn))
     writer = JournalWriter(folder / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
     child.sign(writer)
@@ -26,7 +26,7 @@ def left_open(cli: Cli, folder: Path, pgn: Path | None) -> Path:
 
 
 def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
-    """A recorder that records nothing; what it said, and how many games it appended."""
+    """Run a recorder that records nothing; return its messages and the number of appended games."""
     said: list[str] = []
     child = ArchiveChild(str(cli.archive), said.append, pgn=None if pgn is None else str(pgn))
 
@@ -39,7 +39,7 @@ def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
     return said, child.appended
 
 
-def test_another_recorder_gives_the_games_where_they_were_to_go(cli: Cli, tmp_path: Path) -> None:
+def test_another_recorder_appends_the_games_to_the_pgn_of_their_journal(cli: Cli, tmp_path: Path) -> None:
     ours, others = tmp_path / "a.pgn", tmp_path / "b.pgn"
     left = left_open(cli, tmp_path / "j", ours)
     assert outlets_of(left) == (str(ours), False)
@@ -51,7 +51,7 @@ def test_another_recorder_gives_the_games_where_they_were_to_go(cli: Cli, tmp_pa
     assert len(pgn_keys(ours)) == 5
 
 
-def test_games_of_a_recorder_without_a_pgn_go_into_none(cli: Cli, tmp_path: Path) -> None:
+def test_games_of_a_recorder_without_a_pgn_are_appended_to_none(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     left = left_open(cli, tmp_path / "j", None)
     assert outlets_of(left) == (None, False)
@@ -60,7 +60,7 @@ def test_games_of_a_recorder_without_a_pgn_go_into_none(cli: Cli, tmp_path: Path
     assert len(games_of(cli)) == 5
 
 
-def test_a_journal_that_was_imported_while_it_was_written_goes_into_no_pgn(cli: Cli, tmp_path: Path) -> None:
+def test_games_of_a_journal_imported_while_open_are_appended_to_no_pgn(cli: Cli, tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     writer.received(STREAM)
     cli("import", writer.path)
@@ -69,7 +69,7 @@ def test_a_journal_that_was_imported_while_it_was_written_goes_into_no_pgn(cli: 
     assert not (tmp_path / "x.pgn").exists()
 
 
-def test_another_recorders_pgn_that_cannot_be_written_waits_for_it(cli: Cli, tmp_path: Path) -> None:
+def test_games_for_an_unwritable_pgn_wait_for_their_recorder(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     ours = folder / "a.pgn"
@@ -85,14 +85,14 @@ def test_another_recorders_pgn_that_cannot_be_written_waits_for_it(cli: Cli, tmp
     assert len(pgn_keys(ours)) == 5
 
 
-def test_a_journal_without_the_note_names_nothing(tmp_path: Path) -> None:
+def test_a_journal_without_the_note_names_no_pgn(tmp_path: Path) -> None:
     for name, data in (("empty", b""), ("other", b"no journal\n"), ("torn", b"ics-recorder jour")):
         (tmp_path / f"{name}.journal").write_bytes(data)
         assert outlets_of(tmp_path / f"{name}.journal") == (None, False)
     assert outlets_of(tmp_path / "nothing.journal") == (None, False)
 
 
-def test_a_journal_that_was_taken_out_of_the_archive_stays_out(cli: Cli, tmp_path: Path) -> None:
+def test_a_forgotten_journal_is_not_imported_again(cli: Cli, tmp_path: Path) -> None:
     left = left_open(cli, tmp_path / "j", None)
     cli("import", left)
     cli("sources", "forget", cli.json("sources", "--json")[0]["id"])

@@ -1,4 +1,4 @@
-"""The archive's process, told by whoever writes journals."""
+"""The archive's process, which imports journals for the recorder and the proxy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def journal_in(folder: Path, child: ArchiveChild, name: str = "h", max_bytes: in
 
 
 async def plies_in(archive: Path, at_least: int) -> int:
-    """Wait until an archive shows so many plies."""
+    """Wait until the archive has this number of plies."""
     while True:
         if archive.exists():
             reader = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
@@ -41,7 +41,7 @@ async def plies_in(archive: Path, at_least: int) -> int:
                 if count >= at_least:
                     return int(count)
             except sqlite3.OperationalError:
-                pass  # it is just being made
+                pass  # it is being created
             finally:
                 reader.close()
         await asyncio.sleep(0.02)
@@ -79,7 +79,7 @@ async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Pat
 
 
 @in_loop
-async def test_a_process_that_dies_is_started_again(cli: Cli, tmp_path: Path) -> None:
+async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -> None:
     said: list[str] = []
     child = ArchiveChild(str(cli.archive), said.append)
     journal = journal_in(tmp_path / "j", child)
@@ -118,7 +118,7 @@ async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_b
 
 
 @in_loop
-async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Path) -> None:
+async def test_an_unfinished_import_is_finished_by_the_next_start(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "games.pgn"
     child = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(pgn))
     child.start()
@@ -141,7 +141,7 @@ async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Pa
 
 
 @in_loop
-async def test_what_was_forgotten_does_not_come_back_when_a_crash_has_left_it_open(cli: Cli, tmp_path: Path) -> None:
+async def test_a_forgotten_journal_left_open_by_a_crash_is_not_imported(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(STREAM)
     left = tmp_path / "j" / journal.path.name
@@ -160,7 +160,7 @@ async def test_what_was_forgotten_does_not_come_back_when_a_crash_has_left_it_op
 
 
 @in_loop
-async def test_it_ends_when_whoever_writes_is_killed(cli: Cli, tmp_path: Path) -> None:
+async def test_the_archive_process_ends_when_its_recorder_is_killed(cli: Cli, tmp_path: Path) -> None:
     program = f"""
 import asyncio, time
 from pathlib import Path
@@ -186,11 +186,13 @@ asyncio.run(main())
     await process.wait()
     while lives(pid):
         await asyncio.sleep(0.05)
-    assert len(games_of(cli)) == 5, "what had come was read before it ended"
+    assert len(games_of(cli)) == 5, "received bytes were read before it ended"
 
 
 @in_loop
-async def test_what_a_crash_left_is_taken_to_its_end_though_it_ends_at_once(cli: Cli, tmp_path: Path) -> None:
+async def test_a_journal_left_open_is_imported_completely_even_if_the_recorder_ends_at_once(
+    cli: Cli, tmp_path: Path
+) -> None:
     (tmp_path / "j").mkdir()
     writer = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
     writer.received(STREAM)
@@ -207,10 +209,10 @@ async def test_what_a_crash_left_is_taken_to_its_end_though_it_ends_at_once(cli:
 
 
 @in_loop
-async def test_its_process_has_ended_when_it_could_not_wait_longer(
+async def test_the_archive_process_is_ended_after_the_time_limit(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the loop ends before it, and Python tells of that with a traceback."""
+    """Otherwise the event loop ends first, and Python prints a traceback."""
     monkeypatch.setattr(recorder.archive.recording, "_END_S", 0.1)
     cli("import", ADJOURNED)
     child = ArchiveChild(str(cli.archive), lambda _: None)
@@ -247,7 +249,7 @@ async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli:
         address = f"127.0.0.1:{server.port}"
         async with running("record", address, *words, "--pgn", pgn) as run:
             await (await server.connection()).done.wait()
-            await plies_in(cli.archive, 1)  # before, it is just being made
+            await plies_in(cli.archive, 1)  # until then the archive is being created
             while not [game for game in games_of(cli) if game["result"] == "1-0"]:
                 await asyncio.sleep(0.05)
             (child,) = children_of(run.process.pid)
@@ -265,7 +267,7 @@ async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli:
 
 
 @in_loop
-async def test_record_goes_on_without_a_reader_of_its_events(cli: Cli, tmp_path: Path) -> None:
+async def test_record_continues_when_the_event_reader_closes_its_pipe(cli: Cli, tmp_path: Path) -> None:
     played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})
     words = ["--guest", "--observe", "rated & blitz", "--journal-dir", tmp_path / "j", "--db", cli.archive]
     reader, writer = os.pipe()

@@ -1,4 +1,4 @@
-"""The archive's process when it is stuck on a journal, or its recorder is killed."""
+"""The archive's process is stuck on a journal, or its recorder is killed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HANGS = {
 
 @pytest.fixture
 def hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Processes that are started get stuck in the way that is asked for when they parse the line ``STUCK``."""
+    """Make started processes hang, in the way that the parameter names, when they parse ``be stuck``."""
     (tmp_path / "patched").mkdir()
     (tmp_path / "patched" / "sitecustomize.py").write_text(f"""
 import re, sqlite3, time
@@ -83,7 +83,7 @@ async def no_progress(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hang", HANGS, indirect=True)
 @pytest.mark.usefixtures("hang")
-def test_a_journal_without_progress_is_set_aside_and_the_others_go_on(
+def test_a_journal_without_progress_is_set_aside_and_others_are_imported(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(monkeypatch, 2.0)
@@ -117,7 +117,7 @@ async def test_a_journal_of_an_earlier_run_that_makes_no_progress_is_set_aside_t
 @pytest.mark.usefixtures("hang")
 @in_loop
 async def test_a_stuck_process_ends_soon_after_its_recorder_is_killed(cli: Cli, tmp_path: Path) -> None:
-    """A third of the limit later, or, in C code that sees no signals, when the limit is used up."""
+    """It ends after a third of the limit, or, in C code that handles no signals, after the whole limit."""
     program = f"""
 import asyncio
 from pathlib import Path
@@ -176,7 +176,7 @@ async def process_stopped(child: ArchiveChild) -> AsyncIterator[None]:
 
 @pytest.mark.parametrize(("limit_s", "what"), [(0.5, "archive locked"), (0.2, "process stopped")])
 @in_loop
-async def test_a_wait_with_a_reason_sets_nothing_aside(
+async def test_a_justified_wait_sets_no_journal_aside(
     limit_s: float, what: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(monkeypatch, limit_s)
@@ -194,7 +194,7 @@ async def test_a_wait_with_a_reason_sets_nothing_aside(
     assert len(games_of(cli)) == 5
 
 
-def test_the_name_of_the_log_in_work_is_the_last_one(tmp_path: Path) -> None:
+def test_the_name_of_the_current_log_is_the_last_one(tmp_path: Path) -> None:
     with (tmp_path / "name").open("w+b") as file:
         assert read_name(file.fileno()) is None
         program = f"""
