@@ -48,17 +48,17 @@ class Pipeline:
     """Reads one source.
 
     Args:
-        kind: of the log. server: the site's name where the log does not tell it.
-        date, tz: of the log's first line and its stamps, where the log does not tell them.
+        kind: of the log. server: the site's name if the log does not contain it.
+        date, tz: of the log's first line and its stamps, if the log does not contain them.
         chat: ``none``, ``public``, ``own`` or ``all``.
         timing: the bytes of a typescript's timing file.
         resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
         offset: where in the source the first block begins.
-        living: whether the games in progress will be asked for.
-        forgotten: players whose games are not given, nor what they say, and whose handles stand nowhere.
+        in_progress: whether games in progress will be read, too.
+        forgotten: erased players: their games and chat are excluded, their handles masked.
 
     Attributes:
-        unredacted: lines in which ``forgotten`` stood. There are none in what ``Redactor`` gives, if it could replace
+        unredacted: lines that contained a handle of ``forgotten``. Output of ``Redactor`` has none if it could replace
             all.
     """
 
@@ -129,10 +129,10 @@ class Pipeline:
         return games
 
     def finish(self, *, unfinished: bool = False) -> list[Game]:
-        """The source has ended: return all games that were still open.
+        """End the source: return all games that are still open.
 
         Args:
-            unfinished: somebody is writing it just now: a last line without its end is not there yet.
+            unfinished: the file is being written: a last line without its end is not read.
         """
         games: list[Game] = []
         if not unfinished:
@@ -155,7 +155,7 @@ class Pipeline:
 
     @property
     def failures(self) -> Failures:
-        """What an error of this program kept from being read."""
+        """Events and games that an error of this program kept from being read."""
         return self._tracker.failures
 
     def _decode(self, piece: bytes | None) -> Sequence[Chunk | CutLines | EngineLine]:
@@ -165,7 +165,7 @@ class Pipeline:
         try:
             return self._decoder.finish() if piece is None else self._decoder.receive(piece)
         except Exception as error:
-            self._broken = True  # where the next line begins is not known any more
+            self._broken = True  # the beginning of the next line is unknown
             self.failures.note(error, self._end, None, "nothing of the log behind this place was read")
             return ()
 
@@ -209,7 +209,7 @@ class Pipeline:
         return games + self._recognise(lines)
 
     def _salvage(self, chunk: Chunk | CutLines, error: Exception) -> list[Line]:
-        """Read a chunk line by line that cannot be read at once; the line in which it begins is left out."""
+        """Read a failed chunk line by line; the line in which it begins is skipped."""
         note = self.failures.note
         if isinstance(chunk, CutLines):
             pieces = chunk.chunks()
@@ -232,10 +232,10 @@ class Pipeline:
         return lines
 
     def _replace_reader(self, offset: int) -> list[Line]:
-        """Take another reader of lines.
+        """Replace the reader of lines.
 
         Returns:
-            What the old one held back of what came before this place.
+            The lines before this place that the old reader kept open.
         """
         old, self._reader = self._reader, LineReader()
         self._reader.anomalies, self._reader.dropped, self._reader.prompt = old.anomalies, old.dropped, old.prompt
@@ -250,7 +250,7 @@ class Pipeline:
         return self._forgotten.text(text) if self._forgotten else text
 
     def _take_engine_line(self, line: EngineLine) -> list[Game]:
-        """A line of an engine; games that it ends wait while they may be the server's that are still open."""
+        """Take a line of an engine; games that it ends wait while they may be open games of the server."""
         if self._engines is None:
             from recorder.tracking.engines.games import Engines  # hardly any log needs it
 
@@ -261,7 +261,7 @@ class Pipeline:
         return self._engines.settle(self._tracker.oldest_unfinished()) if over else []
 
     def _lose(self, end: Chunk) -> list[Game]:
-        """The connection ended: no line, list or game goes on behind this place."""
+        """The connection ended: no line, list or game continues after this place."""
         games = self._recognise(self._reader.finish())
         if self._resume is not None and end.offset >= self._mark:
             resume, self._resume = self._resume, None
@@ -270,7 +270,7 @@ class Pipeline:
         return games + self._tracker.feed([*self._recogniser.finish(), closed])
 
     def _forget(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """The lines without forgotten handles and what they said."""
+        """The lines without erased handles and their chat."""
         forgotten = self._forgotten
         if forgotten is None or not lines or not forgotten.concerns("\n".join([line.text for line in lines])):
             return lines
@@ -325,18 +325,18 @@ class Pipeline:
         self._tracker.pass_mark()
 
     def restart(self) -> tuple[int, dict[str, Any]]:
-        """Where reading can go on when the source has grown; ask before ``finish``.
+        """Where reading can continue when the source has grown; call it before ``finish``.
 
         Returns:
             An offset, and the state for ``resume`` (a JSON value): games that begin before the offset are final, all
-            others are given out again. Reading goes on at the state's ``begin``, which is the offset or a little
+            others are emitted again. Reading continues at the state's ``begin``, which is the offset or a little
             before. In the middle of a movelist it is an earlier place. For kinds whose decoder cannot begin in the
             middle the offset is 0 and the state empty: such a log is read again as a whole.
         """
         return self._restart() or self._restart_before
 
     def _restart(self) -> tuple[int, dict[str, Any]] | None:
-        """What ``restart`` gives, or None where reading cannot go on."""
+        """The result of ``restart``, or None if reading cannot continue."""
         decoder = self._decoder
         if not isinstance(decoder, RawDecoder | JournalDecoder) or self._resume is not None or self._broken:
             return None  # if it was resumed, nothing new was understood yet
@@ -360,7 +360,7 @@ class Pipeline:
         }
 
     def _quoted(self) -> Counter[str]:
-        """Tags that stand in other text or in bytes that became no line."""
+        """Tags inside other text or in bytes that are in no line."""
         quoted = Counter(self._recogniser.quoted)
         before = self._reader.dropped if self._dropped_before is None else self._dropped_before
         for tag, count in self._reader.dropped.items():
@@ -463,7 +463,7 @@ def make_pipeline(
 def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Game]:
     """The games of a source as they are finished, the parts of a resumed one joined.
 
-    Saved games pass as they are: nothing in a file tells that one goes on with another.
+    Saved games pass unchanged: nothing in a file shows that one continues another.
     """
     if isinstance(pipeline, SavedPipeline):
         for block in blocks:
@@ -492,14 +492,14 @@ def read_games(
 ) -> Iterator[Game]:
     """Read the games of a saved log or of a PGN file, one by one, in memory that does not grow with the file.
 
-    The parts of an adjourned game that was resumed are one game; only adjourned games are held until then.
+    The parts of an adjourned game that was resumed are one game; only adjourned games wait until then.
 
     Passwords are replaced by filler before anything is read (see ``Scrubber``). A typescript's timing file is found
     beside it by name (see ``find_timing``).
 
     Args:
         path: of the log (gzip, bzip2, xz and zstd are read through); ``-`` is standard input.
-        kind: of log; None: told from the content.
+        kind: of log; None: detected from the content.
         server, date, tz, chat: as for ``Pipeline``.
     Yields:
         Games as they are finished.

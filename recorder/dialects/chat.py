@@ -1,4 +1,4 @@
-"""Human words: kibitzes, whispers, tells, shouts. Whatever they contain, they stay words.
+"""Chat: kibitzes, whispers, tells, shouts. Text in them is never read as anything else.
 
 ``[N]`` after the titles is the game that the speaker means; some servers do not print it. Source: captures of FICS,
 the C servers' talk code.

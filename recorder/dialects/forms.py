@@ -1,6 +1,6 @@
 """Fields and phrases that several kinds of lines share: patterns, ratings, chessd's Portuguese.
 
-A win or a draw is told by its token, whatever the words; but ``*`` may be an adjourned game or an aborted one, and only
+The result token shows a win or a draw; but ``*`` may be an adjourned game or an aborted one, and only
 the words say which. The server's text is UTF-8, and clients may have made latin-1 of it.
 Source: the messages of chessd (po/pt_BR.po).
 """
@@ -30,7 +30,7 @@ __all__ = [
 
 _Kind = TypeVar("_Kind")
 Form = tuple[_Kind, str, Callable[[], re.Pattern[str]]]
-"""What a line of this form is, words that stand in it, and the pattern of the whole line."""
+"""The kind of a line of this form, words that it contains, and the pattern of the whole line."""
 
 
 def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -> list[Form[_Kind]]:
@@ -38,8 +38,8 @@ def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -
 
     Args:
         table: what a line is; the pattern of its beginning; the words that follow, which are no pattern; the pattern
-            of its end. Blanks may stand behind.
-        before: the pattern of what may stand before each line.
+            of its end. Blanks may follow.
+        before: the pattern of text that may precede each line.
     """
     return [(kind, words, later(before + begin + re.escape(words) + end + r"\s*")) for kind, begin, words, end in table]
 
@@ -77,7 +77,7 @@ UNRATED = r"n\S{1,2}o-classificada"
 """The words for rated and unrated, as part of a pattern."""
 CONTINUING = "Continuando"
 RUNNING = "Ainda em progresso"
-"""What a movelist of a game that goes on ends with."""
+"""The last line of a movelist of a game in progress."""
 
 _WHOLE = {
     "Jogo bughouse abortado": "aborted-bug",

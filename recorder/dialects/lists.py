@@ -3,7 +3,7 @@
 ``107 1835 PMFISHER    1831 Sfumato    [ br  5   0]   2:08 -  3:25 (31-30) W:  9``: number, rating and name of both,
 private, type and rated, minutes and increment, clocks, material, who is to move. The C servers and FICS cut White's
 name to 11 characters and Black's to 10; FatICS prints one blank less; ICC prints no brackets, no clocks, and titles
-behind names that are not cut. Examined and set-up games stand in parentheses and come without clocks.
+behind names that are not cut. Examined and set-up games are in parentheses, without clocks.
 Source: captures of FICS and FatICS, the format strings of the C servers, a capture of ICC.
 
 ``22: - 1513 B 2052 VerdantNewt   [ br  3   0] B00 Res Thu Nov 24, 16:18 CST 2011``: number, result for the player,
@@ -160,7 +160,7 @@ def _seconds(text: str | None) -> int | None:
 
 
 def format_row(event: GamesRow) -> str:
-    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC where titles are told."""
+    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC if titles are given."""
     white, black = event.white, event.black
     side = f"{'W' if event.white_to_move else 'B'}: {event.move_no:>2}"
     flags = f"{event.kind}{'r' if event.rated else 'u'}"
@@ -187,7 +187,7 @@ def _clock(seconds: int) -> str:
 
 
 def parse_counted(line: Line) -> GamesCounted | None:
-    """Read the line behind the table's last row, or the one that stands for an empty table, or None."""
+    """Read the line behind the table's last row, or the one printed for an empty table, or None."""
     if _NO_GAMES().fullmatch(line.text) is not None:
         return GamesCounted(line, 0, None)
     if (match := _NO_MATCHES().fullmatch(line.text)) is not None:
@@ -205,7 +205,7 @@ def format_counted(event: GamesCounted) -> str:
 
 
 def parse_notified(line: Line) -> GameNotified | None:
-    """Read ``Game notification: …``, what ``notify`` and ``gnotify`` tell of a game that began, or None.
+    """Read ``Game notification: …``, printed by ``notify`` and ``gnotify`` when a game begins, or None.
 
     Old servers print it without the game's number; then nothing can be done with it.
     """
@@ -313,7 +313,7 @@ _C_DATE = later(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,2}) ([0-9]{2}):([0-9]{
 
 
 class HistoryRow(NamedTuple):
-    """A game that somebody has played.
+    """A game in a player's history.
 
     Attributes:
         number: for ``smoves``. is_white: the player was. opponent: perhaps cut, then ``cut``. result: as a token.
@@ -366,7 +366,7 @@ def _read_date(text: str) -> tuple[int | None, bool]:
 
 
 def is_history_columns(text: str) -> bool:
-    """Whether a line has the names of the columns, which stand above the first row."""
+    """Whether a line has the names of the columns, printed above the first row."""
     return _COLUMNS.fullmatch(text) is not None
 
 

@@ -138,7 +138,7 @@ def format_creating(event: CreatingLine) -> str:
 
 
 def parse_header(line: Line) -> GameHeader | None:
-    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, what FICS tells an observer first."""
+    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, the first line that FICS prints to an observer."""
     match = _HEADER.fullmatch(line.text)
     if match is None:
         return None
@@ -311,7 +311,7 @@ _EXAMINE = make_forms(
 )
 
 
-# Answers to offers; whoever says "You" or nothing about himself is the owner of the log.
+# Answers to offers; a line with "You" or without an actor is about the user of the log.
 _ANSWER = re.compile(
     rf"{_GAME}(?:(?:You |)(?P<verb>accept|decline|withdraw|update|Accepting|Declining|Withdrawing|Updating)"
     rf"|{_WHO} (?:(?P<theirs>accept|decline|withdraw|update)s|has (?P<have>accept|decline)e?d))"
@@ -346,7 +346,7 @@ def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
 def parse_notice(line: Line) -> GameNotice | None:
     """Read an offer, a pause, added time, a lag or disconnection notice, or None.
 
-    "would like to take back" is a request: nothing tells that a takeback happened but a board of a lower ply.
+    "would like to take back" is a request: only a board of a lower ply shows that a takeback happened.
     """
     found = find_form(_NOTICES, line.text)
     if found is not None:

@@ -71,7 +71,7 @@ class Recogniser:
         self._list = MovelistReader()
         self._pending: tuple[Line, Style12 | Malformed] | None = None
         self.units = UnitReader(self._count_shape)
-        self._busy = False  # a unit or a list is open or a cut frame is held: frames need a second look
+        self._busy = False  # a unit, a list or a cut frame is open: frames need a second look
 
     def feed(self, lines: Sequence[Line]) -> list[Event]:
         """Read the next lines.
@@ -115,7 +115,7 @@ class Recogniser:
         return min((offset for offset in waiting if offset is not None), default=None)
 
     def finish(self) -> list[Event]:
-        """End the stream: give away what was waiting for more lines."""
+        """End the stream: emit the events that were waiting for more lines."""
         out: list[Event] = []
         self._again(self.units.release(), out)
         self._release(out)
@@ -258,7 +258,7 @@ class Recogniser:
             out.append(event)
 
     def _joined(self, text: str, out: list[Event]) -> bool:
-        """Whether the line is the rest of the held frame, cut at a blank by a terminal."""
+        """Whether the line is the rest of the pending frame, which a terminal cut at a blank."""
         assert self._pending is not None
         first = self._pending[0]
         frame = parse_style12(f"{first.text} {text}", *first[1:])

@@ -27,7 +27,7 @@ __all__ = [
 # A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
 _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
 GAME = rf"\{{Game ([0-9]{{1,9}}) \({_PLAYER} vs\. {_PLAYER}\) "
-"""The beginning of what is said about a game as such: number and names, the ratings left out."""
+"""The beginning of lines about a game: number and names, without ratings."""
 
 RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\[\]{{}}]*+\])?\s*+")
 """One result text at any place of a line."""
@@ -39,7 +39,7 @@ _TERMINATIONS = {
     "adjudicated-draw": "adjudication",
 }
 
-# What follows the name of the player whom the reason names.
+# Text after the name of the player in a reason.
 _AFTER_NAME = {
     " checkmated": "checkmate",
     " resigns": "resign",
@@ -83,7 +83,7 @@ _AFTER_BOTH = {
     (" ran out of time and ", " has no material to mate"): "time-vs-bare",
     (" ran out of time and ", " lacks mating material"): "time-vs-bare",
 }
-# What stands before and after the name (ICC).
+# Text before and after the name (ICC).
 _AROUND_NAME = {
     ("Game adjourned when ", " disconnected"): "adjourned-lost",
     ("Game adjourned when ", " got disconnected"): "adjourned-lost",
@@ -95,7 +95,7 @@ _AROUND_NAME = {
     ("Game aborted because ", "'s account expired"): "aborted-adjudicated",
     ("Unregistered player ", " disconnected and forfeits"): "disconnect-loss",
 }
-# What stands before the name at the end.
+# Text before the name at the end.
 _BEFORE_NAME = {
     "Game courtesyadjourned by ": "adjourned-courtesy",
     "Game courtesyaborted by ": "aborted-courtesy",
@@ -156,7 +156,7 @@ _WHOLE = {
 }
 
 
-# What a reason says of the player whom it names, unless it says that he wins.
+# Text about the named player, unless it says that this player wins.
 _LOST = frozenset(("checkmate", "resign", "time", "disconnect-loss", "king-exploded", "partner-decided"))
 _WINS = tuple(
     after
@@ -178,7 +178,7 @@ class EndReason(NamedTuple):
 
 
 def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
-    """Normalise the words that tell how a game ended.
+    """Normalise the words of a result line.
 
     Args:
         words: as printed between the braces, without the names' part.
@@ -225,16 +225,16 @@ def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
 
 
 def read_winner(words: str, white: str, black: str) -> str | None:
-    """The result that the words tell where a saved game has no token: ``Black resigns`` is ``1-0``.
+    """The result in the words of a saved game without a result token: ``Black resigns`` is ``1-0``.
 
     Args:
         words, white, black: as for ``read_reason``.
     Returns:
-        None where the words are none of the known ones, or do not tell who won (``Black stalemated``).
+        None if the words are unknown or do not name the winner (``Black stalemated``).
     """
     words = " ".join(words.split()).removesuffix(".")
     if white == black:
-        white, black = "White", "Black"  # a name would tell nothing
+        white, black = "White", "Black"  # a name would not show the colour
     key, actor = _key(words, white, black)
     if key in _DRAWN and (actor is None or key == "time-vs-bare"):
         return "1/2-1/2"

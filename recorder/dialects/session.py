@@ -79,7 +79,7 @@ def detect_dialect(banner: str | None, prompt: str | None, tokens: int | None) -
         prompt: a prompt as received, or None; ``aics%`` is ICC's.
         tokens: tokens of a whole frame, tag included (33, 32, 31), or None.
     Returns:
-        The family's facts, or None when nothing tells. 33 tokens alone do not tell FICS from its likes, and 31
+        The family's facts, or None if unknown. 33 tokens alone do not distinguish FICS from its relatives, and 31
         without ICC's prompt is the FICS 1.6.2 family.
     """
     if banner is not None:
@@ -102,14 +102,14 @@ TEXT_BLOCKS = frozenset((_FINGER, _HELP, _HISTORY, _INFO, _JOURNAL, _LINE, _MESS
 """Answers that print other people's text: nothing in them is about a game."""
 
 STORED_BLOCKS = frozenset((_OLDMOVES, _SMOVES, _SPOSITION))
-"""Answers that show a stored game or a past one: its boards, hands and moves are none of a game that goes on."""
+"""Answers that show a stored or past game: its boards, holdings and moves are not those of a game in progress."""
 
 LIST_BLOCKS = frozenset((_MOVES, *STORED_BLOCKS))
 """Answers with a list or a board of another moment: hands in them are not those that a player has now."""
 
 
 def answers(block: ReplyBlock | None, codes: frozenset[int]) -> bool:
-    """Whether a line stands in the answer to one of these commands."""
+    """Whether a line is in the answer to one of these commands."""
     return block is not None and block.code in codes
 
 
@@ -142,7 +142,7 @@ _FORMS = make_forms(
     before=r"\s*",
 )
 
-# A server's version tells its program; else the line of the welcome screen that holds its name and nothing more.
+# The version names the program; else the line of the welcome screen that contains only its name.
 _BANNERS: list[tuple[Family, str]] = [
     (Family.FATICS, r"(?:&#x[0-9a-f]+;|[^A-Za-z])*FatICS(?:&#x[0-9a-f]+;|[^A-Za-z])*"),
     (Family.FATICS, r"Welcome to the fatics\.org test server\..*"),

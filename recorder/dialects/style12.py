@@ -78,7 +78,7 @@ _NUMBERS: Final = re.compile(
     r"[WB] -?[0-9]{1,12} [01] [01] [01] [01] -?[0-9]{1,12} -?[0-9]{1,12} \S+ \S+ (?:-[1-4]|[0-2]) "
     r"-?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12}"
 )
-# What may stand after the verbose move of a cut frame: parts of the two next fields, and the prompt.
+# Text that may follow the verbose move of a cut frame: parts of the two next fields, and the prompt.
 _CUT: Final = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*+\))(?: [A-Za-z0-9@=+#-]*+)?|\([-0-9:.]*+)?)?"
     r"(?:\S*+(?<=[%>]))? ?(?>(?:\S++(?<=[%>])(?: |\Z))*)"
@@ -129,7 +129,7 @@ def take_usual(lines: Iterable[Line], out: list[Event]) -> Iterator[Line]:
         lines: in order.
         out: gets the frames, each before the line behind it is looked at, and those with a damaged field.
     Yields:
-        Every other line: what begins with ``<12>`` among them, only ``parse_style12`` can tell what it is.
+        Every other line: what begins with ``<12>`` among them, only ``parse_style12`` can read.
     """
     add = out.append
     for line in lines:
@@ -365,7 +365,7 @@ def _lag(text: str, at: i64) -> int | None:
 
 
 def _split(text: str) -> tuple[str, list[str], bool]:
-    """Any shape of frame: glued tag, odd blanks, other board sizes, cut ends, a prompt glued on."""
+    """Any shape of frame: glued tag, extra blanks, other board sizes, cut ends, a prompt glued on."""
     if any(text.find(tag, 4) >= 0 for tag in _TAGS):
         raise LineError("another tagged line stands inside the frame", text)
     tokens = text[4:].split()
@@ -401,7 +401,7 @@ def _split(text: str) -> tuple[str, list[str], bool]:
 
 
 def frame_end(text: str) -> int | None:
-    """Where a frame's own fields end when something else stands behind them.
+    """Where a frame's own fields end if other text follows them.
 
     Args:
         text: a line that begins with ``<12>``, without another tag.

@@ -58,7 +58,7 @@ class ChatKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChatLine:
-    """Somebody's words. ``game_no`` only where the line itself prints it."""
+    """A line of chat. ``game_no`` is set only if the line itself prints it."""
 
     line: Line
     kind: ChatKind
@@ -70,7 +70,7 @@ class ChatLine:
 
 
 class GameNoticeKind(Enum):
-    """What a running game's notice tells."""
+    """Kinds of notices about a game in progress."""
 
     DRAW_OFFER = "draw-offer"
     DRAW_DECLINED = "draw-declined"
@@ -152,10 +152,10 @@ class SessionNoticeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SessionNotice:
-    """``LOGIN``: ``value`` is our handle; ``BANNER``: ``value`` is the server family it tells.
+    """``LOGIN``: ``value`` is our handle; ``BANNER``: ``value`` is the server family.
 
     ``SHUTDOWN``: ``value`` is ``immediately`` when the connection ends with this line, None for a warning.
-    ``CLOSED``: the source tells, not the server, that the connection ended; its line has no text.
+    ``CLOSED``: the source, not the server, shows that the connection ended; its line has no text.
     """
 
     line: Line
@@ -167,7 +167,7 @@ class SessionNotice:
 class Datagram:
     """A level-2 datagram of ICC that is about games.
 
-    ``body`` is one of ``recorder.dialects.icc.values``'s values. ``begin`` is where the unit that it stands in begins.
+    ``body`` is one of ``recorder.dialects.icc.values``'s values. ``begin`` is the offset of its unit.
     """
 
     line: Line

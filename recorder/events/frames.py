@@ -40,7 +40,7 @@ __all__ = [
 
 
 class ReplyBlock(NamedTuple):
-    """The block-mode block (``\\x15 id \\x16 code \\x16 … \\x17``) that a line stands in."""
+    """The block-mode block (``\\x15 id \\x16 code \\x16 … \\x17``) that a line is in."""
 
     command_id: int
     code: int
@@ -86,7 +86,7 @@ def parse_elapsed(text: str) -> tuple[int, bool]:
     """Read the time taken by a move.
 
     ``(m:ss)``, ``(m:ss.mmm)``, ``(h:mm:ss[.mmm])``. Two colons are always hours, minutes, seconds; ``.5`` is half a
-    second; 60 may stand in the seconds place (a rounded 59.9996); a minus sign in any place makes the whole negative
+    second; 60 may be in the seconds place (a rounded 59.9996); a minus sign in any place makes the whole negative
     (``(0:-5)``: some servers divide negative numbers part by part).
 
     Args:
@@ -132,7 +132,7 @@ class Style12:
         text: the line, with single blanks.
         offset: of the line in the source's bytes.
         at_ms: arrival, or None.
-        block: the block the frame stands in, or None.
+        block: the reply block of the frame, or None.
         partial: True when the line was cut after the verbose move (old servers do that).
         number: of the game, as printed; -1 is a static board (ICC).
         names: White's handle and Black's, with a blank between them.
@@ -293,7 +293,7 @@ class Style12:
 
     @property
     def flip(self) -> bool | None:
-        """Whether the server wants Black at the bottom; tells nothing about who plays what. None: cut off."""
+        """Whether the server wants Black at the bottom; it does not show who plays which colour. None: cut off."""
         tail = self.tail
         return tail[TAIL_FLIP] == "1" if len(tail) > TAIL_FLIP else None
 

@@ -82,7 +82,7 @@ class PartnerPlays:
 
 @dataclass(frozen=True, slots=True)
 class GameHeader:
-    """``Game 463: A (2243) B (2158E) rated standard 45 45``, what an observer is told."""
+    """``Game 463: A (2243) B (2158E) rated standard 45 45``, printed to a new observer."""
 
     line: Line
     game_no: int
@@ -249,7 +249,7 @@ class GamesRow:
 
 @dataclass(frozen=True, slots=True)
 class GamesCounted:
-    """``267 games displayed.``: the table's end; ``total`` games are in progress, if it tells so."""
+    """``267 games displayed.``: the table's end; ``total`` games are in progress; None: not printed."""
 
     line: Line
     displayed: int

@@ -38,7 +38,7 @@ class CutLines(NamedTuple):
     Attributes:
         texts: without line ends; may be empty.
         starts: position of each line's first byte, and at last of what follows.
-        back: how far before a line's successor its ``\\n`` stands.
+        back: bytes from a line's ``\\n`` to its successor.
         reads: position at which each read ends. shifts: what makes an offset of a position in it.
         times: ``at_ms`` of each read.
     """
@@ -56,7 +56,7 @@ class CutLines(NamedTuple):
         return start + self.shifts[bisect_right(self.reads, start)]
 
     def at_ms(self, index: int) -> int | None:
-        """When the read came that has the line's ``\\n``."""
+        """Arrival of the read that contains the line's ``\\n``."""
         return self.times[bisect_right(self.reads, self.starts[index + 1] - self.back)]
 
     def lines(self, indices: Iterable[int], block: ReplyBlock | None) -> list[LineRow]:
@@ -112,7 +112,7 @@ LineRow = tuple[str, int, int | None, ReplyBlock | None]
 class EngineLine(NamedTuple):
     """One line between an interface and an engine, as a client's log gives it.
 
-    ``engine`` is the log's word for the process (``first``); ``to_engine``: the interface said it to the engine.
+    ``engine`` is the log's word for the process (``first``); ``to_engine``: the interface sent it to the engine.
     """
 
     text: str

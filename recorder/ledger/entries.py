@@ -35,16 +35,16 @@ class LedgerEntry(NamedTuple):
     """One move of the main line.
 
     Attributes:
-        before_ms: the mover's clock after the own move before, or at the start; None where it was not seen standing.
+        before_ms: the mover's clock after the own move before, or at the start; None where it was not seen stopped.
         elapsed_ms: as printed. increment_ms: the mover's.
         after_ms: the mover's clock after this move. opponent_ms: the other clock then.
         lag_ms: as printed.
         interval_ms: from the arrival of the board before to that of this one, on the same connection.
-        thinking_ms: our estimate of what the mover thought, None where thinking and network cannot be told apart.
+        thinking_ms: our estimate of what the mover thought, None where thinking and network cannot be separated.
         residual_ms: ``after - (before - elapsed + increment)``; for ``SNAPSHOT``, from the clock that was seen running.
             None where one of them is not known, and where clocks are not judged.
         cause: of the residual; None with it.
-        evidence: offset of the line that tells the cause; None for ``EXACT``, ``ROUNDING`` and ``UNEXPLAINED``.
+        evidence: offset of the line that proves the cause; None for ``EXACT``, ``ROUNDING`` and ``UNEXPLAINED``.
     """
 
     ply: int
@@ -104,7 +104,7 @@ class _Book:
     def __init__(self, game: Game) -> None:
         self._game = game
         base_s, increment_s = zip(control_of(game, False), control_of(game, True), strict=True)
-        # Pairs are of Black's and White's, so that ``ply % 2`` tells the mover's.
+        # Pairs are Black's and White's, so that ``ply % 2`` is the mover's index.
         self._base_ms = [None if one is None else one * SECOND_MS for one in base_s]
         self._increment_ms = [None if one is None else one * SECOND_MS for one in increment_s]
         self._names = (game.black.handle.lower(), game.white.handle.lower())
@@ -114,7 +114,7 @@ class _Book:
         self._left: tuple[int, list[ClockReading | None]] | None = None
 
     def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
-        """The entries of everything that one observation saw played, taken back or not, as it came."""
+        """The entries of all plies of one observation, taken back or not, in the order of arrival."""
         start = seen.start
         before_ply = 0 if start is None else start.ply - _shown_at_start(start, rows)
         before_at, before = None if start is None or start.ply else start.at_ms, None
@@ -205,14 +205,14 @@ class _Book:
             if start.ply == last_ply + 1:
                 found[last_ply & 1] = clocks[last_ply & 1]
         if not given:
-            found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
+            found[start.ply & 1] = shown[start.ply & 1]  # of the side that has just moved: stopped
         return found
 
     def _began(self, side: int, shown: ClockReading | None, rows: list[Ply] | list[PlyRow]) -> ClockReading | None:
         """The clock at the start of a game: as the first board shows it, or as the time control has it.
 
         In bughouse clocks run before anybody has moved, so that the first board may show less. Then the first move
-        tells from which of the two it was counted.
+        shows from which of the two it was counted.
         """
         base_ms, increment_ms = self._base_ms[side], self._increment_ms[side]
         first = next((row for row in rows if row[0] & 1 == side), None)
@@ -234,7 +234,7 @@ class _Book:
 
 
 def _are_used(start: StartFacts) -> bool:
-    """Whether the clocks of an observation are used: on a first board both are 0 where nobody plays with them."""
+    """Whether the clocks of an observation are used: on a first board both are 0 if the game has no clocks."""
     return start.ply != 0 or bool(start.white_clock_ms or start.black_clock_ms)
 
 

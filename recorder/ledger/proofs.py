@@ -39,10 +39,10 @@ class Cause(Enum):
     FIRST_MOVE = "first-move"  # was free, and gave no increment
     MINIMUM_CHARGE = "minimum-charge"  # the server took a tenth of a second for less
     SNAPSHOT = "snapshot"  # the clock before was seen only while it ran
-    MORETIME = "moretime"  # a line tells that the opponent gave so much
-    TIME_ADDED = "time-added"  # a line tells how much, not who gave it
-    CLOCK_SET = "clock-set"  # a line tells the clocks anew
-    ADJUSTED = "adjusted"  # two boards show that somebody changed the clock, no line tells who
+    MORETIME = "moretime"  # a line says that the opponent added this time
+    TIME_ADDED = "time-added"  # a line says how much, not who added it
+    CLOCK_SET = "clock-set"  # a line sets the clocks
+    ADJUSTED = "adjusted"  # two boards show a changed clock, no line says why
     TAKEBACK = "takeback"  # the board after it shows the clock
     PAUSE = "pause"
     RESUMED = "resumed"  # the board after a time that was not seen shows the clock
@@ -60,7 +60,7 @@ class ClockReading(NamedTuple):
 
 
 def unit_ms_of(ms: int, precision: int | None) -> int:
-    """The unit of a clock on a board; where none is told, of its number."""
+    """The unit of a clock on a board; if unknown, that of its number."""
     if precision is None:
         return 1 if ms % SECOND_MS else SECOND_MS
     return 1 if precision == MILLISECONDS else SECOND_MS
@@ -86,7 +86,7 @@ _CHANGES: tuple[tuple[Cause, Callable[[GameEvent], bool]], ...] = (
 
 
 class Proofs:
-    """The lines and boards of one observation that tell why a clock is another than the rule gives.
+    """The lines and boards of one observation that explain a clock that the rule does not give.
 
     Everything is sorted when it is first asked for: most games never ask.
     """
@@ -128,7 +128,7 @@ class Proofs:
         return self._events[bisect_right(self._offsets, since) : bisect_right(self._offsets, until)]
 
     def board_after_takeback(self, ply: int, offset: int) -> GameEvent | None:
-        """The takeback whose board stood before this ply; None if another board came in between or its was lost."""
+        """The takeback whose board precedes this ply; None if another board is in between or its board was lost."""
         for event in reversed(self._between(-1, offset - 1)):
             if event.kind is EventKind.TAKEBACK:
                 shown = event.white_clock_ms is not None or event.black_clock_ms is not None
@@ -158,7 +158,7 @@ class Proofs:
     def cause(
         self, row: Ply | PlyRow, since: ClockReading, residual_ms: int, before: Ply | PlyRow | None
     ) -> tuple[Cause, int | None]:
-        """Why a clock is off by more than a unit, and where that stands.
+        """Why a clock is off by more than a unit, and the offset of the evidence.
 
         ``since`` is the mover's clock after the own move before, in the coarser unit of then and now; ``before`` the
         board before, if it is that of the ply before.
@@ -221,7 +221,7 @@ class Proofs:
         return following[13] if clock_ms is not None and abs(clock_ms - after_ms) < unit_ms else None
 
     def _receiver(self, event: GameEvent) -> int | None:
-        """To whose clock a line adds time (0: Black's): nobody adds to the own one. None if it does not tell."""
+        """To whose clock a line adds time (0: Black's): a player adds to the opponent's clock. None if unknown."""
         if event.actor is not None:
             giver = event.actor.lower()
             return 1 - self._names.index(giver) if giver in self._names else None

@@ -1,4 +1,4 @@
-"""What was found: games, their plies with clocks and lag, and the observations that witness them.
+"""Games, their plies with clocks and lag, and the observations that show them.
 
 A *source* gives *observations*: one connection's unbroken view of one board (or one movelist). Observations are
 never merged. A *game* is computed from observations through *segments*.

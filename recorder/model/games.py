@@ -75,7 +75,7 @@ class Player(NamedTuple):
 
 
 def is_forgotten(*handles: str) -> bool:
-    """Whether one of these stands for a handle that is forgotten: ``X`` and underscores, which no server allows."""
+    """Whether one of these replaces an erased handle: ``X`` and underscores, which no server allows."""
     return any(handle[1:2] == "_" and not handle.strip("_")[1:] for handle in handles)
 
 
@@ -108,7 +108,7 @@ class LinkKind(Enum):
 class Link(NamedTuple):
     """Another game that this one belongs to.
 
-    ``key`` is the other game's. ``evidence`` says in words of the log what tells it.
+    ``key`` is the other game's. ``evidence`` is the reason in words.
     """
 
     kind: LinkKind
@@ -117,15 +117,15 @@ class Link(NamedTuple):
 
 
 class EvidenceKind(Enum):
-    """What is known of several witnesses of one game."""
+    """How several observations of one game are related."""
 
     SAME = "same"  # why they are of one game
-    CONTINUES = "continues"  # why one goes on where another was adjourned
+    CONTINUES = "continues"  # why one continues an adjourned one
     CONFLICT = "conflict"  # in what they contradict each other
 
 
 class Evidence(NamedTuple):
-    """One thing that was found when witnesses of a game were compared, in words."""
+    """One result of comparing observations of a game, in words."""
 
     kind: EvidenceKind
     text: str
@@ -150,19 +150,19 @@ class Game:
         key: 20 hexadecimal digits made from the game's own facts; printed short.
         server: the site's name, or None. dialect: the server family.
         game_no: the server's own number (reused by the server).
-        variant: a name of ``recorder.rules.variants``, or the word as told; None: not told.
+        variant: a name of ``recorder.rules.variants``, or the server's word; None: unknown.
         category: the server's word (blitz, standard, wild/fr …).
         base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
         base_inferred: base 0 was read as 10 s because the first clocks show it.
         start_fen: None for the normal start position. start_ply: half-moves played before the first known position.
-        termination: in PGN's words; empty where a saved game tells only its result.
+        termination: in PGN's words; empty where a saved game has only its result.
         result: 1-0 0-1 1/2-1/2 *. end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``,
             ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
         complete: the first ply to the end line are all there.
         variant_inferred: the variant was concluded from holdings or boards, not printed.
         start_precision: of ``started_at_ms``; None with it.
         links: games that belong to this one; only an archive knows them.
-        witnesses: keys of the games that this one was made of, each as one source tells it; empty: there is one source.
+        merged_from: keys of the games of single sources that this one was merged from; empty for one source.
         evidence: what comparing them gave.
         analyses: what engines thought of it later; only an archive knows them, and they do not count in comparisons.
         date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
@@ -337,7 +337,7 @@ class Game:
 
     @property
     def events(self) -> list[GameEvent]:
-        """Events of all observations by offset; of several sources by ply, and what they tell alike once."""
+        """Events of all observations by offset; of several sources by ply, equal ones once."""
         if not self.merged_from:
             return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
         by_source: dict[SourceName | None, list[GameEvent]] = {}
@@ -394,7 +394,7 @@ class TimeControlled(Protocol):
 
 
 def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | None]:
-    """One side's base time and increment in seconds: Black's are White's unless they were told apart."""
+    """One side's base time and increment in seconds: Black's are White's unless both were printed."""
     if white:
         return game.base_s, game.increment_s
     return (

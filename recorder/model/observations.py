@@ -38,7 +38,7 @@ class HoldingsChange(NamedTuple):
 
 
 class Thinking(NamedTuple):
-    """What an engine told of its thinking at one moment. ``ply``: half-moves played when it did.
+    """One line of an engine's evaluation. ``ply``: half-moves played at that moment.
 
     ``score_cp`` is in hundredths of a pawn and ``mate`` in moves, both as the engine sees them, who plays White if
     ``white`` (in an analysis: whose move it is). ``time_ms`` is what the engine says it took. ``pv`` is the text as
@@ -106,7 +106,7 @@ class ObservationKind(Enum):
     MOVELIST = "movelist"
     EXAMINED = "examined"
     PGN = "pgn"  # a saved game
-    ENGINE = "engine"  # what an engine was told and answered
+    ENGINE = "engine"  # lines to and from an engine
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ EngineProtocol = Literal["cecp", "uci"]
 
 
 class AnalysedPosition(NamedTuple):
-    """A position that an engine has analysed, and all that it told; ``ply`` half-moves were played to reach it."""
+    """A position that an engine has analysed, and its lines; ``ply`` half-moves were played to reach it."""
 
     ply: int
     fen: str
@@ -151,12 +151,12 @@ class Analysis:
     """One engine's look at positions of one game, under one limit.
 
     Attributes:
-        engine: the name that the engine tells; its command's if it tells none.
+        engine: the name that the engine reports; else its command's.
         protocol: how it was talked to.
         settings: what its answers depend on, besides itself, as JSON text with sorted keys: the limit, options, the
             variant that it was told. Engine, protocol and settings together name an analysis of a game.
         begun_ms: when it was begun, UTC milliseconds since 1970.
-        lines: what it told, in its order. A line's ``ply`` is the number of half-moves played to reach the position it
+        lines: its evaluations, in order. A line's ``ply`` is the number of half-moves played to reach the position it
             is about, ``white`` whether White is to move there; scores are as the side to move sees them.
     """
 

@@ -86,7 +86,7 @@ ELAPSED_DERIVED: Final = frozenset((
 
 
 ELAPSED_ORIGINS: Final = ("printed", "imported", "derived")
-"""What tells an elapsed time: a server or an engine's interface; a saved game; two clocks and the increment."""
+"""Source of an elapsed time: a server or an engine's interface; a saved game; two clocks and the increment."""
 
 
 class Ply(NamedTuple):
@@ -230,7 +230,7 @@ class PlyLine:
 class Anchor(NamedTuple):
     """A position that cannot be derived from the plies: the start, or the board after a gap.
 
-    ``ply`` half-moves were played to reach it; ``line`` is the line it stands in. ``fen`` is X-FEN with ``[hands]`` for
+    ``ply`` half-moves were played to reach it; ``line`` is the line it is in. ``fen`` is X-FEN with ``[hands]`` for
     drop games where known. ``reason``: ``start``, ``gap``, ``conflict``, ``list``.
     """
 

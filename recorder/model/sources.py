@@ -121,7 +121,7 @@ class Disposition(Enum):
 
 
 class Shape(NamedTuple):
-    """Unrecognised lines of one shape: how many, and where the first stands."""
+    """Unrecognised lines of one shape: how many, and the offset of the first."""
 
     shape: str
     lines: int
@@ -134,7 +134,7 @@ class SourceReport:
 
     Attributes:
         frames, holdings: disposition → count for ``<12>`` and ``<b1>``.
-        elsewhere: ``starts`` and ``results`` → lines that told of games which were not followed then (``gin``,
+        elsewhere: ``starts`` and ``results`` → lines about games that were not followed then (``gin``,
             ``allresults``).
         anomalies: those from ``anomalies_from`` on; an earlier reading of a source that has grown gave the others.
     """

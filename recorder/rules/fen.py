@@ -97,7 +97,7 @@ def start_position(
 
     Castling rights without their king and rook are dropped (some servers keep the flag of a captured rook). In chess960
     (and where the boards decide) the castling rook is the outermost one on its side of the king. A push file without
-    such a pawn is ignored. Source: style 12 tells neither the rook nor whether a right is stale.
+    such a pawn is ignored. Source: style 12 shows neither the rook nor whether a right is stale.
 
     Args:
         board: 71 characters.

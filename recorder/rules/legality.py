@@ -78,7 +78,7 @@ def attacked(board: str, square: int, by_white: bool) -> bool:
 
 
 def _steps(letter: i64, step: i64, by_white: bool) -> bool:
-    """Whether a king or a pawn (upper case) attacks the square that it stands a diagonal step away from."""
+    """Whether a king or a pawn (upper case) attacks the square one diagonal step away."""
     return letter == _KING or (letter == _PAWN and (step > 0) == by_white)
 
 
@@ -97,7 +97,7 @@ def checkers(board: str, square: int, by_white: bool) -> list[int]:
 
 
 def moved(board: str, origin: int, target: int, placed: str) -> str:
-    """The board after a piece left ``origin`` and ``placed`` stands on ``target``."""
+    """The board after a piece left ``origin`` and ``placed`` is on ``target``."""
     if origin < target:
         return f"{board[:origin]}-{board[origin + 1 : target]}{placed}{board[target + 1 :]}"
     return f"{board[:target]}{placed}{board[target + 1 : origin]}-{board[origin + 1 :]}"
@@ -230,7 +230,7 @@ def _has_answer(position: Position, king: int, checker: int, any_drop: bool) -> 
 
 
 def _is_safe(board: str, king: int, origin: int, target: int, white: bool) -> bool:
-    """Whether the own king (which does not move itself) stands unattacked after a pseudo-legal move."""
+    """Whether the own king (which does not move itself) is not attacked after a pseudo-legal move."""
     after = moved(board, origin, target, board[origin])
     if board[origin] in "Pp" and board[target] == "-" and origin % 9 != target % 9:
         victim = origin // 9 * 9 + target % 9
@@ -281,7 +281,7 @@ def castled(board: str, king: int, rook: int, king_to: int, rook_to: int) -> str
 
 
 def rights_left(board: str, castling: int, rook_cols: tuple[int, int, int, int]) -> int:
-    """The castling rights whose rook stands on its square and whose king on its first rank, on the right side of it."""
+    """The castling rights whose rook is on its square and whose king is on its first rank, on the right side of it."""
     left = 0
     for bit, (right, rook_col) in enumerate(zip((1, 2, 4, 8), rook_cols, strict=True)):
         if castling & right:

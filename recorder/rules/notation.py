@@ -68,7 +68,7 @@ class NeedsPromotion(NamedTuple):
 
 
 class Pretty(NamedTuple):
-    """What a pretty move names. ``letter`` upper case; None: not said. ``castle``: 1 short, 2 long."""
+    """What a pretty move names. ``letter`` upper case; None: not given. ``castle``: 1 short, 2 long."""
 
     letter: str
     file: int | None

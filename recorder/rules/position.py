@@ -40,7 +40,7 @@ class Rules(Enum):
     LOSERS = "losers"
     ATOMIC = "atomic"
     HORDE = "horde"  # White has pawns for all pieces, and no king
-    RACING = "racing"  # racing kings: nobody may give check
+    RACING = "racing"  # racing kings: no move may give check
     WILD = "wild"  # chess from any start position, with the castling of a king on d
     BOARDS = "boards"  # no chess legality: the two boards decide (variants whose rules are not known here)
     FRAMES = "frames"  # nothing is proved: boards that are not 8×8, have other pieces or hidden squares
@@ -48,7 +48,7 @@ class Rules(Enum):
     apart: bool
 
     def __init__(self, word: str) -> None:
-        #: ``prove`` itself does not prove it: ``rules_variants`` or ``rules_boards`` does, or nothing.
+        #: ``prove`` itself does not prove it: ``variant_moves`` or ``boards`` does, or nothing.
         self.apart = word in ("suicide", "losers", "atomic", "horde", "racing", "wild", "boards", "frames")
 
 
@@ -58,7 +58,7 @@ class Position(NamedTuple):
     Attributes:
         board: 71 characters, rank 8 first, ranks joined by one blank, ``-`` empty.
         white_to_move: whose move it is.
-        castling: rights still held: 1 White short, 2 White long, 4 Black short, 8 Black long.
+        castling: rights that remain: 1 White short, 2 White long, 4 Black short, 8 Black long.
         push_col: file 0-7 of the double pawn push just made by the opponent, -1 none.
         in_check: whether the side to move is in check (always False for ``Rules.SUICIDE`` and ``BOARDS``).
         rules: which rules prove its moves.

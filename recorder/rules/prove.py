@@ -86,7 +86,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
         the move as ``encode_move``'s integer (standard castling ``e1g1``; chess960: king takes rook; a king on d:
         ``d1b1``, ``d1f1``), the canonical SAN with ``+`` or ``#``, and the next position; or the reason why it is no
         such move. With ``Rules.BOARDS`` the SAN is the pretty move as printed. In bughouse, and while hands are
-        unknown, ``#`` stands only where it was printed and no known move answers the check, since a piece could still
+        unknown, ``#`` is kept only if it was printed and no known move answers the check, since a piece could still
         be passed.
     Raises:
         nothing, whatever the strings.
@@ -219,7 +219,7 @@ def _rights_960(after: str, castling: int, rook_cols: tuple[int, int, int, int],
 def _disambiguation(
     board: str, piece: str, origin: int, target: int, king: int, attacks: tuple[slice | None, ...]
 ) -> str:
-    """The least mark that tells the move from other legal moves of such a piece to that square."""
+    """The shortest mark that distinguishes the move from other legal moves of such a piece to that square."""
     rivals = []
     at = board.find(piece)
     while at >= 0:
@@ -374,7 +374,7 @@ def play_san(position: Position, san: str) -> Step | str:
 
 
 def _origins(position: Position, named: Pretty) -> list[int]:
-    """Where the named piece may come from, the king's safety aside, and what stands in a pawn's way."""
+    """Squares from which the named piece may come, ignoring the king's safety, and the blocker of a pawn."""
     board, white = position.board, position.white_to_move
     letter, file, rank, capture, to, _, _, _ = named
     piece = letter if white else letter.lower()
@@ -397,7 +397,7 @@ def _origins(position: Position, named: Pretty) -> list[int]:
 
 
 def with_hands(position: Position, white: str, black: str) -> Position:
-    """The position with these pieces in hand (letters in any order and case), as a holdings line tells them."""
+    """The position with these pieces in hand (letters in any order and case), as a holdings line prints them."""
     ordered = ("".join(sorted(hand.upper(), key=_ORDER.find)) for hand in (white, black))
     return position._replace(hands=(next(ordered), next(ordered)))
 

@@ -188,7 +188,7 @@ def _legal_shifts(position: Position) -> Iterator[tuple[str, _Shift]]:
 
 
 def _origins(position: Position, letter: str, target: int) -> list[int]:
-    """Where a piece that can go to a square may stand: ``_able_shifts`` for one letter and one square, and quicker."""
+    """Squares of a piece that can go to a square: ``_able_shifts`` for one letter and one square, and quicker."""
     board, white = position.board, position.white_to_move
     taken = board[target]
     if taken in _OWN[white] or _is_over(position):
@@ -264,7 +264,7 @@ def _shift(position: Position, letter: str, shift: _Shift, promotion: str | None
 
 
 def _mark(origin: int, rivals: list[int]) -> str:
-    """The least mark that tells a piece from others that can go there."""
+    """The shortest mark that distinguishes a piece from others that can go there."""
     others = [at for at in rivals if at != origin]
     name = name_of(origin)
     if not others:
@@ -307,7 +307,7 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
     if after is not None and result != after:
         return _shown_castling(position, long, pretty, after, "boards differ")
     reached = _reached(position, result, position.castling & (12 if position.white_to_move else 3), -1)
-    # A king's own steps where they tell the castling, else king takes rook.
+    # A king's own steps if they identify the castling, else king takes rook.
     steps = abs(king - king_to) == 2 and rook % 9 in (0, 7)
     san = ("O-O-O" if long else "O-O") + _check_mark(reached)
     return square_of(king) | square_of(king_to if steps else rook) << 6, san, reached
@@ -322,7 +322,7 @@ def _wild_castling(position: Position, long: bool, shown: bool) -> _Castling | N
     king = home + 3
     if position.board[king] != ("K" if position.white_to_move else "k"):
         return None
-    # Servers print a right for each side, but which of the two is the short one here they do not tell.
+    # Servers print a right for each side, but not which of the two is the short one here.
     if not shown and not position.castling & (3 if position.white_to_move else 12):
         return None
     return (king, home + 7, home + 5, home + 4) if long else (king, home, home + 1, home + 2)

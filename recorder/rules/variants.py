@@ -90,7 +90,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("kriegspiel", (), "kriegspiel", "kriegspiel", 16),
     Variant("twokings", ("two kings",), "twokings", "twokings", 9),
     Variant("shatranj", (), "shatranj", "shatranj", 28),
-    # Shuffles whose number the engine protocol does not tell: with and without castling.
+    # Shuffles without their number in the engine protocol: with and without castling.
     _named("wildcastle"),
     _named("nocastle"),
     _wild("wild", "wildcastle"),  # a shuffle whose number the server does not print
@@ -123,7 +123,7 @@ SPEEDS = frozenset(
     )
 )  # fmt: skip
 
-#: Words that servers print for every game that is not normal chess: only boards tell which.
+#: Words that servers print for every game that is not normal chess: only boards show which.
 _VAGUE = frozenset(("non-standard", "nonstandard", "wild"))
 _WILD = re.compile(r"wild/[0-9]{1,3}", re.ASCII)
 _ICC_WILD = re.compile(r"w(?:ild)?\(([0-9]{1,3})\)", re.ASCII)
@@ -152,7 +152,7 @@ def read_category(category: str | None) -> str | None:
 
     Args:
         category: as a server prints it: ``blitz``, ``wild/fr``, ``wild(22)``, ``blitz crazyhouse`` (FatICS: the speed
-            first), ``seirawan/0`` (the variant, then its start position); None or blank: not told.
+            first), ``seirawan/0`` (the variant, then its start position); None or blank: unknown.
     Returns:
         Our name; a word that is not in the table is its own name. None where the word does not decide.
     """
@@ -182,7 +182,7 @@ def is_known_variant(word: str) -> bool:
 
 
 def known_variant_like(word: str) -> str | None:
-    """A known variant whose spelling is like an unknown word's, or None."""
+    """A known variant with a spelling similar to an unknown word, or None."""
     from difflib import get_close_matches
 
     close = get_close_matches(_squeezed(word), [*_BY_SPELLING, *SPEEDS], 1)
@@ -201,7 +201,7 @@ def pgn_variant(name: str | None) -> str | None:
 
 
 def read_pgn_variant(text: str | None) -> str | None:
-    """Our name for a Variant tag, whoever wrote it.
+    """Our name for a Variant tag of any program.
 
     Returns:
         ``chess`` for the words that mean it; the text in lower case where no table has it; None where there is none.
@@ -249,7 +249,7 @@ _RULES = {
     # How these are won is their own; their moves are those of chess.
     "three-check": Rules.CHESS,
     "king-of-the-hill": Rules.CHESS,
-    "kriegspiel": Rules.FRAMES,  # a player sees his own men only
+    "kriegspiel": Rules.FRAMES,  # a player sees only the own pieces
     "wildcastle": Rules.WILD,
     "nocastle": Rules.WILD,
 }
@@ -263,10 +263,10 @@ def rules_of(variant: str) -> Rules:
 
 @lru_cache(maxsize=256)
 def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
-    """Tell the variant and the rules a category word means.
+    """Look up the variant and the rules of a category word.
 
     Args:
-        category: as the server prints it (``blitz``, ``wild/fr``, ``wild(22)``); None or empty: not told.
+        category: as the server prints it (``blitz``, ``wild/fr``, ``wild(22)``); None or empty: unknown.
     Returns:
         The variant's name and its rules; (None, None) if the word does not decide.
     """
@@ -307,9 +307,9 @@ def _is_chess960_start(board: str) -> bool:
     return (second - first) % 2 == 1 and row.index("R") < row.index("K") < row.rindex("R")
 
 
-#: Start positions that a category word alone tells, and the rights to castle; they are the same for every game of it.
+#: Start positions that a category word alone determines, and the castling rights; every game of it has the same.
 #: Source: FICS help on wild and games of the games database (``wild/5``); ICC help on wild (``wild(7)``, ``wild(8)``).
-#: ICC's wild 5 is not here: the sources do not tell where its kings stand.
+#: ICC's wild 5 is not here: no source shows where its kings are.
 _STARTS = {
     "wild/0": ("rnbkqbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR", 15),
     "wild/5": ("RNBKQBNR PPPPPPPP -------- -------- -------- -------- pppppppp rnbkqbnr", 0),
@@ -329,7 +329,7 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
     """The start position of a list that was printed without a board.
 
     Args:
-        category: the server's word, where it tells. rules: of the game, None: not told.
+        category: the server's word, if known. rules: of the game; None: unknown.
     Returns:
         The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game,
         and for variants that are not known.

@@ -2,7 +2,7 @@
 
 The order of the steps matters: telnet commands go first because they may contain any byte, then lines are cut at
 ``\\n``; inside a line, block-mode bytes cut it further, seal pings, bells, ``\\r`` and escape sequences go, and
-continuation lines are put back together. Only then is a line given away, so nobody can take a part for a line.
+continuation lines are put back together. Only then is a line emitted, so no reader can mistake a part for a line.
 
 Most chunks hold none of the rare bytes. They are cut in bulk, which is a shortcut through ``LineReader._take`` for
 lines with which it has nothing to do, not another set of rules.
@@ -65,18 +65,18 @@ class LineReader:
     """Cuts chunks into lines. How the bytes are cut into chunks never changes the lines.
 
     Blank lines and lines that are nothing but one of the servers' own prompts (``fics% ``, ``aics% ``) are not
-    given away. A line's ``at_ms`` is that of the chunk that completed it: the prompt
+    emitted. A line's ``at_ms`` is that of the chunk that completed it: the prompt
     before it on the same line may have come minutes earlier.
 
     ICC's control sequences come out as lines of their own, which begin with ``\\x19``, so that no recogniser can take
     them for lines of the plain stream: the header of a level-1 unit (``\\x19[24 *``), its end (``\\x19]``) and a whole
     level-2 datagram (``\\x19(26 … \\x19)``, with the line ends inside; without its end where it was cut off). They are
-    complete with their last byte: no line end need follow. The lines of a unit stand between its two marks as they
-    are; who reads them must know of units. The mark of lost data comes out as ``\\x1a``; the line that it cut is
+    complete with their last byte: no line end need follow. The lines of a unit are between its two marks as they
+    are; their reader must know of units. The mark of lost data comes out as ``\\x1a``; the line that it cut is
     no line, and comes out behind ``\\x19|``. A continuation line without a line before it keeps its ``\\``.
 
     Args:
-        max_line_bytes: a longer line is reported as ``LONG_LINE`` and left out.
+        max_line_bytes: a longer line is reported as ``LONG_LINE`` and skipped.
 
     Attributes:
         anomalies: what was wrong, in order: ``LONG_LINE``, ``LOST_DATA`` and, at the end, ``CUT``.
@@ -118,7 +118,7 @@ class LineReader:
 
     @property
     def pending_offset(self) -> int | None:
-        """Offset of the first line that is not given away yet; None when every byte read has been."""
+        """Offset of the first line that is not emitted yet; None if every byte read has been."""
         if self._wrapped.line is not None:
             return self._wrapped.line.offset
         if self._datagram.open:
@@ -138,7 +138,7 @@ class LineReader:
         self._controls.end_datagram(self._at_ms, out)
         self._wrapped.release(out)
         if cut and out:
-            # Its last number may be half of one, and nothing behind it tells.
+            # Its last number may be cut, and nothing follows that would show it.
             text, offset, _, _ = out.pop()
             message = "the log ends inside a delta board"
             self.anomalies.append(Anomaly.of(AnomalyKind.CUT, offset, None, message, text))
@@ -163,7 +163,7 @@ class LineReader:
                     self._take(whole, offset + begin, at_ms, out)
             self._pend(data[last + 1 :], offset + last + 1, at_ms, out)
         if self._wrapped.line is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
-            self._wrapped.release(out)  # what has come of the next line shows that it is another one
+            self._wrapped.release(out)  # the first bytes of the next line show that it is another one
 
     def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Keep the beginning of a line until its end comes."""
@@ -285,7 +285,7 @@ class LineReader:
             self._wrapped.hold(Line._make(out.pop()))
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
-        """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
+        """Emit lines that are only text and continue nothing: what ``_take`` does with them, in bulk."""
         if self._wrapped.line is not None:
             self._wrapped.release(out)
         block = self._controls.block
@@ -318,7 +318,7 @@ class LineReader:
         """Read a line up to the last unit or datagram that ends in it.
 
         Returns:
-            How far that is, or -1 where it is too long: the rest of the line is left out then.
+            How far that is, or -1 where it is too long: the rest of the line is skipped then.
         """
         done = 0
         for end in _UNIT_END.finditer(raw):
@@ -371,12 +371,12 @@ class LineReader:
         self._give_piece(stripped[position:], start + position, at_ms, out)
 
     def _forget_datagram(self) -> None:
-        """Leave out the datagram that is open."""
+        """Drop the datagram that is open."""
         if self._datagram.open:
             self._account(self._datagram.close(), "")
 
     def _give_piece(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow], cut_off: bool = False) -> None:
-        """Clean what stands between two control sequences and give it away; ``cut_off``: data was lost behind it."""
+        """Clean the text between two control sequences and emit it; ``cut_off``: data was lost behind it."""
         stripped = raw.lstrip(b"\r")
         start += len(raw) - len(stripped)
         text = stripped.replace(_PING, b"").decode("latin-1")
@@ -405,7 +405,7 @@ class LineReader:
                 self.dropped[tag] += difference
 
     def _give(self, text: str, start: int, at_ms: int | None, out: list[LineRow]) -> None:
-        """Give a line away, or hold it back if the next one may continue it."""
+        """Emit a line, or keep it open if the next one may continue it."""
         if not text:
             return
         if self._datagram.open:
@@ -425,7 +425,7 @@ class LineReader:
             self._wrapped.hold(line)
 
     def _add(self, text: str) -> None:
-        """The open datagram goes on."""
+        """Add text to the open datagram."""
         self._datagram.add(text)
         if self._datagram.size > self._max:
             start, text = self._datagram.start, self._datagram.close()

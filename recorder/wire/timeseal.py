@@ -1,12 +1,12 @@
 """The time seal: what a client sends stamped and disguised, the server's pings, and a client's sealed lines.
 
 A sealed line is its text, ``\x18``, a stamp in milliseconds, ``\x19`` and filling up to a multiple of 12 bytes; then
-some bytes of each 12 change places, every byte is mixed with a key, and a last byte tells where in the key it began.
+some bytes of each 12 change places, every byte is mixed with a key, and a last byte is the start in the key.
 The disguise takes each byte's top bit, so only 7 bits of a character travel.
 
 Source: the clients openseal and zseal and the server FatICS agree on it; FICS publishes no description.
 
-Nothing is taken out of what the server says: whoever reads it passes over pings.
+Pings stay in the server's bytes: their reader skips them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SWAPS: Final = ((0, 11), (2, 9), (4, 7))
 _TOP: Final = 0x80
 _SHIFT: Final = 32
 _PADDING: Final = b"1"
-# The padding is whatever a client likes, but none sends the marks in it; so the last stamp is the line's.
+# Clients choose the padding, but none uses the marks in it; so the last stamp is the line's.
 _SEALED: Final = re.compile(rb"(?P<text>.*)\x18(?P<stamp>[0-9]{1,20})\x19[^\x18\x19]*", re.S)
 _GREETINGS: Final = (b"TIMESTAMP|", b"TIMESEAL2|", b"ZIPSEAL|")
 _HELLOS: Final = {1: "TIMESTAMP", 2: "TIMESEAL2"}
@@ -40,7 +40,7 @@ def seal(line: bytes, stamp_ms: int, offset: int = 0) -> bytes:
 
     Args:
         line: without its line end; 7-bit characters.
-        stamp_ms: when it leaves, in milliseconds since any moment the client likes; not negative.
+        stamp_ms: when it leaves, in milliseconds since a moment that the client chooses; not negative.
         offset: where in the key to begin, 0 to 49.
     Returns:
         The bytes to send, line end included.
@@ -82,7 +82,7 @@ def unseal(line: bytes) -> tuple[bytes, int] | None:
 
 
 def is_own_talk(text: bytes) -> bool:
-    """Whether an unsealed line is what a client says for the seal's sake: its greeting, the answer to a ping."""
+    """Whether an unsealed line is part of the seal's own protocol: its greeting, the answer to a ping."""
     return text == PING_ANSWER or text.startswith(_GREETINGS)
 
 
@@ -98,7 +98,7 @@ def format_hello(version: int, user: str, system: str) -> bytes:
 
     Args:
         version: 1 or 2; they differ in how the server writes its pings.
-        user: who runs the client, as told to the server.
+        user: the user name to report to the server.
         system: on what.
     """
     return f"{_HELLOS[version]}|{user}|{system}|".encode("ascii", "replace")
@@ -117,7 +117,7 @@ class PingReader:
     Version 1 writes a line ``[G]``; version 2 writes ``[G]`` and a zero byte anywhere, inside a line too.
 
     Args:
-        version: what the hello said, 1 or 2.
+        version: of the hello line, 1 or 2.
     """
 
     def __init__(self, version: int) -> None:
@@ -145,7 +145,7 @@ class PingReader:
 
     def _find_lines(self, data: bytes) -> int:
         *lines, last = (self._rest + data).split(b"\n")
-        self._rest = last[:_LONGEST_PING_LINE]  # longer ones are none, and how they go on does not matter
+        self._rest = last[:_LONGEST_PING_LINE]  # longer ones are no pings, and their rest does not matter
         return sum(len(line) < _LONGEST_PING_LINE and line.translate(None, _BLANK) == _PING_LINE for line in lines)
 
 
@@ -162,12 +162,12 @@ def _swap(plain: bytearray) -> None:
 
 
 _WHO: Final = "ics-recorder"
-_WHERE: Final = "python"  # what the machine is called is nobody's business
+_WHERE: Final = "python"  # the machine's name stays private
 _LARGEST_STAMP_MS: Final = 10_000_000  # the seal's own clients begin again there
 
 
 class Sealing:
-    """Seals what is said on one connection.
+    """Seals the lines that are sent on one connection.
 
     Args:
         version: of the seal, 1 or 2.
@@ -178,7 +178,7 @@ class Sealing:
         self._pings = PingReader(version)
 
     def hello(self, now_ms: int) -> bytes:
-        """The line that stands before all others."""
+        """The first line of a connection."""
         return seal(format_hello(self.version, _WHO, _WHERE), now_ms % _LARGEST_STAMP_MS)
 
     def seal_lines(self, lines: bytes, now_ms: int) -> bytes:

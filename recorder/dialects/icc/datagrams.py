@@ -46,7 +46,7 @@ from recorder.errors import LineError
 __all__ = ["BOARD_DATAGRAMS", "format_datagram", "parse_datagram"]
 
 BOARD_DATAGRAMS = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
-"""Numbers that tell what happens on a board: text beside them in one unit says the same for human eyes."""
+"""Numbers of datagrams about boards: text beside them in one unit repeats them for people."""
 
 _INT = re.compile(r"-?[0-9]{1,10}", re.ASCII)
 _BOARD = re.compile(r"[-pnbrqkPNBRQK]{64}")
@@ -301,7 +301,7 @@ def parse_datagram(text: str) -> IccDatagram | int:
     Args:
         text: from ``\\x19(`` to ``\\x19)``, line ends inside as ``\\n``.
     Returns:
-        What it tells, moves still as words (``icc_moves`` reads them); its number where it is none about games.
+        Its values, moves still as words (``fields.read_move`` reads them); its number if it is not about games.
     Raises:
         LineError: it is cut, or a field cannot be what it must be.
     """

@@ -84,7 +84,7 @@ _LAST_KIND = 6
 
 
 class IccMove(NamedTuple):
-    """A move. None: not told, or not known which number it is.
+    """A move. None: not sent, or it is unknown which number it is.
 
     ``san`` is as printed, ``smith`` is from, to, what was taken (``E`` en passant, ``c`` and ``C`` castling) and the
     new piece. ``kind``: 0 of a list, 1 played, 2 forward, 3 examined.
@@ -98,7 +98,7 @@ class IccMove(NamedTuple):
 
 
 class MoveForm:
-    """Which numbers a move has, as far as the stream has told.
+    """Which numbers a move has, as far as the stream shows.
 
     Attributes:
         settings: datagram 35, 36, 113 → whether it is on.

@@ -1,7 +1,7 @@
 """ICC's level-1 units and the datagrams in the stream of lines.
 
 A unit is what one command caused; text in it is the same text that comes without units. Where a unit also holds
-datagrams that tell of a board, they are the authority and its text is for human eyes only, so a unit's lines wait for
+datagrams about a board, these are read and its text only repeats them, so a unit's lines wait for
 its end. Source: section 8.1 of the protocol reference (ICC's formats2.txt).
 """
 
@@ -30,7 +30,7 @@ class UnitReader:
     """Reads the marks that the wire leaves in the stream of lines, and holds back the text between them.
 
     Args:
-        count: is told the name of every datagram that is none about games.
+        count: called with the name and offset of every datagram that is not about games.
 
     Attributes:
         depth: units that are open. begin: offset of the outermost one.

@@ -113,7 +113,7 @@ class Relation(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """21 OFFERS_IN_MY_GAME: what stands offered; of takebacks the half-moves."""
+    """21 OFFERS_IN_MY_GAME: open offers; of takebacks the half-moves."""
 
     number: int
     game_no: int
@@ -219,7 +219,7 @@ class IllegalMove(NamedTuple):
 
 
 class JBoard(NamedTuple):
-    """49 JBOARD: a whole board. The document names no game number; it is read where it stands.
+    """49 JBOARD: a whole board. The document names no game number; it is read if present.
 
     ``castling`` is four digits as in style 12. ``status``: 1 played, 0 examined, -1 stored. Clocks are printed without
     a unit: kept as text.
