@@ -97,4 +97,4 @@ def _print(run: ConformanceRun) -> None:
         if result.outcome is CaseOutcome.FAILED:
             say(clean(f"{result.case.name} failed: {result.reason}"))
     counts = ", ".join(f"{run.count(outcome)} {outcome.value}" for outcome in CaseOutcome)
-    say(clean(f"{run.program}: {plural(len(run.results), 'case')}: {counts}."))
+    say(clean(f"{run.claim.program}: {plural(len(run.results), 'case')}: {counts}."))

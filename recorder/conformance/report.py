@@ -27,8 +27,9 @@ def _place(rule: str) -> tuple[str, int]:
 def json_of(run: ConformanceRun) -> dict[str, Any]:
     """The whole run as one JSON object."""
     return {
-        "program": run.program,
-        "reads": sorted(run.reads),
+        "program": run.claim.program,
+        "reads": sorted(run.claim.reads),
+        "servers": sorted(run.claim.servers),
         "starts": run.starts,
         "passed": run.count(CaseOutcome.PASSED),
         "failed": run.count(CaseOutcome.FAILED),
@@ -55,7 +56,7 @@ def junit_of(run: ConformanceRun) -> bytes:
     """The run as JUnit XML: one test suite, a test case for each case; what is not supported is skipped."""
     suite = ElementTree.Element(
         "testsuite",
-        name=f"protocol conformance of {_printable(run.program)}",
+        name=f"protocol conformance of {_printable(run.claim.program)}",
         tests=str(len(run.results)),
         failures=str(run.count(CaseOutcome.FAILED)),
         errors="0",

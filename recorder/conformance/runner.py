@@ -14,11 +14,11 @@ import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from enum import Enum
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, TypeGuard
 
 from recorder.conformance.cases import Case, find_difference
 
-__all__ = ["LIMIT_S", "CaseOutcome", "CaseResult", "ConformanceRun", "run_cases"]
+__all__ = ["LIMIT_S", "CaseOutcome", "CaseResult", "ReaderClaim", "ConformanceRun", "run_cases"]
 
 LIMIT_S: Final = 10.0
 """Time limit for an answer, and for the first line after a start, in seconds."""
@@ -34,6 +34,34 @@ class CaseOutcome(Enum):
     NOT_SUPPORTED = "not supported"
 
 
+class ReaderClaim(NamedTuple):
+    """What a program says of itself in its first line.
+
+    Attributes:
+        program: name and version.
+        reads: kinds of facts (``boards``) or single fields (``boards.ply``) that it reads.
+        servers: server families that it reads; empty: all.
+    """
+
+    program: str
+    reads: frozenset[str] = frozenset()
+    servers: frozenset[str] = frozenset()
+
+    def why_not(self, case: Case) -> str | None:
+        """Why a case is not supported, or None."""
+        if self.servers and case.server not in (*self.servers, "any"):
+            return f"the program does not read {case.server}"
+        unread: set[str] = set()
+        for kind, facts in case.expect.items():
+            fields = {f"{kind}.{field}" for fact in facts for field in fact}
+            if kind in self.reads:
+                continue
+            if not any(claim.startswith(f"{kind}.") for claim in self.reads):
+                unread.add(kind)
+            unread |= fields - self.reads
+        return f"the program does not read {', '.join(sorted(unread))}" if unread else None
+
+
 class CaseResult(NamedTuple):
     """A case, how it ended, and why it failed or was not run."""
 
@@ -46,13 +74,11 @@ class ConformanceRun(NamedTuple):
     """What one run found.
 
     Attributes:
-        program: name and version, as the program reports them; its command where it never did.
-        reads: kinds of facts that the program claims to read.
+        claim: what the program says of itself; where it never did, its command alone.
         results: one for each case, in their order. starts: how often the program was started.
     """
 
-    program: str
-    reads: frozenset[str]
+    claim: ReaderClaim
     results: list[CaseResult]
     starts: int
 
@@ -127,17 +153,17 @@ class _Program:
             timer.cancel()
         return self.take()
 
-    def greeting(self) -> tuple[str, frozenset[str]]:
-        """Read the first line of the program: its name, and the kinds of facts that it reads.
+    def claim(self) -> ReaderClaim:
+        """Read the first line of the program.
 
         Raises:
             _ProgramError: it is something else.
         """
         first = self.take()
-        name, reads = first.get("program"), first.get("reads")
-        if not isinstance(name, str) or not isinstance(reads, list) or not all(isinstance(kind, str) for kind in reads):
+        name, reads, servers = first.get("program"), first.get("reads"), first.get("servers", [])
+        if not isinstance(name, str) or not _are_words(reads) or not _are_words(servers):
             raise _ProgramError('the first line is not {"program": NAME, "reads": [KIND, …]}')
-        return name, frozenset(reads)
+        return ReaderClaim(name, frozenset(reads), frozenset(servers))
 
     def _wait(self) -> int | None:
         try:
@@ -176,29 +202,27 @@ def run_cases(command: Sequence[str], cases: Iterable[Case], limit_s: float = LI
     Returns:
         One result for each case.
     """
-    name, reads = " ".join(command), None
-
+    claim: ReaderClaim | None = None
     program: _Program | None = None
     results: list[CaseResult] = []
     starts, lost = 0, None
     for case in cases:
-        unread: set[str] = set() if reads is None else case.expect.keys() - reads
-        if program is None and lost is None and not unread:
+        unread = None if claim is None else claim.why_not(case)
+        if program is None and lost is None and unread is None:
             starts += 1
             try:
                 program = _Program(command, limit_s)
-                greeting = program.greeting()
+                again = program.claim()
             except (OSError, _ProgramError) as error:
                 lost = f"the program cannot be started: {error}"
                 if program is not None:
                     program.kill()
                     program = None
             else:
-                name, reads = greeting if reads is None else (name, reads)
-                unread = case.expect.keys() - reads
-        if unread:
-            why = f"the program does not read {', '.join(sorted(unread))}"
-            results.append(CaseResult(case, CaseOutcome.NOT_SUPPORTED, why))
+                claim = claim or again
+                unread = claim.why_not(case)
+        if unread is not None:
+            results.append(CaseResult(case, CaseOutcome.NOT_SUPPORTED, unread))
             continue
         reason = lost
         if program is not None:
@@ -211,7 +235,11 @@ def run_cases(command: Sequence[str], cases: Iterable[Case], limit_s: float = LI
         results.append(CaseResult(case, CaseOutcome.PASSED if reason is None else CaseOutcome.FAILED, reason))
     if program is not None:
         program.end()
-    return ConformanceRun(name, reads or frozenset(), results, starts)
+    return ConformanceRun(claim or ReaderClaim(" ".join(command)), results, starts)
+
+
+def _are_words(values: Any) -> TypeGuard[list[str]]:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _judge(case: Case, answer: dict[str, Any]) -> str | None:

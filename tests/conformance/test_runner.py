@@ -9,7 +9,7 @@ import pytest
 
 from recorder.conformance.cases import Case, find_difference, select_cases
 from recorder.conformance.report import count_by_rule, json_of, junit_of
-from recorder.conformance.runner import CaseOutcome, run_cases
+from recorder.conformance.runner import CaseOutcome, ReaderClaim, run_cases
 
 PASSED, FAILED, NOT_SUPPORTED = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.NOT_SUPPORTED
 CASES = [
@@ -41,7 +41,7 @@ def program(tmp_path: Path, bad: str = "pass", text: str = GOOD) -> list[str]:
 
 def test_a_good_program_is_started_once(tmp_path: Path) -> None:
     run = run_cases(program(tmp_path), CASES, LIMIT_S)
-    assert (run.program, run.reads, run.starts, run.passed) == ("good 1", {"numbers"}, 1, True)
+    assert (run.claim, run.starts, run.passed) == (ReaderClaim("good 1", frozenset({"numbers"})), 1, True)
     assert [result.outcome for result in run.results] == [PASSED] * 3
 
 
@@ -102,6 +102,7 @@ def test_kinds_that_a_program_does_not_claim_are_not_supported_and_not_asked(tmp
         ("print('{}')", "the first line is not"),
         ('print(\'{"program": 1, "reads": []}\')', "the first line is not"),
         ('print(\'{"program": "x", "reads": [1]}\')', "the first line is not"),
+        ('print(\'{"program": "x", "reads": [], "servers": "fics"}\')', "the first line is not"),
     ],
 )
 def test_nothing_passes_where_a_program_does_not_say_what_it_is(tmp_path: Path, text: str, reason: str) -> None:
@@ -116,7 +117,7 @@ def test_nothing_passes_where_there_is_no_program() -> None:
     run = run_cases(["./no-such-reader"], CASES)
     assert [result.outcome for result in run.results] == [FAILED] * 3
     assert "No such file" in str(run.results[0].reason)
-    assert run.program == "./no-such-reader"
+    assert run.claim == ReaderClaim("./no-such-reader")
 
 
 def test_cases_fail_where_a_program_cannot_be_started_again(tmp_path: Path) -> None:
@@ -136,6 +137,23 @@ def test_the_reports_count_by_rule_in_the_order_of_the_numbers(tmp_path: Path) -
     xml = junit_of(run).decode()
     assert 'tests="4" failures="1" errors="0" skipped="1"' in xml
     assert '<testcase classname="X-10" name="X-10-a"><failure message="numbers: expected 1, found 0: []" />' in xml
+
+
+def test_a_program_can_claim_single_fields_and_servers() -> None:
+    case = Case("X-1-a", "X-1", "valid", "fics", b"1", {"numbers": [{"value": 1}, {"sign": 1}]})
+    empty = case._replace(expect={"numbers": []})
+    claims = [
+        ({"numbers"}, {"fics"}, None, None),
+        ({"numbers.value", "numbers.sign"}, set(), None, None),
+        ({"numbers.value"}, set(), "the program does not read numbers.sign", None),
+        ({"letters.value"}, set(), "the program does not read numbers, numbers.sign, numbers.value",
+         "the program does not read numbers"),
+        ({"numbers"}, {"icc"}, "the program does not read fics", "the program does not read fics"),
+    ]  # fmt: skip
+    for reads, servers, why, why_empty in claims:
+        claim = ReaderClaim("x", frozenset(reads), frozenset(servers))
+        assert (claim.why_not(case), claim.why_not(empty)) == (why, why_empty)
+        assert claim.why_not(case._replace(server="any")) == (None if servers else why)
 
 
 def test_rules_and_sets_choose_cases() -> None:
