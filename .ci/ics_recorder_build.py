@@ -97,7 +97,7 @@ class _Sdist(sdist):
     """A source distribution: the packages, what builds them, the documents and the examples; no tests."""
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
-        extra = [Path(__file__), _ROOT / "CHANGELOG.md", *(_ROOT / "docs").rglob("*"), *(_ROOT / "examples").glob("*")]
+        extra = [Path(__file__), _ROOT / "CHANGELOG.md", *(_ROOT / "docs").rglob("*"), *(_ROOT / "examples").rglob("*")]
         kept = [name for name in files if not name.startswith("tests")]
         kept += [str(path.relative_to(_ROOT)) for path in extra if path.is_file()]
         super().make_release_tree(base_dir, sorted(set(kept)))
