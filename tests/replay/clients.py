@@ -17,7 +17,7 @@ __all__ = ["MANNER", "Client", "lines_of", "open_show"]
 
 
 def open_show(games: Sequence[Game], apart: bool = False) -> Show:
-    """A replay of games that waits for its client; ``apart``: no two moments come at once."""
+    """A replay of games that waits for its client; ``apart``: no two moments have the same time."""
     moments = moments_of_games(games)
     if apart:
         moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
@@ -31,7 +31,7 @@ MANNER = Greeting()
 
 @dataclass
 class Client:
-    """Somebody who types; ``heard`` is all that came, ``now_ns`` his time."""
+    """A client that types; ``heard`` is all output so far, ``now_ns`` the client's time."""
 
     session: ReplaySession
     heard: bytearray = field(default_factory=bytearray)
@@ -40,7 +40,7 @@ class Client:
 
     @classmethod
     def of(cls, games: Sequence[Game], name: str = "Looker", manner: Greeting = MANNER, apart: bool = False) -> Client:
-        """Logged in to a replay of his own."""
+        """Log in to a separate replay."""
         client = cls(ReplaySession(open_show(games, apart), 0, manner, answer_command))
         client.say(name, "")
         return client
@@ -53,12 +53,12 @@ class Client:
         return self.new()
 
     def new(self) -> str:
-        """What came since the last look, without carriage returns."""
+        """Return the output since the last call, without carriage returns."""
         begin, self._seen = self._seen, len(self.heard)
         return self.heard[begin:].decode("latin-1").replace("\r", "")
 
     def wait(self, most: int = 100_000) -> str:
-        """Let the replay go on to its end, or for so many moments; return what came."""
+        """Let the replay run to its end, or for this number of moments; return the output."""
         while most and (due_ns := self.session.due_ns) is not None:
             self.now_ns = max(self.now_ns, due_ns)
             self.session.tick(self.now_ns)
@@ -68,5 +68,5 @@ class Client:
 
 
 def lines_of(text: str, tag: str) -> list[str]:
-    """The lines that begin with a tag."""
+    """Return the lines that begin with a tag."""
     return re.findall(rf"^{re.escape(tag)}.*$", text, re.M)

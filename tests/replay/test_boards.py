@@ -1,4 +1,4 @@
-"""A replayed board is the recorded one: every field of every frame, but for what no archive keeps."""
+"""A replayed board equals the recorded one in every field that the archive stores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS = (
     "flip", "ticking", "lag",
 )  # fmt: skip
 
-# What a stream's frames have that the archive does not: field → how many frames.
+# Fields that differ because the archive does not store them: field → number of frames.
 STREAMS: dict[tuple[str, str], dict[str, int]] = {
     ("a01_standard", "observer_GuestObsA"): {},
     ("a03_crazyhouse", "observer_GuestObsD"): {},
@@ -31,9 +31,11 @@ STREAMS: dict[tuple[str, str], dict[str, int]] = {
     ("b01_standard", "observer_GuestXa"): {},
     ("b06_bughouse", "observer_GuestXo"): {},
     ("b09_crazyhouse", "observer_GuestXy"): {},
-    ("b04_chatter_takeback_pause", "observer_Botvinnik"): {"count": 4},  # behind a takeback these servers count anew
+    ("b04_chatter_takeback_pause", "observer_Botvinnik"): {
+        "count": 4
+    },  # after a takeback these servers restart the count
     ("a06_chatter_takebacks", "observer_Euwe"): {},
-    ("a04_suicide", "observer_GuestObsF"): {"push": 12},  # told where a king could be taken so
+    ("a04_suicide", "observer_GuestObsF"): {"push": 12},  # printed where a king could be captured this way
     ("c01_standard", "observer_GuestXa"): {"ticking": 315},  # this server does not print it; no client minds
 }
 

@@ -1,4 +1,4 @@
-"""Hands that no line tells follow from the moves, those of bughouse from the partner's."""
+"""Holdings that no line contains follow from the moves; in bughouse, from the partner's moves."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.support.product import run
 CORPUS = SERVER.parent
 
 
-def told_and_derived(games: Sequence[Game]) -> tuple[list[object], list[object]]:
-    """The hands after every move: as lines tell them, and as they follow from the moves."""
-    told, derived = (_hands(games, kept) for kept in (True, False))
-    assert len(told) == len(derived)
-    return told, derived
+def printed_and_derived(games: Sequence[Game]) -> tuple[list[object], list[object]]:
+    """Return the holdings after every move, as printed and as derived from the moves."""
+    printed, derived = (_hands(games, kept) for kept in (True, False))
+    assert len(printed) == len(derived)
+    return printed, derived
 
 
 def _hands(games: Sequence[Game], kept: bool) -> list[object]:
@@ -52,16 +52,16 @@ def _hands(games: Sequence[Game], kept: bool) -> list[object]:
 def test_crazyhouse() -> None:
     games = run([stream_bytes("a03_crazyhouse", "observer_GuestObsD")], "raw")[0]
     whole = [game for game in games if game.complete]
-    told, derived = told_and_derived(whole)
-    assert len(told) > 100
-    assert derived == told
+    printed, derived = printed_and_derived(whole)
+    assert len(printed) > 100
+    assert derived == printed
 
 
 def test_bughouse() -> None:
     games = games_of_files([str(SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz")])
-    told, derived = told_and_derived([game for game in games if game.complete])
-    assert len(told) > 300
-    assert derived == told
+    printed, derived = printed_and_derived([game for game in games if game.complete])
+    assert len(printed) > 300
+    assert derived == printed
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
     assert "not known" not in rows
 
 
-def test_one_board_of_a_match_alone_does_not_tell_its_hands() -> None:
+def test_one_board_of_a_match_alone_does_not_give_its_holdings() -> None:
     game = games_of_files([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")])[0]
     viewing = Viewing(ReplaySource.of([game], moments_of_games([game])), 0)
     viewing.press("end", 0)

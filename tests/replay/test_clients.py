@@ -1,4 +1,4 @@
-"""Games of an archive are read when their time comes, and are then what they were in memory."""
+"""Games of an archive are read when they are due, and equal the games in memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def heard(recording: ReplaySource) -> str:
-    """All that a client hears who observes everything."""
+    """Return all output to a client that observes every game."""
     show = Show(recording, 0)
     show.open(0)
     client = Client(ReplaySession(show, 0, Greeting(observe=True), answer_command))
@@ -55,12 +55,12 @@ def test_moments_are_those_of_games_in_memory(archive: Path, idle_max_ms: int | 
         recording = library.recording
         assert [moment._replace(what=None) for moment in marked] == list(recording.moments)
         without_lines = ReplaySource(recording.players, recording.moments, recording.chapter)
-        told = heard(without_lines)
-    assert told.count("<12> ") > 700
-    assert told == heard(ReplaySource.of(games, moments))
+        output = heard(without_lines)
+    assert output.count("<12> ") > 700
+    assert output == heard(ReplaySource.of(games, moments))
 
 
-def test_few_games_are_held_however_many_there_are(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_games_are_in_memory_at_a_time(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.archive.replaying.HELD", 2)
     with open_library([], str(archive), GameFilter(), pace_ms=0, idle_max_ms=None) as library:
         count = len(library.recording.players)
@@ -74,7 +74,7 @@ def test_few_games_are_held_however_many_there_are(archive: Path, monkeypatch: p
         assert again == first
 
 
-def test_a_game_that_has_changed_is_told(archive: Path) -> None:
+def test_a_changed_game_is_reported(archive: Path) -> None:
     with open_library([], str(archive), GameFilter(), pace_ms=0, idle_max_ms=None) as library:
         game = library.recording.chapter(3).game
         del game.observations[0].lines[0].plies[5:]
@@ -87,10 +87,10 @@ def test_a_game_that_has_changed_is_told(archive: Path) -> None:
             library.recording.chapter(3)
 
 
-def test_a_game_that_is_gone_is_left_out_and_told_once(
+def test_a_deleted_game_is_skipped_and_reported_once(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A source is forgotten while its games are replayed to all by one clock: the others go on, and commands answer."""
+    """A source is forgotten during a shared replay: other games continue, and commands are answered."""
     monkeypatch.setattr("recorder.archive.replaying.HELD", 1)
     mine = tmp_path / "a.sqlite"
     shutil.copy(archive, mine)

@@ -1,4 +1,4 @@
-"""Whatever a client sets, it records the same games: every pair of interface variables, on and off."""
+"""A client records the same games with every pair of interface variables, on and off."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from recorder.model import Game, Ply
 from recorder.replay.server.login import Greeting
 from tests.replay.clients import Client
-from tests.replay.test_loop import STREAMS, played, told
+from tests.replay.test_loop import STREAMS, facts, played
 from tests.support.corpus import Stream
 from tests.support.product import run
 
 VARIABLES = ("ms", "startpos", "nowrap", "block", "gameinfo", "compressmove", "defprompt")
 ROWS = ("0000000", "1111111", "1010101", "0101010", "0011001", "1100110", "0110100", "1001011")
-"""Of each two variables every combination of on and off is in some row."""
+"""Rows that contain every combination of on and off for each two variables."""
 
 SAMPLE = [
     stream
@@ -29,13 +29,13 @@ SAMPLE = [
 ]
 
 
-def test_every_pair_is_there() -> None:
+def test_every_pair_of_variables_is_tested() -> None:
     for one, two in combinations(range(len(VARIABLES)), 2):
         assert {(row[one], row[two]) for row in ROWS} == {("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")}
 
 
 def watched(stream: Stream, games: list[Game], row: str) -> list[Game]:
-    """What somebody with these settings records."""
+    """Return the games that a client with these settings records."""
     client = Client.of(games, stream.login, Greeting(observe=True), apart=True)
     block = row[VARIABLES.index("block")] == "1"
     for name, bit in zip(VARIABLES, row, strict=True):
@@ -47,7 +47,7 @@ def watched(stream: Stream, games: list[Game], row: str) -> list[Game]:
 
 
 def coarse(ply: Ply, exact: bool, deltas: bool) -> tuple[object, ...]:
-    """A ply as those settings can show it."""
+    """Return a ply as these settings can show it."""
     own = ply.clock_ms
     other = None if deltas else ply.black_clock_ms if ply.white_moved else ply.white_clock_ms
     unit = 1 if exact else 1000
@@ -57,23 +57,25 @@ def coarse(ply: Ply, exact: bool, deltas: bool) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("stream", SAMPLE, ids=lambda stream: str(stream.scenario))
-def test_the_same_games_whatever_is_set(stream: Stream, row: str) -> None:
+def test_a_client_records_the_same_games_with_all_settings(stream: Stream, row: str) -> None:
     games = played(stream)
     assert_same(games, watched(stream, games, row), variables_of(row))
 
 
 def variables_of(row: str) -> set[str]:
-    """Those that a row has on."""
+    """Return the variables that are on in a row."""
     return {name for name, bit in zip(VARIABLES, row, strict=True) if bit == "1"}
 
 
 def assert_same(games: list[Game], again: list[Game], on: set[str]) -> None:
-    """The same games, as far as somebody with these variables can be told."""
+    """Return the games as far as a client with these variables can see them."""
     assert len(again) == len(games)
     for one, other in zip(games, again, strict=True):
         for name in ("names", "ratings", "variant", "control", "start", "result", "complete", "hands"):
-            assert told(other)[name] == told(one)[name], name
+            assert facts(other)[name] == facts(one)[name], name
         exact, deltas = "ms" in on, "compressmove" in on
         assert [coarse(ply, exact, deltas) for ply in other.plies] == [coarse(ply, exact, deltas) for ply in one.plies]
-        texts = [[(told.kind, told.actor, told.text) for told in game.events if told.text] for game in (one, other)]
+        texts = [
+            [(event.kind, event.actor, event.text) for event in game.events if event.text] for game in (one, other)
+        ]
         assert texts[0] == texts[1]

@@ -1,4 +1,4 @@
-"""A recorded game as an engine: it plays what was played, when it was played, and answers everything."""
+"""A recorded game as an engine: it plays the recorded moves at their times, and answers every command."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MATE = "1. f3 e5 2. g4 Qh4#"
 
 @cache
 def game(moves: str, end: str, tags: str = "") -> Game:
-    """A game as a file tells it, without times."""
+    """A game of a file, without times."""
     text = f'[White "Morphy"]\n[Black "Duke"]\n[Result "{end.split()[-1]}"]\n{tags}\n{moves} {end}\n'
     pipeline = make_pipeline(SourceKind.PGN)
     (found,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
@@ -56,18 +56,18 @@ def game(moves: str, end: str, tags: str = "") -> Game:
 
 
 class Bench:
-    """One engine under a clock that the test moves."""
+    """One engine with a clock that the test sets."""
 
     def __init__(self, what: Game, **how: Any) -> None:
         self.engine = RecordedEngine(what, **how)
         self.now_ns = 77 * MS
 
     def say(self, *lines: str) -> list[str]:
-        """What is answered at once."""
+        """Return the immediate answers."""
         return [answer for line in lines for answer in self.engine.receive(line, self.now_ns)]
 
     def wait(self, seconds: float = 1000) -> list[str]:
-        """What comes in that time."""
+        """Return the output of that time."""
         until_ns = self.now_ns + int(seconds * 1000 * MS)
         found: list[str] = []
         while (due_ns := self.engine.due_ns) is not None and due_ns <= until_ns:
@@ -78,7 +78,7 @@ class Bench:
 
 
 def match(recorded: Game) -> tuple[list[tuple[int, str]], list[str]]:
-    """Both sides of a game, played through an interface that is a little slow: moves with their times, last words."""
+    """Play both sides of a game through a slow interface; return the moves with their times, and the last lines."""
     line = main_line(recorded, 1000)
     now_ns = 10**12
     sides = [RecordedEngine(recorded), RecordedEngine(recorded)]
@@ -111,7 +111,7 @@ def match(recorded: Game) -> tuple[list[tuple[int, str]], list[str]]:
 
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: stream[0])
-def test_two_of_them_play_the_recorded_game_in_its_rhythm(stream: tuple[str, str]) -> None:
+def test_two_engines_play_the_recorded_game_at_its_times(stream: tuple[str, str]) -> None:
     compared = 0
     for recorded in games_of(*stream, True):
         line = main_line(recorded, 1000)
@@ -122,7 +122,7 @@ def test_two_of_them_play_the_recorded_game_in_its_rhythm(stream: tuple[str, str
         castled = [ply.san.startswith("O-O") and recorded.variant == "chess960" for ply in line.plies]
         expected = [ply.san.rstrip("+#") if far else ply.uci for ply, far in zip(line.plies, castled, strict=True)]
         assert [text for _, text in moves] == expected
-        # No drift: who did not begin is late by one way through the interface, however many moves there are.
+        # No drift: the second side is late by one delay of the interface, for any number of moves.
         begin_ms = moves[0][0] - line.at_ms[1]
         late = [at_ms - begin_ms - due_ms for (at_ms, _), due_ms in zip(moves, line.at_ms[1:], strict=True)]
         assert all(0 <= ms <= 2 * LATENCY_NS // MS for ms in late), late
@@ -144,23 +144,23 @@ def test_two_of_them_play_the_recorded_game_in_its_rhythm(stream: tuple[str, str
         (OPENING, "*", ["* {the record ends here}"], ["* {the record ends here}"]),
     ],
 )  # fmt: skip
-def test_the_end_is_told_by_who_may_tell_it(moves: str, end: str, white: list[str], black: list[str]) -> None:
+def test_the_end_is_sent_by_the_side_that_may_send_it(moves: str, end: str, white: list[str], black: list[str]) -> None:
     recorded = game(moves, end)
     for expected, first in ((white, 0), (black, 1)):
         bench = Bench(recorded)
         bench.say("new", *(["go"] if first == 0 else []))
-        told: list[str] = []
+        output: list[str] = []
         for place, ply in enumerate(recorded.plies):
-            told += bench.wait(1) if place % 2 == first else bench.say(f"usermove {ply.uci}")
-        told += bench.wait()
-        assert told == [*(f"move {ply.uci}" for ply in recorded.plies[first::2]), *expected]
+            output += bench.wait(1) if place % 2 == first else bench.say(f"usermove {ply.uci}")
+        output += bench.wait()
+        assert output == [*(f"move {ply.uci}" for ply in recorded.plies[first::2]), *expected]
 
 
-def test_an_opponent_in_no_hurry_is_waited_for_and_then_answered_in_the_recorded_time() -> None:
+def test_a_slow_opponent_is_answered_after_the_recorded_time() -> None:
     bench = Bench(game(OPENING, "*"), pace_ms=2000)
     bench.say("new")
     bench.wait(60)
-    bench.say("e2e4")  # a bare move, too
+    bench.say("e2e4")  # a move without "usermove" as well
     assert bench.wait(1.9) == []
     assert bench.wait(0.2) == ["move e7e5"]
     bench.say("usermove Nf3")
@@ -169,12 +169,12 @@ def test_an_opponent_in_no_hurry_is_waited_for_and_then_answered_in_the_recorded
     assert bench.say("?") == ["move b8c6"]
 
 
-def test_another_move_is_told_once_and_can_be_taken_back() -> None:
+def test_a_different_move_is_reported_once_and_can_be_taken_back() -> None:
     bench = Bench(game(OPENING, "*"))
     bench.say("new", "usermove e2e4")
     assert bench.wait(1) == ["move e7e5"]
-    (told,) = bench.say("usermove d2d4")
-    assert told == "telluser The record has 2. Nf3 here: take your move back, or play on without me."
+    (output,) = bench.say("usermove d2d4")
+    assert output == "telluser The record has 2. Nf3 here: take your move back, or play on without me."
     assert bench.wait() == []
     assert bench.say("force", "e5d4", "d1d4", "remove", "undo", "g1f3", "go") == []
     assert bench.wait(2) == ["move b8c6"]
@@ -184,8 +184,8 @@ def test_another_move_is_told_once_and_can_be_taken_back() -> None:
 
 def test_a_computer_that_leaves_the_record_has_won() -> None:
     bench = Bench(game(OPENING, "*"))
-    told, word = bench.say("new", "computer", "usermove d2d4")
-    assert isinstance(parse_answer(told), TellCommand)
+    output, word = bench.say("new", "computer", "usermove d2d4")
+    assert isinstance(parse_answer(output), TellCommand)
     assert parse_answer(word) == Signal("resign")
 
 
@@ -219,14 +219,14 @@ def test_a_position_of_the_record_may_be_set_up_in_both_ways() -> None:
         bench.say("new", "force", *setup, "go")
         assert bench.wait(1) == ["move f1c4"]
     bench.say("new", "setboard 8/8/8/8/8/8/8/K6k w - - 0 1")
-    (told,) = bench.say("go")
-    assert "not in the record" in told
+    (output,) = bench.say("go")
+    assert "not in the record" in output
     assert bench.say("setboard nonsense") == ["tellusererror Illegal position"]
 
 
 @pytest.mark.parametrize("variant", ["crazyhouse", "suicide", "atomic"])
 @pytest.mark.parametrize("number", [1, 2])
-def test_a_variant_is_begun_only_where_the_record_begins_so(variant: str, number: int) -> None:
+def test_new_starts_a_variant_only_at_the_recorded_start(variant: str, number: int) -> None:
     usual = game("1. e4 e5", "*", f'[Variant "{variant}"]\n')
     bench = Bench(usual)
     assert bench.say("new", f"variant {variant}", "go") == []
@@ -237,8 +237,8 @@ def test_a_variant_is_begun_only_where_the_record_begins_so(variant: str, number
     later = game(f"{number}. Nf3 Nc6", "*", tags)
     assert later.start_ply == 2 * number - 2
     bench = Bench(later)
-    (told,) = bench.say("new", f"variant {variant}", "go")
-    assert "not in the record" in told
+    (output,) = bench.say("new", f"variant {variant}", "go")
+    assert "not in the record" in output
     assert bench.wait() == []
     assert bench.say("new", f"variant {variant}", "force", f"setboard {board}", "go") == []
     assert bench.wait(2) == ["move g1f3"]
@@ -253,7 +253,7 @@ def test_the_features_are_those_of_the_protocol() -> None:
     assert last == "feature done=1"
 
 
-def test_whole_lines_that_mean_nothing_are_refused_by_name() -> None:
+def test_unknown_commands_are_refused_by_name() -> None:
     bench = Bench(game(OPENING, "*"))
     assert bench.say("analyze", "make tea") == ["Error (unknown command): analyze", "Error (unknown command): make tea"]
     assert bench.say("st 5", "sd 3", "level 40 5 0", "otim 500", "rating 1 2", "name x", "memory 4", "hard", "") == []
@@ -272,11 +272,9 @@ WORDS = st.one_of(
 
 
 @given(st.sampled_from([OPENING, MATE]), st.lists(st.tuples(WORDS, st.integers(0, 5000)), max_size=40))
-def test_whatever_is_said_nothing_is_raised_and_only_the_protocol_answered(
-    moves: str, told: list[tuple[str, int]]
-) -> None:
+def test_any_input_raises_nothing_and_is_answered_by_the_protocol(moves: str, output: list[tuple[str, int]]) -> None:
     bench = Bench(game(moves, "1/2-1/2"))
-    for text, wait_ms in told:
+    for text, wait_ms in output:
         answers = [*bench.say(text), *bench.wait(wait_ms / 1000)]
         assert all(not isinstance(parse_answer(answer), Unknown) for answer in answers if answer)
     bench.say(".")
@@ -288,7 +286,7 @@ def test_whatever_is_said_nothing_is_raised_and_only_the_protocol_answered(
 
 @contextmanager
 def under_xboard(name: str, command: str, display: str, folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """xboard that lets two processes of one engine play one game, and saves it; it ends by itself."""
+    """Run xboard with two processes of one engine until it has saved one game."""
     home = folder / name
     home.mkdir()
     running = subprocess.Popen(
@@ -305,8 +303,8 @@ def under_xboard(name: str, command: str, display: str, folder: Path, *words: st
 
 
 @pytest.mark.needs("xboard", "Xvfb")
-def test_under_xboard_two_of_them_play_the_game_to_its_end(tmp_path: Path) -> None:
-    """xboard's file has the record's moves and result: of a resigned game, and of crazyhouse with a mate."""
+def test_two_engines_play_the_game_to_its_end_under_xboard(tmp_path: Path) -> None:
+    """xboard's file has the recorded moves and result: of a resigned game, and of crazyhouse with a mate."""
     resigned = tmp_path / "a.pgn"
     resigned.write_text(f'[White "Morphy"]\n[Black "Duke"]\n[Result "0-1"]\n\n{OPENING} {RESIGNS}\n')
     archive = tmp_path / "a.sqlite"

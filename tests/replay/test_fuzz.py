@@ -1,4 +1,4 @@
-"""Clients that send anything: no exception, bounded memory, and the others hear what they would have heard alone."""
+"""Any client input raises nothing, takes bounded memory and does not change the output to other clients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def games() -> tuple[Game, ...]:
 
 
 def house(shared: bool) -> ReplayClients:
-    """Of games."""
+    """A server that replays games."""
     stage = open_show(games(), apart=True)
 
     def make(number: int, now_ns: int) -> LoginDialogue:
@@ -52,7 +52,7 @@ def moments() -> list[ReplayMoment[Chunk]]:
 
 
 def taped(shared: bool) -> ReplayClients:
-    """Of bytes."""
+    """A server that replays bytes."""
     stage = Tape(moments(), 0)
 
     def make(number: int, now_ns: int) -> LoginDialogue:
@@ -66,7 +66,7 @@ def never(client: LoginDialogue, error: Exception) -> None:
 
 
 def heard(place: ReplayClients, shared: bool, junk: list[bytes]) -> bytes:
-    """What a well-behaved client hears while another one sends junk between all that happens."""
+    """Return the output to a well-behaved client while another one sends junk."""
     well, wild = place.come(0), place.come(0)
     assert well is not None
     assert wild is not None
@@ -113,7 +113,7 @@ JUNK = st.lists(
 @pytest.mark.parametrize("shared", [True, False])
 @settings(max_examples=examples(60), deadline=None)
 @given(JUNK)
-def test_others_hear_what_they_would_have_heard_alone(
+def test_junk_of_one_client_does_not_change_the_output_to_others(
     make: Callable[[bool], ReplayClients], shared: bool, junk: list[bytes]
 ) -> None:
     alone = heard(make(shared), shared, [])
@@ -133,7 +133,7 @@ def test_others_hear_what_they_would_have_heard_alone(
     ],
     ids=["no end", "telnet without end", "escapes", "telnet in telnet", "zeros", "commands"],
 )
-def test_a_flood_takes_no_memory(piece: bytes) -> None:
+def test_a_flood_of_input_takes_bounded_memory(piece: bytes) -> None:
     place = house(False)
     client = place.come(0)
     assert client is not None
@@ -150,7 +150,7 @@ def test_a_flood_takes_no_memory(piece: bytes) -> None:
         tracemalloc.stop()
 
 
-def test_no_more_come_than_there_is_room_for_and_who_goes_makes_room() -> None:
+def test_clients_beyond_the_limit_are_refused_until_one_leaves() -> None:
     place = taped(True)
     come = [place.come(0) for _ in range(500)]
     assert None not in come

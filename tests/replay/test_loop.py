@@ -1,8 +1,8 @@
-"""The loop closes: recording our own replay gives the same games, plies and events as the recording that it replays.
+"""A recording of our own replay has the same games, plies and events as the recording that is replayed.
 
-Left out are sources, offsets and arrival times, and, where games are printed anew, examined games. A client stands
-where the recorder stood: it has his name, so that his own games are its own, looks at the games that he looked at, and
-asks for lists as he did. Bytes that are played as they came give everything again.
+Excluded are sources, offsets and arrival times, and, where the server prints games again, examined games. The client
+does what the recorder did: it has the same name, so that it plays the same games, observes the same games and asks for
+the same lists. A replay of the recorded bytes gives everything again.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from tests.support.product import run
 
 ALL = [stream for scenario in scenarios() for stream in streams(scenario) if stream.kind == "raw"]
 STREAMS = [stream for stream in ALL if "examine" not in stream.scenario]
-_PARTNER = {"result", "events"}  # the other board's end line, which names what decided it, is in no archive
+_PARTNER = {"result", "events"}  # the other board's end line, which names the deciding event, is in no archive
 KNOWN: dict[tuple[str, str], set[str]] = {
-    ("a09_ivariables", "observer_GuestIvc"): {"events"},  # deltas: a board between them started the clock anew
+    ("a09_ivariables", "observer_GuestIvc"): {"events"},  # deltas: a board between them restarted the clock
     ("a09_ivariables", "observer_GuestIvd"): {
         "plies",
         "events",
-    },  # deltas: what proves them, the clock they do not tell
+    },  # deltas have no opponent's clock and another proof
     **{
         (scenario, f"player_{name}"): _PARTNER
         for scenario in ("b06_bughouse", "c06_bughouse")
         for name in ("Petrosian", "Spassky")
     },
 }
-"""What is not the same, and why."""
+"""Fields that differ, and why."""
 
 
 def bare(ply: Ply) -> Ply:
     return ply._replace(at_ms=None, offset=0)
 
 
-def told(game: Game) -> dict[str, Any]:
-    """What a recording tells of a game, besides where and when it was read."""
+def facts(game: Game) -> dict[str, Any]:
+    """Return all fields of a recorded game except where and when it was read."""
     return {
         "kind": game.kind,
         "number": game.game_no,
@@ -73,7 +73,7 @@ def told(game: Game) -> dict[str, Any]:
 
 @cache
 def played(stream: Stream) -> list[Game]:
-    """What a recorded connection tells of games that were played; read once for all who replay it."""
+    """Return the played games of a recorded connection; each connection is read once."""
     games, _ = run([stream_bytes(stream.scenario, stream.connection)], "raw")
     return sorted(
         (game for game in games if game.kind is GameKind.PLAYED and game.observations),
@@ -82,7 +82,7 @@ def played(stream: Stream) -> list[Game]:
 
 
 def replayed(stream: Stream, games: list[Game], *settings: str) -> bytes:
-    """What a client hears of a replay of these games."""
+    """Return the output to a client of a replay of these games."""
     client = Client.of(games, stream.login, Greeting(observe=True), apart=True)
     new = client.say(*settings, "set style 12")
     asks = any(seen.kind is ObservationKind.MOVELIST for game in games for seen in game.observations)
@@ -104,7 +104,7 @@ def replayed(stream: Stream, games: list[Game], *settings: str) -> bytes:
 
 
 def settings_of(games: list[Game]) -> list[str]:
-    """What the recorder had set, as far as its games show it."""
+    """Return the recorder's settings, as far as its games show them."""
     found = ["iset ms 1", "iset startpos 1", "iset nowrap 1"]
     if any(
         game.partner_game_no or game.white.registered is not None or game.white.sealed is not None for game in games
@@ -123,7 +123,7 @@ def test_recording_a_replay_gives_the_same_games(stream: Stream) -> None:
     assert len(again) == len(games)
     allowed = KNOWN.get((stream.scenario, stream.connection), set())
     differ: set[str] = set()
-    for one, other in zip(map(told, games), map(told, again), strict=True):
+    for one, other in zip(map(facts, games), map(facts, again), strict=True):
         for name in one.keys() - allowed:
             assert other[name] == one[name], name
         differ |= {name for name in allowed if other[name] != one[name]}
@@ -145,4 +145,4 @@ def test_recording_a_replay_of_bytes_gives_the_same_games(stream: Stream) -> Non
         heard += session.take_output()
     games, _ = run([stream_bytes(stream.scenario, stream.connection)], "raw")
     again, _ = run([heard], "raw")
-    assert [told(game) for game in again] == [told(game) for game in games]
+    assert [facts(game) for game in again] == [facts(game) for game in games]

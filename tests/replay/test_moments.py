@@ -1,4 +1,4 @@
-"""The moments of recorded games: everything that happened, in the log's order, at its time."""
+"""The moments of recorded games: every event in the log's order, at its time."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ STREAMS = [
 
 @cache
 def games_of(scenario: str, connection: str, times: bool) -> list[Game]:
-    """One connection's games, with the arrival times of its reads or without any."""
+    """Return one connection's games, with the arrival times of its reads or without any."""
     if not times:
         return run([stream_bytes(scenario, connection)], "raw")[0]
     return run([timed_journal(stream_chunks(scenario, connection))], "journal")[0]
 
 
 def is_listed(moment: GameMoment) -> bool:
-    """Whether it is a ply that no board showed."""
+    """Return whether it is a ply that no board showed."""
     return isinstance(moment.what, ShownPly) and moment.what.ply.origin in (Origin.MOVELIST, Origin.INFERRED)
 
 
 def offsets(moments: list[GameMoment]) -> list[int]:
-    """Where the log has what a moment shows; a list's moves stand there later than they were played."""
+    """Return the offset of a moment in the log; a list's moves are there later than they were played."""
     return [
         moment.what.ply.offset if isinstance(moment.what, ShownPly) else moment.what.offset
         for moment in moments
@@ -57,7 +57,7 @@ def offsets(moments: list[GameMoment]) -> list[int]:
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: str(stream[0]))
 @pytest.mark.parametrize("times", [True, False], ids=["times", "no times"])
-def test_everything_of_a_game_in_the_logs_order(stream: tuple[str, str], times: bool) -> None:
+def test_events_of_a_game_have_the_order_of_the_log(stream: tuple[str, str], times: bool) -> None:
     games = games_of(*stream, times)
     assert games
     for game in games:
@@ -88,7 +88,7 @@ def test_everything_of_a_game_in_the_logs_order(stream: tuple[str, str], times: 
 
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: str(stream[0]))
 @pytest.mark.parametrize("times", [True, False], ids=["times", "no times"])
-def test_games_of_one_log_come_as_they_came(stream: tuple[str, str], times: bool) -> None:
+def test_games_of_one_log_have_its_order(stream: tuple[str, str], times: bool) -> None:
     games = games_of(*stream, times)
     moments = moments_of_games(games)
     assert len(moments) == sum(len(moments_of_game(game)) for game in games)
@@ -97,7 +97,7 @@ def test_games_of_one_log_come_as_they_came(stream: tuple[str, str], times: bool
     assert {moment.game for moment in moments} == set(range(len(games)))
 
 
-def test_elapsed_times_tell_when_arrivals_do_not() -> None:
+def test_elapsed_times_are_used_without_arrival_times() -> None:
     game = next(read_games(PUBLIC / "pychess-movelist-64.txt"))
     moments = moments_of_game(game)
     shown = [moment for moment in moments if isinstance(moment.what, ShownPly)]
@@ -116,7 +116,7 @@ def without_times(game: Game) -> Game:
     return replace(game, observations=[seen], started_at_ms=None)
 
 
-def test_moves_without_any_time_come_at_a_pace_and_say_so() -> None:
+def test_moves_without_any_time_have_a_marked_default_pace() -> None:
     game = without_times(games_of("a06_chatter_takebacks", "observer_Botvinnik", False)[0])
     shown = [moment for moment in moments_of_game(game, pace_ms=700) if isinstance(moment.what, ShownPly)]
     assert [moment.at_ms for moment in shown] == [700 * number for number in range(1, len(shown) + 1)]
@@ -124,7 +124,7 @@ def test_moves_without_any_time_come_at_a_pace_and_say_so() -> None:
     assert {moment.at_ms for moment in moments_of_game(game)} == {0}
 
 
-def test_clocks_tell_where_elapsed_times_do_not() -> None:
+def test_clocks_are_used_without_elapsed_times() -> None:
     game = games_of("a01_standard", "observer_GuestObsA", False)[0]
     assert sum(ply.elapsed_ms or 0 for ply in game.plies) > 1000
     plies = [ply._replace(elapsed_ms=None) for ply in game.plies]
@@ -134,7 +134,7 @@ def test_clocks_tell_where_elapsed_times_do_not() -> None:
         [one for one in moments_of_game(each) if isinstance(one.what, ShownPly)] for each in (bare, game)
     )
     assert all(one.timing is Timing.ELAPSED for one in by_clocks)
-    # Each clock is rounded for itself.
+    # Each clock is rounded separately.
     assert all(abs(one.at_ms - two.at_ms) <= (one.ply or 0) for one, two in zip(by_clocks, by_moves, strict=True))
 
 
@@ -167,7 +167,7 @@ def test_a_match_of_two_logs_without_times_is_in_the_order_of_its_timeline(scena
         ]
 
 
-def test_games_of_different_times_come_one_behind_the_other() -> None:
+def test_games_of_different_times_follow_one_another() -> None:
     one, two = games_of("a06_chatter_takebacks", "observer_Botvinnik", True)[:2]
     day = 86_400_000
     moved = [replace(two, time_basis=TimeBasis.LOCAL), replace(one, time_basis=TimeBasis.UTC)]
@@ -178,7 +178,7 @@ def test_games_of_different_times_come_one_behind_the_other() -> None:
     assert moments[-1].at_ms < day
 
 
-def test_bytes_come_as_they_arrived() -> None:
+def test_bytes_have_their_arrival_times() -> None:
     chunks = [
         Chunk(b"a", 0, None),
         Chunk(b"b", 1, 5000),
@@ -194,7 +194,7 @@ def test_bytes_come_as_they_arrived() -> None:
 
 
 @given(st.lists(st.none() | st.integers(0, 10**6), max_size=40))
-def test_bytes_never_come_in_another_order(times: list[int | None]) -> None:
+def test_bytes_keep_their_order(times: list[int | None]) -> None:
     moments = list(moments_of_chunks(Chunk(b"x", place, at_ms) for place, at_ms in enumerate(times)))
     assert [moment.what.offset for moment in moments] == list(range(len(times)))
     assert all(one.at_ms <= two.at_ms for one, two in pairwise(moments))

@@ -1,4 +1,4 @@
-"""Another real client, PyChess, on the replay server: what it saves is what the archive has."""
+"""PyChess as a client of the replay server saves the games of the archive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLIENT = Path(corpus.__file__).with_name("pychess_client.py")
 @pytest.mark.needs("pychess")
 @in_loop
 async def test_pychess_follows_and_saves_what_the_archive_has(tmp_path: Path) -> None:
-    """It joins a game at its twentieth move, so that a list tells it the moves before, and sees the next ones begin."""
+    """It joins a game at its twentieth move, gets the moves before from a list, and sees the next games begin."""
     cli = archived("a02_features", "observer_GuestObsB", tmp_path)
     saved = tmp_path / "pychess.pgn"
     python = Path(program("pychess")).read_text().splitlines()[0].removeprefix("#!").strip()

@@ -1,4 +1,4 @@
-"""Where the log is there a replay sends the very lines that were recorded, whatever shape the server gave them."""
+"""If the log exists, a replay sends the recorded lines themselves, in any format of the server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STREAMS = [
 
 
 def sent(files: list[str], where: str, keys: tuple[str, ...], name: str, *settings: str) -> list[str]:
-    """The boards that a client is sent of played games."""
+    """Return the boards of played games that a client gets."""
     with open_library(files, where, GameFilter(keys=frozenset(keys)), pace_ms=0, idle_max_ms=None) as library:
         show = Show(library.recording, 0)
         show.open(0)
@@ -78,7 +78,7 @@ Way = Callable[[Path], tuple[list[str], str, tuple[str, ...]]]
 
 
 def frames_of(path: Path) -> list[str]:
-    """All that begins as a board in a log."""
+    """Return all lines of a log that begin like a board."""
     return [line.decode("latin-1") for line in FRAME.findall(path.read_bytes())]
 
 
@@ -103,7 +103,7 @@ def test_a_line_may_have_any_number_of_blanks_and_of_fields(tmp_path: Path) -> N
     assert set(heard) <= recorded
 
 
-def test_for_other_settings_and_other_viewers_boards_are_printed_anew(tmp_path: Path) -> None:
+def test_other_settings_and_other_viewers_get_newly_printed_boards(tmp_path: Path) -> None:
     stream = Stream("a01_standard", "player_Morphy", "raw")
     path = log(stream, tmp_path)
     recorded = frames_of(path)
@@ -118,7 +118,7 @@ def test_for_other_settings_and_other_viewers_boards_are_printed_anew(tmp_path: 
     assert set(own) <= set(recorded)
 
 
-def test_a_log_that_is_gone_or_changed_is_printed_anew(tmp_path: Path) -> None:
+def test_boards_of_a_missing_or_changed_log_are_newly_printed(tmp_path: Path) -> None:
     stream = STREAMS[-1]
     path = log(stream, tmp_path)
     recorded = set(frames_of(path))

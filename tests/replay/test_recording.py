@@ -1,6 +1,6 @@
-"""What ``record`` says and hears, on our own server: the recording has the games of the one that is replayed.
+"""``record`` on our own server: the recording has the games of the replayed recording.
 
-In virtual time, without sockets: the recorder logs in, sets what it sets, and asks for lists where it misses moves.
+In virtual time, without sockets: the recorder logs in, changes its settings, and asks for lists of missing moves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recorder.replay.server.session import ReplaySession
 from tests.live.test_xboard import pgn_texts
 from tests.replay.clients import open_show
 from tests.replay.test_control import ROWS, SAMPLE, assert_same, variables_of
-from tests.replay.test_loop import KNOWN, STREAMS, played, told
+from tests.replay.test_loop import KNOWN, STREAMS, facts, played
 from tests.replay.test_xboard import archived
 from tests.support.cli import Cli
 from tests.support.corpus import Stream
@@ -30,17 +30,17 @@ from tests.support.effort import representative_first
 from tests.support.live import in_loop, journalled, running
 from tests.support.product import run
 
-SOON_MS = 3_000  # what the recorder says later than that waits for the next moment of the replay
-MOST_WAITS = 20  # a recorder that asks again and again does not keep the replay from going on
+SOON_MS = 3_000  # later commands of the recorder wait for the next moment of the replay
+MOST_WAITS = 20  # repeated commands do not stop the replay
 
 
 def kept(heard: bytes) -> list[Game]:
-    """The games in what was heard, as they began."""
+    """Return the games of the output, in the order in which they began."""
     return sorted(run([heard], "raw")[0], key=lambda game: game.first_offset)
 
 
 def recorded(stream: Stream, games: list[Game]) -> list[Game]:
-    """The games of a recording of these games."""
+    """Return the games of a recording of these games."""
     session = ReplaySession(open_show(games, apart=True), 0, Greeting(observe=True, password=True), answer_command)
     recorder = Conversation(Login(stream.login, lambda: "s3cret"), Observing(None))
     heard = bytearray()
@@ -70,10 +70,10 @@ _LISTED = {"ratings", "variant"}
 DIFFERS: dict[tuple[str, str], set[str]] = {
     **KNOWN,
     **{
-        ("a09_ivariables", f"observer_{name}"): {"plies", "taken back", "events"}  # boards tell more than deltas
+        ("a09_ivariables", f"observer_{name}"): {"plies", "taken back", "events"}  # boards contain more than deltas
         for name in ("GuestIvc", "GuestIvd")
     },
-    **dict.fromkeys(  # the recorder asks for lists, whose heading has a place for what was never told
+    **dict.fromkeys(  # the recorder asks for lists, whose heading has fields that the log lacks
         (
             *((scenario, "observer_GuestXd") for scenario in ("b02_features", "c02_features")),
             *((scenario, "observer_GuestXh") for scenario in ("b03_wild", "c03_wild")),
@@ -84,7 +84,7 @@ DIFFERS: dict[tuple[str, str], set[str]] = {
         _LISTED,
     ),
 }
-"""What is not the same, and why."""
+"""Fields that differ, and why."""
 
 
 @pytest.mark.parametrize("stream", representative_first(STREAMS))
@@ -94,7 +94,7 @@ def test_record_keeps_the_games_of_a_replay(stream: Stream) -> None:
     assert len(again) == len(games)
     differ = {
         name
-        for one, other in zip(map(told, games), map(told, again), strict=True)
+        for one, other in zip(map(facts, games), map(facts, again), strict=True)
         for name in one
         if other[name] != one[name]
     }
@@ -103,10 +103,10 @@ def test_record_keeps_the_games_of_a_replay(stream: Stream) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("stream", SAMPLE, ids=lambda stream: str(stream.scenario))
-def test_whatever_record_sets_it_keeps_the_same_games(
+def test_record_keeps_the_same_games_with_all_settings(
     stream: Stream, row: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every pair of interface variables, on and off, as if ``record`` wanted these."""
+    """Every pair of interface variables, on and off, is set as if ``record`` wanted it."""
     games, on = played(stream), variables_of(row) - {"block"}  # its commands have no numbers
     monkeypatch.setattr(conversation, "_ISETS", tuple(sorted(on)))
     assert_same(games, recorded(stream, games), on)
@@ -114,7 +114,7 @@ def test_whatever_record_sets_it_keeps_the_same_games(
 
 @in_loop
 async def test_the_command_records_what_the_server_replays(tmp_path: Path) -> None:
-    """The same with both programs, from the command lines to the archive."""
+    """Both programs run from their command lines to the archive."""
     stream = Stream("a02_features", "observer_GuestObsB", "raw")
     cli = archived(stream.scenario, stream.connection, tmp_path)
     archive, journals = tmp_path / "again.sqlite", tmp_path / "journals"
@@ -129,7 +129,7 @@ async def test_the_command_records_what_the_server_replays(tmp_path: Path) -> No
             assert await recorder.end(signal.SIGINT) == 0, recorder.talk
     games = played(stream)
     again = kept(journalled(journals).received)
-    assert [told(game) for game in again] == [told(game) for game in games]
+    assert [facts(game) for game in again] == [facts(game) for game in games]
     texts = [pgn_texts(one("export", "pgn", "--clock", "none").stdout) for one in (cli, Cli(archive))]
     assert texts[0] == texts[1]
     assert len(texts[0]) == 6

@@ -1,4 +1,4 @@
-"""What a client of the replay server types, and what it is answered."""
+"""Commands of a client of the replay server, and their answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def client(*settings: str, last: int = 3) -> Client:
 
 
 def at(made: Client, ply: int) -> Client:
-    """The same, in the first game behind so many half-moves."""
+    """The same client, in the first game after this number of plies."""
     made.say("observe 1", "tell replay pause")
     while True:
         board = made.session.show.boards[1]
@@ -51,7 +51,7 @@ def at(made: Client, ply: int) -> Client:
         made.say("tell replay step")
 
 
-# -- the door ----------------------------------------------------------------------------------------------------
+# -- login -------------------------------------------------------------------------------------------------------
 
 
 def door(manner: Greeting = MANNER) -> Client:
@@ -78,7 +78,7 @@ def test_a_password_is_asked_for_without_echo() -> None:
     assert "anything" not in entered
 
 
-def test_names_that_are_none() -> None:
+def test_invalid_names_are_refused() -> None:
     made = door()
     assert "names can only consist" in made.say("x9!")
     assert made.say("").endswith("login: ")
@@ -89,7 +89,7 @@ def test_names_that_are_none() -> None:
     assert made.session.settings.has("lock")
 
 
-def test_a_time_seal_is_taken_off() -> None:
+def test_a_time_seal_is_removed() -> None:
     made = door()
     for line in (format_hello(1, "me", "here"), b"Looker", b"", b"set style 12"):
         made.session.receive(seal(line, 1234), 0)
@@ -219,7 +219,7 @@ def test_each_answer(line: str, answer: str) -> None:
     assert said.endswith(("% ", "> "))
 
 
-def test_every_command_is_answered_without_words_and_with_odd_ones() -> None:
+def test_every_command_is_answered_without_and_with_invalid_arguments() -> None:
     for name in CODES:
         for words in ("", " 1", " Morphy 0", " 99999999999", " \x00\xff %s {}", " -1 -1"):
             made = client()
@@ -242,7 +242,7 @@ def test_a_lock_keeps_settings() -> None:
     assert ".000)" in made.say("observe 1")
 
 
-def test_seconds_or_thousandths_as_the_client_wants_them() -> None:
+def test_the_client_chooses_seconds_or_milliseconds() -> None:
     whole, exact = at(client(), 8), at(client("iset ms 1"), 8)
     one, two = (lines_of(made.say("refresh 1"), "<12>")[0].split() for made in (whole, exact))
     assert int(two[24]) // 1000 == int(one[24])
@@ -250,7 +250,7 @@ def test_seconds_or_thousandths_as_the_client_wants_them() -> None:
     assert "." not in one[28]
 
 
-def test_what_was_recorded_in_seconds_stays_in_seconds() -> None:
+def test_times_recorded_in_seconds_stay_in_seconds() -> None:
     made = Client.of(games_of("b01_standard", "observer_GuestXa")[:1])
     made.say("set style 12", "iset ms 1", "observe 2")
     frames = lines_of(made.wait(), "<12>")
@@ -333,7 +333,7 @@ def test_moves_of_crazyhouse_are_tried_by_its_rules() -> None:
     assert len(left) == len(hand) - 1
 
 
-def test_an_examined_game_is_shown_as_one() -> None:
+def test_an_examined_game_is_shown_as_examined() -> None:
     games = [game for game in games_of("b05_examine_bsetup", "observer_GuestXl") if game.kind is GameKind.EXAMINED]
     made = Client.of(games[:1], manner=Greeting(observe=True))
     frames = lines_of(made.say("set style 12") + made.wait(), "<12>")
@@ -341,7 +341,7 @@ def test_an_examined_game_is_shown_as_one() -> None:
     assert {frame.split()[19] for frame in frames} == {"-2"}
 
 
-def test_a_player_sees_his_own_games_as_he_played_them() -> None:
+def test_a_player_sees_own_games_from_the_players_side() -> None:
     games = games_of("a01_standard", "player_Morphy")[:2]
     made = Client.of(games, "Morphy")
     said = made.say("set style 12")
@@ -349,7 +349,7 @@ def test_a_player_sees_his_own_games_as_he_played_them() -> None:
     assert [frame.split()[19] for frame in lines_of(said + made.wait(3), "<12>")][:3] == ["1", "-1", "1"]
 
 
-def test_a_replay_that_is_late_leaves_the_others_their_turn() -> None:
+def test_a_late_replay_does_not_delay_other_clients() -> None:
     made = client()
     made.say("observe 1", "tell replay speed 1000")
     made.session.tick(10**12)
@@ -361,7 +361,7 @@ def test_a_replay_that_is_late_leaves_the_others_their_turn() -> None:
     assert first + made.wait().count("\n<12> ") >= played
 
 
-def test_seeking_shows_the_board_there() -> None:
+def test_seeking_shows_the_board_of_the_position() -> None:
     made = at(client(), 4)
     said = made.say("tell replay seek 10w")
     assert lines_of(said, "<12>")[0].split()[26:28] == ["10", "P/b7-b5"]
@@ -373,7 +373,7 @@ def test_seeking_shows_the_board_there() -> None:
     assert "You are now observing game 1." in made.say("tell replay step")
 
 
-def test_another_game_of_the_same_number_is_not_taken_for_the_observed_one() -> None:
+def test_another_game_with_the_number_of_the_observed_one_is_not_shown() -> None:
     made = Client.of(games_of("a01_standard", "observer_GuestObsA")[:3], manner=Greeting(observe=True))
     made.say("set style 12", "tell replay seek #2", "tell replay step", "tell replay pause")
     assert "Steinitz" in made.say("refresh 1")
@@ -381,14 +381,14 @@ def test_another_game_of_the_same_number_is_not_taken_for_the_observed_one() -> 
     assert re.search(r"Removing game 1 from observation list\.(?:.*\n)*You are now observing game 1\.", said), said
 
 
-def test_the_greeting_tells_where_the_numbers_of_games_are() -> None:
+def test_the_greeting_names_the_command_that_lists_game_numbers() -> None:
     assert (
         '"games" lists those that go on'
         in Client.of(games_of("b01_standard", "observer_GuestXa")[:1]).session.show_summary()
     )
 
 
-def test_nobody_moves_a_shared_clock() -> None:
+def test_no_client_moves_a_shared_clock() -> None:
     shared = ReplaySession(
         open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 0, MANNER, answer_command, shared=True
     )
@@ -405,7 +405,7 @@ def test_following_sees_every_game_of_a_player() -> None:
     assert len(re.findall(r"^\{Game .*\} (?:1-0|0-1|1/2-1/2|\*)$", heard, re.M)) == 1
 
 
-def test_others_results_and_beginnings_with_gin() -> None:
+def test_gin_shows_starts_and_results_of_other_games() -> None:
     made = client("set gin 1")
     made.say("observe 1")
     heard = made.wait()
@@ -430,7 +430,7 @@ MATE = "1. f3 e5 2. g4 Qh4#"
 
 
 @pytest.mark.parametrize(
-    ("tags", "movetext", "told"),
+    ("tags", "movetext", "result_line"),
     [
         ("", "1. e4 e5 {Black resigns} 1-0", "{Game 1 (Ann vs. Bob) Bob resigns} 1-0"),
         ("", "1. e4 e5 {Bob's king exploded} 1-0", "{Game 1 (Ann vs. Bob) Bob's king exploded} 1-0"),
@@ -448,7 +448,7 @@ MATE = "1. f3 e5 2. g4 Qh4#"
         ("", "1. e4 e5 *", None),
     ],
 )
-def test_the_end_of_a_saved_game_is_reported(tmp_path: Path, tags: str, movetext: str, told: str | None) -> None:
+def test_the_end_of_a_saved_game_is_reported(tmp_path: Path, tags: str, movetext: str, result_line: str | None) -> None:
     path = tmp_path / "x.pgn"
     result = movetext.rpartition(" ")[2]
     termination = f'[Termination "{tags}"]\n' if tags else ""
@@ -458,17 +458,19 @@ def test_the_end_of_a_saved_game_is_reported(tmp_path: Path, tags: str, movetext
     heard = made.say("observe 1") + made.wait()
     lines = heard.splitlines()
     assert lines.count("Removing game 1 from observation list.") == 1, "clients wait for it"
-    assert [line for line in lines if line.startswith("{Game 1 ")] == ([] if told is None else [told])
-    if told is not None:
-        ended = parse_result(Line(told, 0))
+    assert [line for line in lines if line.startswith("{Game 1 ")] == ([] if result_line is None else [result_line])
+    if result_line is not None:
+        ended = parse_result(Line(result_line, 0))
         assert ended is not None
         assert (ended.game_no, ended.white, ended.black, ended.result) == (1, "Ann", "Bob", result)
     gin = Client.of(list(read_games(path)))
     gin.say("set gin 1", "tell replay play")
-    assert [line for line in gin.wait().splitlines() if line == told] == ([] if told is None else [told])
+    assert [line for line in gin.wait().splitlines() if line == result_line] == (
+        [] if result_line is None else [result_line]
+    )
 
 
-def test_wide_lines_are_broken_as_servers_do() -> None:
+def test_long_lines_are_wrapped_as_by_servers() -> None:
     made = Client.of(games_of("a06_chatter_takebacks", "observer_Botvinnik")[:1])
     made.say("set style 12", "set width 60", "observe 1")
     heard = made.wait()
@@ -500,7 +502,7 @@ def test_any_bytes_of_a_client_raise_nothing(lines: list[bytes], moments: int) -
 
 @settings(max_examples=examples(60))
 @given(st.binary(max_size=300), st.integers(1, 50))
-def test_any_bytes_at_the_door_raise_nothing(data: bytes, size: int) -> None:
+def test_any_bytes_at_the_login_raise_nothing(data: bytes, size: int) -> None:
     made = door()
     for begin in range(0, len(data), size):
         made.session.receive(data[begin : begin + size], 0)

@@ -78,7 +78,7 @@ async def test_clients_watch_games_each_at_its_own_pace(archive: Path) -> None:
 
 
 @in_loop
-async def test_one_clock_for_all(archive: Path) -> None:
+async def test_all_clients_share_one_clock(archive: Path) -> None:
     async with serving("--db", archive, "--shared", "--observe", "--speed", "30", "--last", "15") as (_, port):
         one, two = await logged_in(port), await logged_in(port, b"Other")
         for caller in (one, two):
@@ -91,7 +91,7 @@ async def test_one_clock_for_all(archive: Path) -> None:
 
 
 def behind_login() -> bytes:
-    """What the recorded connection heard behind its login."""
+    """Return what the recorded connection received after its login."""
     recorded = b"".join(data for _, data in stream_chunks(SCENARIO, CONNECTION))
     match = re.search(rb"\*{4} Starting [^\r\n]*\*{4}[\r\n]*", recorded)
     assert match is not None
@@ -99,8 +99,8 @@ def behind_login() -> bytes:
 
 
 @in_loop
-async def test_one_clock_for_bytes(journal: Path) -> None:
-    """Who comes later hears the rest; nobody moves the clock."""
+async def test_clients_of_replayed_bytes_share_one_clock(journal: Path) -> None:
+    """A client that connects later gets the rest; no client moves the clock."""
     expected = behind_login()
     async with serving(journal, "--shared", "--speed", "20", "--idle-max", "5") as (_, port):
         one = await Caller.call(port)
@@ -119,7 +119,7 @@ async def test_one_clock_for_bytes(journal: Path) -> None:
 
 
 class Broken(ReplaySession):
-    """A session that cannot print the tenth thing that happens, or a command."""
+    """A session that fails at the tenth event, or at a command."""
 
     left = 10
 
@@ -131,13 +131,13 @@ class Broken(ReplaySession):
 
     def _command(self, text: str) -> None:
         if text == "break":
-            raise ZeroDivisionError("as told")
+            raise ZeroDivisionError("on purpose")
         super()._command(text)
 
 
 @pytest.mark.parametrize("shared", [True, False])
 @in_loop
-async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
+async def test_a_bug_in_one_session_ends_only_this_session(shared: bool) -> None:
     games = run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0]
     stage = open_show(games)
 
@@ -163,7 +163,7 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
     stop.set()
     await task
     assert [line for line in talk if "a bug" in line] == [
-        "Typing was disconnected (ZeroDivisionError: as told, test_sockets.py line LINE, a bug).".replace(
+        "Typing was disconnected (ZeroDivisionError: on purpose, test_sockets.py line LINE, a bug).".replace(
             "LINE", str(Broken._command.__code__.co_firstlineno + 2)
         ),
         "Broken was disconnected (ZeroDivisionError: no such luck, test_sockets.py line LINE, a bug).".replace(
@@ -172,8 +172,8 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
     ]
 
 
-def test_a_shared_replay_that_is_late_comes_in_parts() -> None:
-    """Between them clients have their turn; nothing is left out."""
+def test_a_late_shared_replay_is_sent_in_parts() -> None:
+    """Between the parts clients are served; nothing is skipped."""
     stage = open_show(run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0])
     house = ReplayClients(
         lambda number, _: ReplaySession(stage, number, Greeting(observe=True), answer_command, shared=True), stage
@@ -195,7 +195,7 @@ def test_a_shared_replay_that_is_late_comes_in_parts() -> None:
 
 
 @in_loop
-async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
+async def test_a_journal_is_replayed_from_the_end_of_its_login(journal: Path) -> None:
     expected = behind_login()
     async with serving(journal, "--speed", "500") as (_, port):
         caller = await Caller.call(port)
@@ -226,7 +226,7 @@ async def test_a_place_in_a_journal_is_one_of_its_games(journal: Path) -> None:
 
 
 @in_loop
-async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) -> None:
+async def test_a_client_that_does_not_read_is_disconnected_and_delays_no_other(archive: Path) -> None:
     async with serving("--db", archive, "--last", "15") as (command, port):
         deaf, other = await logged_in(port, b"Deaf"), await logged_in(port, b"Other")
         deaf.send(b"examine #1\nunexamine\n" * 500 + b"variables\n" * 100_000)
@@ -238,8 +238,8 @@ async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) ->
         await other.rest()
 
 
-def test_who_is_sent_away_and_reads_the_rest_is_not_cut_off_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What he had not read yet is sent when he reads on, and that is the end: nothing is left to cut off."""
+def test_a_disconnected_client_that_reads_the_rest_is_not_aborted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The unread bytes are sent when the client reads on; then the connection ends normally."""
     monkeypatch.setattr("recorder.replay.server.sockets._FAREWELL_S", 0.5)
     games = run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0][:1]
     stage = open_show(games)
@@ -271,7 +271,7 @@ def test_who_is_sent_away_and_reads_the_rest_is_not_cut_off_later(monkeypatch: p
 
 
 @in_loop
-async def test_long_lines_and_odd_bytes(archive: Path) -> None:
+async def test_long_lines_and_invalid_bytes_are_answered(archive: Path) -> None:
     async with serving("--db", archive, "--last", "1") as (_, port):
         caller = await Caller.call(port)
         await caller.until(b"login: ")
@@ -283,7 +283,7 @@ async def test_long_lines_and_odd_bytes(archive: Path) -> None:
         await asyncio.sleep(0)
 
 
-def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
+def test_inputs_that_cannot_be_replayed_are_refused(archive: Path, journal: Path) -> None:
     cli = Cli(archive)
     assert "No games to replay match these filters" in cli("replay", "server", "--player", "Nobody", code=4).stderr
     assert "not both" in cli("replay", "server", journal, "abc", code=2).stderr

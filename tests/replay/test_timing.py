@@ -1,4 +1,4 @@
-"""When moments are due: in order, without drift, and from any place as if it had been played up to there."""
+"""Moments are due in order and without drift; a seek gives the same times as playing up to the position."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def recording(gaps: list[int]) -> list[ReplayMoment[int]]:
 
 
 def played(head: Playhead[int]) -> list[tuple[int, int]]:
-    """What comes to its end, each with the moment at which it was due, whoever waits for it."""
+    """Return the moments up to the end, each with its due time."""
     found = []
     while (due_ns := head.due_ns) is not None:
         found += [(due_ns, moment.what) for moment in head.take(due_ns)]
@@ -56,8 +56,8 @@ def test_each_is_due_at_its_own_time(gaps: list[int], speed: Fraction, now_ns: i
 
 
 @given(GAPS, SPEEDS, st.lists(st.integers(0, 5 * S), max_size=60))
-def test_who_comes_late_makes_nothing_late(gaps: list[int], speed: Fraction, waits: list[int]) -> None:
-    """Whenever somebody looks, exactly that has come which was due by then."""
+def test_a_late_call_delays_nothing(gaps: list[int], speed: Fraction, waits: list[int]) -> None:
+    """A call at any time returns exactly the moments that are due."""
     moments = recording(gaps)
     head, now_ns, came = Playhead(moments, 7, speed=speed), 7, 0
     for wait in waits:
@@ -67,7 +67,7 @@ def test_who_comes_late_makes_nothing_late(gaps: list[int], speed: Fraction, wai
 
 
 @given(GAPS, SPEEDS, st.data())
-def test_seek_and_play_is_play_from_there(gaps: list[int], speed: Fraction, data: st.DataObject) -> None:
+def test_playing_after_a_seek_equals_playing_to_there(gaps: list[int], speed: Fraction, data: st.DataObject) -> None:
     moments = recording(gaps)
     to_ms = data.draw(st.integers(0, moments[-1].at_ms if moments else 0))
     whole, jumped = Playhead(moments, 0, speed=speed), Playhead(moments, 0, speed=speed)
@@ -86,7 +86,7 @@ def test_seek_and_play_is_play_from_there(gaps: list[int], speed: Fraction, data
     GAPS, st.lists(st.tuples(st.sampled_from(["pause", "resume", "speed", "wait"]), st.integers(1, 9 * S)), max_size=30)
 )
 def test_pauses_and_speeds_lose_no_time(gaps: list[int], acts: list[tuple[str, int]]) -> None:
-    """The recorded time is the sum of what passed at each speed, to one nanosecond an act."""
+    """The recorded time is the sum of the times at each speed, to one nanosecond for each action."""
     head, now_ns, expected, speed, runs = Playhead(recording(gaps), 0), 0, Fraction(0), Fraction(1), True
     for act, number in acts:
         if act == "pause":
@@ -108,7 +108,7 @@ def test_pauses_and_speeds_lose_no_time(gaps: list[int], acts: list[tuple[str, i
         assert head.paused is not runs
 
 
-def test_pausing_at_markers_and_going_on() -> None:
+def test_a_replay_pauses_at_markers_and_continues() -> None:
     moments = [
         ReplayMoment(0, 0),
         ReplayMoment(1000, 1, markers=("chat",)),
@@ -133,7 +133,7 @@ def test_steps() -> None:
     assert empty.ended
 
 
-def test_a_loop_begins_again_a_second_later() -> None:
+def test_a_loop_restarts_after_a_second() -> None:
     head = Playhead(at(0, 500), 0, loop=True, speed=2)
     assert [one.what for one in head.take(5 * S)] == [0, 1]
     assert head.due_ns == 750_000_000
@@ -199,12 +199,12 @@ def test_positions_both_ways(text: str, position: Position) -> None:
         (" 20W ", AtPly(39)),
     ],
 )
-def test_other_ways_to_write_them(text: str, position: Position) -> None:
+def test_other_notations_of_positions(text: str, position: Position) -> None:
     assert parse_position(text) == position
 
 
 @pytest.mark.parametrize("text", ["", "20", "0w", "#0", "1:2:3:4", "+", "20x!", "1:30s", "-20w", "#2/", "tälk", "a:0"])
-def test_what_is_no_position(text: str) -> None:
+def test_invalid_positions_are_refused(text: str) -> None:
     with pytest.raises(ReplayError):
         parse_position(text)
 
@@ -253,15 +253,15 @@ def test_seeking(text: str, place: int, found: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("9w", "has no move 9w in that game: it ends with 1b"),
         ("#3", "no game 3"),
         ("chat:3", "no 'chat:3'; it has chat, takeback"),
     ],
 )
-def test_what_a_recording_does_not_have(text: str, told: str) -> None:
-    with pytest.raises(ReplayError, match=told):
+def test_positions_that_a_recording_lacks_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ReplayError, match=message):
         seek(GAMES, parse_position(text))
     with pytest.raises(ReplayError):
         seek([], parse_position(text))

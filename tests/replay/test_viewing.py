@@ -1,4 +1,4 @@
-"""What somebody sees who watches a replay in a terminal, and what keys do: as text, without a terminal."""
+"""The display of a replay in a terminal and its keys, as text, without a terminal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def game_of(viewing: Viewing) -> Game:
     return viewing.recording.chapter(viewing.focus).game
 
 
-# -- what is seen ------------------------------------------------------------------------------------------------
+# -- the display -------------------------------------------------------------------------------------------------
 
 
 def test_a_game_of_chess() -> None:
@@ -73,7 +73,7 @@ def test_a_game_of_chess() -> None:
     assert rows[1].startswith(game.black.handle)
     assert rows[11].startswith(game.white.handle)
     assert f"[{plies[5].san}" in "\n".join(rows)
-    assert f"{plies[6].san}" in "\n".join(rows)  # what comes
+    assert f"{plies[6].san}" in "\n".join(rows)  # the next move
     viewing.press("m", 0)
     assert not any(row[26:].lstrip().startswith("4.") for row in text(viewing))
     assert "||" in rows[-2]
@@ -84,7 +84,7 @@ def test_a_game_of_chess() -> None:
     assert flipped[1][:26].split() == rows[11][:26].split()
 
 
-def test_moves_are_listed_below_the_board_where_nothing_else_is_told() -> None:
+def test_moves_are_listed_below_the_board_without_other_lines() -> None:
     viewing = at(chess(), "12b")
     rows = text(viewing)
     listed = [row[26:].split(".")[0].strip() for row in rows if re.match(r" +\d+\. ", row[26:])]
@@ -92,7 +92,7 @@ def test_moves_are_listed_below_the_board_where_nothing_else_is_told() -> None:
     assert listed == [str(number) for number in range(1, 18)]  # the whole game; beside the board are 11 lines
 
 
-def test_men_are_told_apart_without_colours() -> None:
+def test_pieces_are_distinguished_without_colours() -> None:
     rows = text(at(chess(), "1w"), look=PLAIN)
     assert "♜" in rows[2]
     assert "♖" in rows[9]
@@ -100,7 +100,7 @@ def test_men_are_told_apart_without_colours() -> None:
     assert {"light white", "dark black", "light-last", "runs", "now"} - styles <= {"runs", "light-last"}
 
 
-def test_a_game_of_crazyhouse_has_hands() -> None:
+def test_a_game_of_crazyhouse_shows_holdings() -> None:
     viewing = Viewing(recording("a03_crazyhouse", "observer_GuestObsD", 1), 0)
     drop = next(ply for ply in game_of(viewing).plies if "@" in ply.san)
     at(viewing, f"{(drop.ply + 1) // 2}{'w' if drop.white_moved else 'b'}")
@@ -129,7 +129,7 @@ def test_both_boards_of_a_bughouse_match() -> None:
     assert viewing.focus == partner
 
 
-def test_a_gap_is_told_and_stays_one() -> None:
+def test_a_gap_is_shown_and_kept() -> None:
     viewing = eight()
     number = next(
         number
@@ -181,8 +181,8 @@ def test_one_board_is_large_where_there_is_room(width: int, height: int, large: 
     assert rows[1].startswith(game_of(viewing).black.handle)
     left = len(viewing.others()) - (large + small - 1)
     lines = [row for row in rows if row.startswith("  ") and " - " in row and ":" in row]
-    told = [row for row in rows if row.strip().endswith("more games (Tab)")]
-    assert left == len(lines) + sum(int(row.split()[1]) for row in told)
+    rows_below = [row for row in rows if row.strip().endswith("more games (Tab)")]
+    assert left == len(lines) + sum(int(row.split()[1]) for row in rows_below)
 
 
 def test_both_boards_of_a_match_are_large_where_there_is_room() -> None:
@@ -208,7 +208,7 @@ def test_every_size_is_filled_exactly(width: int, height: int) -> None:
             assert "8" in {row[0] for row in text(viewing, width=width, height=height, look=look) if row}
 
 
-def test_words_of_a_log_are_harmless() -> None:
+def test_control_characters_of_a_log_are_removed() -> None:
     made = recording("a01_standard", "observer_GuestObsA", 1)
     moments = list(made.moments)
     place, event = next(
@@ -251,11 +251,11 @@ def test_the_running_clock_is_marked_without_a_colour() -> None:
         (runs,) = [span for row in draw(viewing, 0, 80, 24, look) for span in row if span.style == "runs"]
         assert re.fullmatch(r">\d+:\d\d\.\d   ", runs.text)
     assert "3" not in {code[0] for word in ("runs", "now", "said", "dim", "bold") for code in _CODES[word].split(";")}
-    for name, codes in _COLOURS.items():  # a piece has the ground of its square
+    for name, codes in _COLOURS.items():  # a piece has the background of its square
         assert codes.startswith("48;5;") or name in ("white", "black")
 
 
-def test_a_clock_that_stands_shows_its_milliseconds() -> None:
+def test_a_stopped_clock_shows_its_milliseconds() -> None:
     viewing = at(chess(), "4w")
     ms = game_of(viewing).plies[6].white_clock_ms
     assert ms is not None
@@ -298,7 +298,7 @@ def test_stepping_there_and_back_shows_the_same() -> None:
     assert text(viewing) == before
 
 
-def test_the_end_and_from_there_again() -> None:
+def test_a_replay_starts_again_from_its_end() -> None:
     viewing = chess()
     viewing.press("end", 0)
     assert ply_of(viewing) == game_of(viewing).plies[-1].ply
@@ -349,7 +349,7 @@ def test_go_to(typed: str, ply: int | None) -> None:
 
 
 @pytest.mark.parametrize("typed", ["999w", "nowhere", "#77", "20x", "1:2:3:4"])
-def test_a_place_that_is_not_there_is_told(typed: str) -> None:
+def test_a_missing_position_is_reported(typed: str) -> None:
     viewing = at(chess(), "2w")
     viewing.press("g", 0)
     for key in (*typed, "enter"):
@@ -359,7 +359,7 @@ def test_a_place_that_is_not_there_is_told(typed: str) -> None:
     assert ply_of(viewing) == 3
 
 
-def test_the_help_is_whole_in_the_smallest_window() -> None:
+def test_the_help_fits_into_the_smallest_window() -> None:
     viewing = chess()
     viewing.press("?", 0)
     pages: list[list[str]] = []
@@ -368,8 +368,8 @@ def test_the_help_is_whole_in_the_smallest_window() -> None:
         viewing.press("?", 0)
     assert len(pages) > 1
     assert text(viewing, width=LEAST_COLUMNS, height=LEAST_LINES) == pages[-1], "there are no more"
-    told = " ".join(" ".join(row for page in pages for row in page[1:]).split())
-    assert told == " ".join(" ".join(f"{key.shown} {key.does}" for key in KEYS).split())
+    shown = " ".join(" ".join(row for page in pages for row in page[1:]).split())
+    assert shown == " ".join(" ".join(f"{key.shown} {key.does}" for key in KEYS).split())
     viewing.press("escape", 0)
     assert "Morphy" in text(viewing)[0]
 
@@ -396,7 +396,7 @@ def test_every_key_does_something_harmless_everywhere() -> None:
             text(viewing, 10**9)
 
 
-def test_what_was_told_is_sought() -> None:
+def test_brackets_seek_the_lines_beside_the_board() -> None:
     viewing = at(chess(), "start")
     viewing.press("]", 0)
     (first,) = viewing.told(9)
@@ -419,7 +419,7 @@ def test_a_replay_pauses_before_a_long_think() -> None:
     assert viewing.coming(1)[0].elapsed_ms == least_ms
 
 
-def test_a_loop_begins_with_the_first_game_again() -> None:
+def test_a_loop_restarts_with_the_first_game() -> None:
     made = recording("a01_standard", "observer_GuestObsA", 3)
     viewing = Viewing(made, 0, loop=True)
     end_ns = (made.moments[-1].at_ms + 1) * 10**6
@@ -430,7 +430,7 @@ def test_a_loop_begins_with_the_first_game_again() -> None:
     assert "game 1 of 3" in text(viewing, end_ns + 10**9)[0]
 
 
-def test_the_next_game_is_looked_at_by_itself() -> None:
+def test_the_next_game_is_shown_automatically() -> None:
     viewing = chess()
     viewing.press("end", 0)
     viewing.press(" ", 0)
@@ -439,7 +439,7 @@ def test_the_next_game_is_looked_at_by_itself() -> None:
     assert viewing.focus != 0
 
 
-# -- what terminals send -----------------------------------------------------------------------------------------
+# -- input of terminals ------------------------------------------------------------------------------------------
 
 SENT = [
     (b"\x1b[D", ["left"]), (b"\x1bOC", ["right"]), (b"\x1b[1;2C", ["shift-right"]), (b"\x1b[d", ["shift-left"]),
@@ -450,13 +450,13 @@ SENT = [
 
 
 @pytest.mark.parametrize(("data", "keys"), SENT)
-def test_keys_are_read_whole_and_byte_by_byte(data: bytes, keys: list[str]) -> None:
+def test_keys_are_read_from_any_chunks(data: bytes, keys: list[str]) -> None:
     assert KeyReader().receive(data) == keys
     reader = KeyReader()
     assert [key for byte in data for key in reader.receive(bytes((byte,)))] == keys
 
 
-def test_an_escape_alone_is_the_key_when_nothing_follows() -> None:
+def test_an_escape_without_more_bytes_is_the_escape_key() -> None:
     reader = KeyReader()
     assert reader.receive(b"\x1b") == []
     assert reader.waits

@@ -1,4 +1,4 @@
-"""A real client, xboard, on the replay server: what it sees and saves is what the archive has."""
+"""xboard as a client of the replay server shows and saves the games of the archive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCENARIO, CONNECTION = "a01_standard", "observer_GuestObsA"
 
 
 async def saved(path: Path, games: int) -> str:
-    """The PGN, once it has so many games."""
+    """Wait until the PGN has this number of games; return it."""
     while True:
         text = path.read_text() if path.exists() else ""
         if text.count("[Result ") >= games and text.endswith("\n\n"):
