@@ -1,1 +1,1 @@
-"""Which games belong together: those seen twice, halves of adjourned ones, partners, and examined copies. Pure."""
+"""Which games belong together: duplicates, halves of adjourned games, partners, and examinations of a game."""

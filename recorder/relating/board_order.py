@@ -1,11 +1,11 @@
 """Whether two logs without times of day show one game: from the order of its lines among those of other boards.
 
-A server sends its lines to every observer in one order. Two boards whose lines stand in the same order in both logs are
+A server sends its lines to every observer in one order. Two boards whose lines are in the same order in both logs are
 the same two games if that order holds enough information (``information.order_bits``): a repetition of both games
 interleaves them differently. Partner boards are not compared: a script that plays a bughouse match again repeats its
 order too, because each move needs the pieces of the other board.
 
-A game that is known to be in both logs is a clock of both. At any moment a game number belongs to one game: two
+A game that is known to be in both logs serves as a clock of both. At any moment a game number belongs to one game: two
 observations of that number while two lines of the clock arrive are one game, however short.
 """
 

@@ -1,8 +1,8 @@
 """Which two bughouse games were one match.
 
-What tells it, the strongest first: both stand in one saved match; each game's lines name the other's number; what one
-board loses comes into the hands of the other; they began together with the next number. Everything that is known must
-agree, and where two candidates fit none is taken.
+Evidence, the strongest first: both are in one saved match; each game's lines name the other's number; what one
+board loses arrives in the holdings of the other; they began together with the next number. All known facts must
+agree; if two candidates fit, neither is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPPOSITE = {("1-0", "0-1"), ("0-1", "1-0"), ("1/2-1/2", "1/2-1/2")}
 
 
 class _Seen:
-    """A game with what the other board left in it."""
+    """A game with the pieces it received from the other board."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -36,7 +36,7 @@ class _Seen:
         self.whole = game.start_ply == 0 and game.start_fen is None
 
     def received(self, *, white: bool) -> list[str]:
-        """The pieces that came into a hand, by the log that shows most of them: several may show the same."""
+        """The pieces that a player received, by the log that shows most of them: several may show the same."""
         by_source: dict[str, list[str]] = {}
         for one in self.passes:
             if one.white is white:
@@ -56,7 +56,7 @@ def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
     Args:
         games: any, in any order; those of other variants are not looked at.
     Returns:
-        For each match the keys of its two games, the lesser first, and in words what tells that they are one;
+        For each match the keys of its two games, the lesser first, and the evidence in words;
         ordered by key.
     """
     left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
@@ -187,7 +187,7 @@ def _numbers(one: _Seen, other: _Seen) -> str | None:
         return None
     agree = _agree(one, other)
     if agree is False or (together is None and agree is None):
-        return None  # numbers are used again: something else must tell that it is the same time
+        return None  # numbers are used again: other evidence must show that it is the same time
     return f"{evidence}{_counted(one, other) if agree else ''}"
 
 
@@ -203,7 +203,7 @@ def _overlap(one: _Seen, other: _Seen) -> bool | None:
 
 
 def _agree(one: _Seen, other: _Seen) -> bool | None:
-    """Whether what each board lost is what came into the other's hands; None: too little is known."""
+    """Whether the pieces that each board lost arrived in the other's holdings; None: too little is known."""
     if _shared(one, other):
         return _agree_in_one_log(one, other)
     if not (one.whole and other.whole):
@@ -231,7 +231,7 @@ def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
         if transfer.passed is None and _watched(receiver, transfer.capture):
             missing += 1
     received = len(one.passes) + len(other.passes)
-    # One capture at either end may stand where the other board was not yet, or no longer, watched.
+    # The first or last capture may have happened while the other board was not observed.
     if missing > 1:
         return False
     if linked < _FEW_PIECES:
@@ -251,7 +251,7 @@ def _counted(one: _Seen, other: _Seen) -> str:
 
 
 def _pieces(one: _Seen, other: _Seen) -> str | None:
-    """What one board loses comes into the other's hands, in one log or in two whole ones of the same time."""
+    """Pieces that one board loses arrive on the other, in one log or in two complete ones of the same time."""
     if not _overlap(one, other) or not _agree(one, other):
         return None
     if not _shared(one, other):

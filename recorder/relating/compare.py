@@ -1,14 +1,14 @@
 """Whether two sources show the same game: moves, times and dates.
 
-A PGN file prints its start in whole seconds, and often clocks in whole seconds too, which tell little in a quick game.
+A PGN file prints its start in whole seconds, and often clocks in whole seconds too, which prove little in a quick game.
 Two players do not begin two games with the same moves within one second. Where only the day is known, equal times must
 make up for it: a day has fewer than 2 ** 10 games of two players, where ``information`` allows for 2 ** 20, so
 ``DAY_BITS`` give the same bound on false merges.
 
 The rule: the same server and players; equal moves; equal times as far as they were printed; the same moment where both
 know it. Games are often repeated, so equal moves say little, and times that any quick game has say nothing: there must
-be enough of them that differ from each other, or that tell enough together with equal clocks (``information``), or both
-sources must have seen the moves in the same moment. What is not told is left open, since a false merge is worse than a
+be enough of them that differ from each other, or that prove enough with equal clocks (``game_view``), or both
+sources must have seen the moves in the same moment. What is unknown is left open, because a wrong merge is worse than a
 missed one.
 """
 
@@ -96,13 +96,13 @@ def _second(view: View) -> int | None:
 _LEAST_MOVES = 12
 _LEAST_VALUES = 4
 _LEAST_SECONDS = 5
-_CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
+_CLOCK_MS = 60  # servers that print milliseconds compute a running clock for every reader
 
 
 class Verdict(IntEnum):
-    """What a comparison says."""
+    """Results of a comparison."""
 
-    OPEN = 0  # nothing tells
+    OPEN = 0  # no evidence
     SAME = 1
     APART = 2  # they contradict each other
 
@@ -125,7 +125,7 @@ def _other_day(one: View, other: View) -> bool:
 
 
 def _printed_before(listed: View, seen: View) -> bool:
-    """Whether the one was printed before the other was played."""
+    """Whether one was printed before the other was played."""
     return listed.listed_ms is not None and seen.span_ms is not None and listed.listed_ms + SKEW_MS < seen.span_ms[0]
 
 
@@ -138,7 +138,7 @@ def _ended_before(one: View, other: View) -> bool:
 
 
 def compare(one: View, other: View) -> Verdicts:
-    """Whether two games, told by two sources, are one.
+    """Whether two games of two sources are one.
 
     It does not matter which comes first.
 
@@ -247,7 +247,7 @@ def _at_one_moment(one: View, other: View) -> str | None:
 
 
 class _Agreement:
-    """What was compared, and how much it tells."""
+    """The times and clocks that were compared, and how much they prove."""
 
     def __init__(self) -> None:
         self.times = 0  # that were compared
@@ -288,7 +288,7 @@ class _Agreement:
         spent = one.spent_ms.get(number), other.spent_ms.get(number)
         clocks, precisions = (mine.clock_ms, its.clock_ms), (mine.precision_code, its.precision_code)
         if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
-            # Between two clocks a takeback or added time may stand, which a saved game does not have.
+            # Between two clocks there may be a takeback or added time, which a saved game does not have.
             computed = not (spent[0].printed and spent[1].printed) and number not in one.live_plies & other.live_plies
             if not computed or None in clocks or not CLOCK_DERIVED.isdisjoint(precisions):
                 return False
@@ -332,7 +332,7 @@ class _Agreement:
         return True
 
     def take_start(self, start: StartFacts, its: View) -> bool:
-        """Compare what a first board tells of the move before it with that move."""
+        """Compare a first board's facts about the move before it with that move."""
         ply = its.plies.get(start.ply)
         if ply is None:
             return True

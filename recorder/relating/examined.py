@@ -1,13 +1,13 @@
 """Which played game an examined one is the examination of, and whether a game continues an adjourned one.
 
 Same server, same two players, and every move and every board that both know is the same; and enough of them, or a
-line that tells it: the game's number where the examination began, or the result at the end of the same line. Servers
+line that shows it: the game's number where the examination began, or the result at the end of the same line. Servers
 that print the examiner's name on both sides name the players in a movelist or in the words of the result; without
-these only a long line of stored moves tells that it is a game of his. Where two games fit, none is taken: players
+these only a long line of stored moves shows that the examiner played it. Where two games fit, none is taken: players
 repeat their openings, and a wrong link is worse than none.
 
 Source for adjourned games: a resumed game begins with the board of the last move and a half-move count above 0; the
-server tells its players ``Continuing``, others only that they observe it. Its number may be new.
+server prints ``Continuing`` to its players, to others only that they observe it. Its number may be new.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def resumed_at(later: View) -> tuple[Observation, StartFacts] | None:
 
 
 def may_end(earlier: View) -> bool:
-    """Whether a game may go on some time: it was adjourned, or its end was not seen."""
+    """Whether a game may be resumed: it was adjourned, or its end was not seen."""
     return earlier.game.end in ("adjourned", "log-ends", "lost-feed", "unobserved")
 
 
@@ -82,7 +82,7 @@ def continues(earlier: View, later: View) -> str | None:
 
 
 def _listed(earlier: View, later: View, joined: int) -> str | None:
-    """Why a game that was joined at a ply goes on with an earlier one whose moves its list repeats, or None.
+    """Why a game that was joined at a ply continues an earlier one whose moves its list repeats, or None.
 
     Lists print the times of the moves before; one server prints 0 for all that were made before the adjournment.
     """
@@ -160,7 +160,7 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
     Args:
         games: any, in any order.
     Returns:
-        The key of the examined game, that of the played one, and in words what tells it; ordered by key.
+        The key of the examined game, that of the played one, and the evidence in words; ordered by key.
     """
     by_handle: dict[tuple[str | None, str], list[Game]] = {}
     for game in games:
@@ -184,7 +184,7 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
 
 
 def _evidence(game: Game, played: Game) -> str | None:
-    """What tells that a game is the examination of a played one; None: nothing does, or something speaks against it."""
+    """Evidence that a game is the examination of a played one; None: there is none, or something contradicts it."""
     if not _earlier(played, game):
         return None
     same = _same_plies(game, played)
@@ -212,7 +212,7 @@ def _evidence(game: Game, played: Game) -> str | None:
 
 
 def _names(game: Game, played: Game, known: int) -> str | None:
-    """What tells that the players are the same; ``known``: how far the games are the same."""
+    """Evidence that the players are the same; ``known``: plies up to which the games are equal."""
     white, black = played.white.handle.lower(), played.black.handle.lower()
     if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):
         return "the same players"
@@ -223,7 +223,7 @@ def _names(game: Game, played: Game, known: int) -> str | None:
             return (
                 "its movelist names the players" if (seen.white.lower(), seen.black.lower()) == (white, black) else None
             )
-    # The examiner's name stands on both sides; the result names the other player.
+    # The examiner's name is printed on both sides; the result names the other player.
     other = black if game.white.handle.lower() == white else white
     first = (game.reason or "").split(" ", 1)[0].lower()
     if game.result != "*":
@@ -231,7 +231,7 @@ def _names(game: Game, played: Game, known: int) -> str | None:
     if known < _PLIES_WITHOUT_NAMES:
         return None
     actions = {event.detail for event in game.events if event.kind is EventKind.EXAMINE}
-    # Where moves are typed it is his analysis, though he may have typed a game of his.
+    # Typed moves are an analysis, even if they repeat a game of the examiner.
     return "the examiner played it" if "forward" in actions and "move" not in actions else None
 
 
@@ -261,20 +261,20 @@ def _same_boards(game: Game, played: Game) -> int | None:
 
 
 def _same_result(game: Game, played: Game) -> bool | None:
-    """Whether the result told at the end of the examined line is the played game's; None: none was told."""
+    """Whether the result at the end of the examined line is the played game's; None: there is no result."""
     if game.result == "*":
         return None
     return game.result == played.result and game.plies[-1].ply == played.plies[-1].ply
 
 
 def _places(game: Game) -> dict[str, int]:
-    """Where it begins in each log that shows it."""
+    """The offset of its beginning in each log that shows it."""
     found = {seen.source.sha256: seen.offset for seen in reversed(game.observations) if seen.source is not None}
     return found if game.merged_from else dict.fromkeys(found, game.first_offset)
 
 
 def _earlier(played: Game, game: Game) -> bool:
-    """Whether nothing speaks against the game's having been over when it was examined."""
+    """Whether the played game may have been over when it was examined."""
     begun, shown_at = _places(played), _places(game)
     if both := begun.keys() & shown_at.keys():
         return all(begun[log] < shown_at[log] for log in both)

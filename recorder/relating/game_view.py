@@ -1,12 +1,12 @@
-"""A game as one source has it, with what comparing it with others needs, and how much equal times and orders prove.
+"""A game of one source, values for comparing it with others, and how much equal times and orders prove.
 
 Two games with equal moves may print equal times by chance, and players' habits make it likelier: programs move at once
-for a whole opening, and then take a second for each move. So what a time tells is not what it could have been, but how
-far this game's own times leave it open. Let whatever players draw their seconds from depend on who moves and on whether
-his move before took none, one or more: of all such habits the shares counted in this very game make it the likeliest.
-Under each of them a repetition prints the same row with a probability of at most 2 ** -``bits_of``. ``REQUIRED_BITS``
-are asked for, so among a million pairs of games that repeat each other move by move one is taken for the other with
-a probability below 2 ** -20. Programs that move at once, or always within the same second, never reach it.
+for a whole opening, and then take a second for each move. So the information in a time depends on the times of this
+game, not on the values that it could have. A habit is a distribution of seconds that depends on the side to move and on
+whether its move before took no second, one or more. Of all habits, the shares counted in this game make its times the
+likeliest; under each habit a repetition prints the same row with a probability of at most 2 ** -``bits_of``.
+``REQUIRED_BITS`` are needed, so among a million pairs of games with equal moves one is taken for the other with a
+probability below 2 ** -20. Programs that move at once, or always within the same second, never reach it.
 
 The order of two boards' lines is measured in the same way (``order_bits``). The habit is that which board moves next
 depends on the last ``_MEMORY`` lines of both. Players of constant think times have another habit: it puts fewer than
@@ -83,7 +83,7 @@ class Spent(NamedTuple):
 
 @dataclass
 class View:
-    """A game as one source tells it, and what comparing it needs, computed once.
+    """A game of one source, and values for comparing it, computed once.
 
     Attributes:
         game: as ``tracking`` gave it. source: whose it is: SHA-256, or None.
@@ -119,7 +119,7 @@ class View:
 
     @cached_property
     def starts(self) -> list[StartFacts]:
-        """What the first boards of observations that begin in mid-game tell of the move before them."""
+        """Facts about the move before the first boards of observations that begin in mid-game."""
         return [seen.start for seen in self.live if seen.start is not None and seen.start.ply > 0]
 
     @cached_property
@@ -176,9 +176,9 @@ class View:
 
     @cached_property
     def begun_ms(self) -> tuple[int, int] | None:
-        """The earliest and the latest moment in UTC when it may have begun; None: nothing tells.
+        """The earliest and the latest moment in UTC when it may have begun; None: unknown.
 
-        The date that a list prints is that of the server's clock, which may stand anywhere.
+        The date that a list prints is that of the server's clock, which may be wrong.
         """
         game = self.game
         if self.span_ms is not None:
@@ -201,7 +201,7 @@ class View:
 
     @cached_property
     def listed_ms(self) -> int | None:
-        """When a game was printed that nobody saw going on, in UTC; None: not known."""
+        """When the list of a game without live observation was printed, in UTC; None: unknown."""
         if self.live or self.game.time_basis is not TimeBasis.UTC:
             return None
         listed = [seen.started_at_ms for seen in self.game.observations if seen.kind is ObservationKind.MOVELIST]

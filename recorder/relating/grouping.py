@@ -325,7 +325,7 @@ def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
 def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
     """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
 
-    An archive may have thousands of games of two players: in the order of their moves those that go on from a
+    An archive may have thousands of games of two players: in the order of their moves those that continue a
     game's known first moves follow it.
     """
     ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
@@ -380,7 +380,7 @@ def _components(near: Sequence[set[int]]) -> list[list[int]]:
 
 
 def _joined(parts: list[ObservationGroup], decided: Decided) -> list[ObservationGroup]:
-    """Parts that a person decided to be one are one."""
+    """Join parts that a user decided to merge."""
     if not decided.same:
         return parts
     found = []

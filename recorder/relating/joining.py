@@ -1,7 +1,7 @@
 """Halves of adjourned games joined while a log is read, one game after another.
 
-Only what may go on is held back: games that were adjourned or whose connection was lost, until the game that goes on
-with them is over, or the log is. Everything else passes at once.
+Only games that may be resumed wait: adjourned ones and those whose connection was lost, until the game that continues
+them or the log ends. All other games pass at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from recorder.relating.merge import merge_games
 __all__ = ["HalfJoiner"]
 
 _OPEN_ENDS: Final = ("adjourned", "lost-feed")
-_MOST_HALVES: Final = 32  # of the same players; more are not held
+_MOST_HALVES: Final = 32  # of the same players; more do not wait
 _ONE_LOG: Final = SourceName("", "-")  # merging asks whether one log saw both halves
 
 
@@ -50,7 +50,7 @@ class HalfJoiner:
         return [game if whole is None else whole]
 
     def finish(self) -> list[Game]:
-        """The log has ended: return what was held, in the order of the log."""
+        """End the log: return the waiting games, in the order of the log."""
         found: list[Game] = []
         for waiting in self._waiting.values():
             joined = self._joined(waiting)

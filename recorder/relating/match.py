@@ -1,6 +1,6 @@
 """One timeline of a bughouse match: moves by arrival, transfers of pieces, and clocks.
 
-Board A is the one whose game stands first in the log, else the one with the lower number. White of A and Black of B are
+Board A is the one whose game is first in the log, else the one with the lower number. White of A and Black of B are
 one team; what White takes on A comes into Black's hand on B.
 """
 
@@ -40,7 +40,7 @@ _START = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE)
 
 @dataclass(frozen=True, slots=True)
 class ArrivalPlace:
-    """Where and when something arrived. ``source`` tells the log apart; within one the offsets are the order.
+    """Where and when something arrived. ``source`` identifies the log; within one the offsets are the order.
 
     ``offset`` None: its place in the log is not that of its arrival (plies of a movelist). ``at_ms`` is UTC or None.
     """
@@ -50,7 +50,7 @@ class ArrivalPlace:
     at_ms: int | None
 
     def before(self, other: ArrivalPlace) -> bool | None:
-        """Whether this came first; None: not known."""
+        """Whether this arrived first; None: unknown."""
         if self.offset is not None and other.offset is not None and self.source == other.source:
             return None if self.offset == other.offset else self.offset < other.offset
         if self.at_ms is not None and other.at_ms is not None and self.at_ms != other.at_ms:
@@ -68,7 +68,7 @@ class CapturedPiece(NamedTuple):
 
 
 class PassedPiece(NamedTuple):
-    """A piece that came into a hand, as a ``<b1>`` with ``<-`` told."""
+    """A piece that a player received, as a ``<b1>`` with ``<-`` reports."""
 
     white: bool
     piece: str
@@ -77,7 +77,7 @@ class PassedPiece(NamedTuple):
 
 
 def place_of(game: Game, seen: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
-    """Where something of an observation stands."""
+    """The place of an event of an observation."""
     utc = game.time_basis.value == "utc"
     return ArrivalPlace("" if seen.source is None else seen.source.sha256, offset, at_ms if utc else None)
 
@@ -120,7 +120,7 @@ def captures(game: Game) -> list[CapturedPiece]:
 
 
 def passes(game: Game) -> list[PassedPiece]:
-    """The pieces that came into the hands, by their own lines, in order."""
+    """The pieces that players received, by the lines that report them, in order."""
     return [
         PassedPiece(
             change.passed[0] == "W", change.passed[1], change, place_of(game, seen, change.offset, change.at_ms)
@@ -190,7 +190,7 @@ def board_order(one: Game, other: Game) -> Match:
     def rank(game: Game) -> tuple[int, int, int, str]:
         shared = game.first_offset if sources[0] == sources[1] else 0
         number = -1 if game.game_no is None else game.game_no
-        # The games of one log may begin in either order, as they were observed: numbers tell more than that.
+        # The games of one log may begin in either order, as they were observed: numbers are better evidence.
         return number, shared, game.started_at_ms or 0, game.key
 
     first, second = sorted((one, other), key=rank)
@@ -200,8 +200,8 @@ def board_order(one: Game, other: Game) -> Match:
 def timeline(match: Match) -> list[MatchMoment]:
     """The moves of both boards in the order of their arrival.
 
-    Within one log the offsets tell it, else UTC times. Where neither does (plies of a movelist, logs without times) a
-    move stands as early as its number among the other board's, and is not ``certain``.
+    Within one log the offsets decide, else UTC times. Where neither does (plies of a movelist, logs without times) a
+    move is placed by its number among the other board's, and is not ``certain``.
     """
     first, second = list(placed_plies(match.a)), list(placed_plies(match.b))
     bounds = [_next_known(moves) for moves in (first, second)]
@@ -238,13 +238,13 @@ def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlac
 
 
 def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
-    """Whether the first of two moves came earlier; what stands before a move came before all that follows it."""
+    """Whether the first of two moves arrived earlier; each move arrived before those that follow it."""
     if one[0] is None or other[0] is None:
         return None
     known = one[0].before(other[0])
     if known is None:
         return None
-    # Of a move without a place only the latest is known: it may be earlier than what stands before it.
+    # Of a move without a place only the latest is known: it may be earlier than the lines before it.
     return known if (other[1] if known else one[1]) else None
 
 
@@ -282,7 +282,7 @@ def _given(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], g
 
 
 class _Clocks:
-    """The time that White and Black of one board have used, as of the last move that told."""
+    """The time that White and Black of one board have used, as of the last move with a clock."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -300,7 +300,7 @@ class _Clocks:
         (white_base_s, white_increment_s), (black_base_s, black_increment_s) = self._controls
         if white_base_s is None or white_increment_s is None or black_base_s is None or black_increment_s is None:
             return None
-        # Each has been given the increments of his own moves.
+        # Each side has received the increments of its own moves.
         if ply.white_clock_ms is not None:
             self._white_ms = 1000 * (white_base_s + white_increment_s * ((ply.ply + 1) // 2)) - ply.white_clock_ms
         if ply.black_clock_ms is not None:
@@ -312,7 +312,7 @@ class _Clocks:
 
     @property
     def white_left_ms(self) -> int:
-        """White's clock, as last told."""
+        """White's clock, as last printed."""
         assert self._white_ms is not None
         moves = 0 if self.last is None else (self.last.ply.ply + 1) // 2
         return 1000 * ((self._game.base_s or 0) + (self._game.increment_s or 0) * moves) - self._white_ms

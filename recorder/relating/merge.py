@@ -1,6 +1,6 @@
 """Games of several sources into games: which are one, and what each ply and header field is taken from.
 
-The strategy: games as one source tells each are grouped, first those that were seen twice, then halves of adjourned
+Games of single sources are grouped: first those that were seen twice, then halves of adjourned
 ones; a group becomes one game whose segments point to the observations of all its members. Groups and games are
 functions of the set of members: no order counts.
 """
@@ -60,12 +60,12 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
     """The games that several of these make.
 
     Args:
-        games: each as one source tells it, with its sources named; of the same players with the same colours. Keys
+        games: each of one source, with its sources named; of the same players with the same colours. Keys
             differ.
         orders: of the lines of their logs, where those are known; asked only where nothing else shows that two are one.
         decided: what a person decided about them.
     Returns:
-        One game for each group of at least two: ``witnesses`` are the members' keys in ascending order, the first of
+        One game for each group of at least two: ``merged_from`` are the members' keys in ascending order, the first of
         which is its own; ``observations`` are theirs in that order. By key.
     """
     views = [View(game) for game in sorted(games, key=lambda game: game.key)]
@@ -74,11 +74,11 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
     return sorted(found, key=lambda game: game.key)
 
 
-# --- which go on with which
+# --- which continue which
 
 
 def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[ObservationGroup]]:
-    """Parts in the order in which they were played, joined where one goes on with another beyond doubt."""
+    """Parts in the order in which they were played, joined if one certainly continues another."""
     earlier = [part for part in parts if any(may_end(view) for view in part.views)]
     later = [part for part in parts if any(resumed_at(view) for view in part.views)]
     edges: dict[tuple[str, str], str] = {}
@@ -202,7 +202,7 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
 
 
 def _ranked(views: Iterable[View]) -> list[Game]:
-    """Games, the best witness of header fields first: who was there, players before observers, more before less."""
+    """Games, the best source of header fields first: live before others, players before observers, more before less."""
 
     def rank(view: View) -> tuple[bool, bool, bool, int, tuple[object, ...]]:
         game = view.game
@@ -213,7 +213,7 @@ def _ranked(views: Iterable[View]) -> list[Game]:
 
 
 def _earlier(view: View) -> tuple[object, ...]:
-    """What decides between witnesses that know equally much: who began earlier, in time or in the log.
+    """Order of sources that know equally much: the earlier beginning first, in time or in the log.
 
     One order for all plies, so that a game is not put together from alternate plies of two logs; and no hash: a key
     says nothing, and a log that grows gets another one.
@@ -229,7 +229,7 @@ def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Va
 
 
 def _player(versions: list[Player]) -> Player:
-    """A player as the best witness tells him, completed by the others."""
+    """A player as the best source has it, completed by the others."""
     rated = next((one for one in versions if one.rating_text is not None), versions[0])
     return Player(
         rated.handle,
@@ -242,10 +242,10 @@ def _player(versions: list[Player]) -> Player:
 
 
 def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
-    """Ply → observation and ply, from the best witness.
+    """Ply → observation and ply, from the best source.
 
     Better is what is proved better, has both clocks rather than the mover's only (as a delta prints it) or none, is
-    printed in milliseconds, seen live, with lag and arrival, of the witness with more plies, of the earlier witness.
+    printed in milliseconds, seen live, with lag and arrival, of the source with more plies, of the earlier source.
     What was played before a game was adjourned counts as far as it was resumed there. Its think times of 0:00 in a list
     that was printed after the resumption are not those of the moves: what was recorded before it is better.
     """
@@ -307,7 +307,7 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
 
 
 def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None) -> Game | None:
-    """The witness that tells when it began: one that was there and saw most of the beginning, and not to the minute.
+    """The source of the start time: live, with most of the beginning, and not only to the minute.
 
     Where all clocks of the first part were ahead, so that the game would begin after its end, the next part is asked.
     """
@@ -356,7 +356,7 @@ def _conflicts(chain: list[ObservationGroup]) -> list[Evidence]:
 
 
 def _ended_games(part: ObservationGroup) -> list[Game]:
-    """Games of a part whose end was told."""
+    """Games of a part whose end was reported."""
     return [view.game for view in part.views if view.game.end in _ENDS]
 
 
@@ -384,6 +384,6 @@ def _other_times(views: list[View]) -> list[str]:
 
 
 def _other_arrivals(views: list[View]) -> list[str]:
-    """Arrival times that go back where the game goes on."""
+    """Arrival times that go back where the game continues."""
     most_ms = max((backward_ms(one, other) or 0 for one in views for other in views), default=0)
     return [f"arrival times: those of an earlier part are up to {most_ms} ms later"] if most_ms else []

@@ -1,7 +1,7 @@
 """Whether a game that a source lost from sight is the one that is seen later under the same number.
 
-A line is cut, a recorder is killed, a server's line is down: the game goes on meanwhile. When the recorder is back the
-game has the same number and players and is in mid-game. That alone proves nothing, since the same two players may have
+A line is cut, a recorder is killed, a server's line is down: the game continues meanwhile. Later the recorder sees it:
+it has the same number and players and is in mid-game. That alone proves nothing, since the same two players may have
 begun another game under the same number. The clocks prove it: what both clocks have used up is time that has passed.
 If they have used more than has passed since the game was last seen, the game was in progress then. No two games in
 progress have one number, so it is the game that was seen.
@@ -101,8 +101,8 @@ def in_progress_since(earlier: View, later: View) -> str | None:
     Both clocks of the later one must have used more than has passed since, by ``SKEW_MS`` and what charges without time
     and rounding may add. Where the later one's list repeats all moves of the earlier one, the game may also have begun
     up to a second after it was last seen: no two players end a game, agree on another one and make its first two moves
-    in a second. Besides, the clocks must have run as long as the outage lasted, but for lag. A game whose clocks stand,
-    as before the first move after it was resumed, shows the same ply with the same milliseconds on both clocks.
+    in a second. Besides, the clocks must have run as long as the outage lasted, but for lag. If the clocks
+    are stopped, as before the first move of a resumed game, the same ply shows the same milliseconds on both clocks.
 
     Args:
         earlier, later: for which ``may_be_seen_again`` is true, and whose moves and times do not differ.

@@ -52,7 +52,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
 
     Args:
         run: closed by the tracker. session: what is known of it. basis: of the arrival times.
-        date: given by the user, for games whose lines tell none.
+        date: given by the user, for games whose lines contain none.
     """
     server, dialect, me = session
     if run.tree is not None:
@@ -164,7 +164,7 @@ def _first_words(run: TrackedGame) -> str:
 def _begins_at_start(run: TrackedGame, segments: list[Segment], start_ply: int) -> bool:
     """Whether the main line begins with the game's start position, and that is known.
 
-    A list of a shuffled game that came without its start board has all moves and no position.
+    A list of a shuffled game without its start board has all moves and no position.
     """
     if run.start_frame is not None or start_ply > 0:
         return run.start_frame is not None
@@ -283,5 +283,5 @@ def _player(handle: str, facts: HeaderFacts, *, white: bool) -> Player:
         registered = False
     if rating is None:
         return Player(handle, None, None, None, registered, sealed)
-    # A 0 is what servers print where there is no rating, in examined games above all.
+    # Servers print 0 for a player without a rating, mostly in examined games.
     return Player(handle, rating.text, rating.value or None, None, registered, sealed)

@@ -1,9 +1,9 @@
 """What each ``<12>`` frame means: a ply, the same ply again, a takeback, a gap, another game …
 
-The strategy: a frame is compared with the position that its game stands on. The one common case, the next ply of a
+A frame is compared with the current position of its game. The one common case, the next ply of a
 followed game, is decided in ``Boards.frame`` itself; everything else goes through ``_other``. Every frame gets
 exactly one disposition. What a frame cannot prove stays unproved; a board that contradicts the game is kept as a
-conflict and the game goes on from it.
+conflict and the game continues from it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Boards(GameTable):
             self._clocks_moved(run, frame, white_ms, black_ms)
 
     def _clocks_moved(self, run: TrackedGame, frame: Style12, drift: int, other: int) -> None:
-        """Note clocks that the move's time and the increment do not explain."""
+        """Record clocks that the move's time and the increment do not explain."""
         if max(abs(drift), abs(other)) > _LONGEST_MS:
             self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
             run.rows[-1] = run.rows[-1]._replace(white_clock_ms=None, black_clock_ms=None)
@@ -115,7 +115,7 @@ class Boards(GameTable):
             run.event(EventKind.CLOCK, "adjusted", frame, value=drift, clocks=clocks)
 
     def place_datagram_board(self, board: DatagramBoard) -> None:
-        """Place a board that datagrams tell; it counts as no frame and shows no server's form of frames."""
+        """Place a board made from datagrams; it is not counted as a frame and shows no server's form of frames."""
         counts, next_plies, tokens = dict(self.counts), self.next_plies, self.session.tokens
         try:
             self.frame(board)
@@ -204,13 +204,13 @@ class Boards(GameTable):
             self.close(run, "reused")
             return None
         if run.rules is not Rules.FRAMES:
-            # A piece of another game comes to a board that looked like chess.
+            # A piece of another variant appears on a board that looked like chess.
             self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved from here")
             run.set_rules(Rules.FRAMES)
         return run
 
     def _board_found(self, run: TrackedGame, frame: Style12) -> None:
-        """The first board of a game that only a list told of, or whose position was lost between deltas."""
+        """The first board of a game known only by a list, or whose position was lost between deltas."""
         if run.observations and (run.renewed or (not frame.has_move and run.ply > 0)):
             self.replace(run, frame)
         else:
@@ -249,7 +249,7 @@ class Boards(GameTable):
         self.count(Disposition.SNAPSHOT)
 
     def _other_names(self, run: TrackedGame, frame: Style12) -> None:
-        """The game goes on under other names: it takes one player's only if another line says so too."""
+        """The game continues under other names: a single changed name is taken only if another line confirms it."""
         if run.alias == (frame.white, frame.black):
             run.rename(frame.white, frame.black)
             run.names = frame.names
@@ -326,7 +326,7 @@ class Boards(GameTable):
         if before is not None and frame.has_move:
             played = advance(before, frame.verbose, frame.pretty, frame.board)
             if isinstance(played, tuple):
-                # The takeback's own board was lost; another move stands in the old one's place.
+                # The takeback's own board was lost; another move replaces the old one.
                 run.take_back(run.ply - 1, frame)
                 self.append(run, frame, run.ply + 1, played, Disposition.PLY)
                 return
@@ -377,7 +377,8 @@ class Boards(GameTable):
 def _renamed(run: TrackedGame, frame: Style12) -> bool:
     """Whether the board of the next ply under other names can be the same game, if the move joins.
 
-    The times are the same, and one of the two names stayed, or the clocks go on as they stood: full ones prove nothing.
+    The time controls are equal, and one of the two names stayed, or the clocks continue from their last values. Full
+    clocks prove nothing.
     """
     last = run.last
     if last is None or (frame.base_min, frame.increment_s) != (last.base_min, last.increment_s):

@@ -1,4 +1,4 @@
-"""Delta boards (``iset compressmove``): bare moves, played from the position that the game stands on.
+"""Delta boards (``iset compressmove``): bare moves, played from the current position of the game.
 
 The strategy: a delta is a ply as good as the rules can make it: legal in the position before, the same move by its
 squares and by its SAN, but shown by no board (``Proof.LIST``). The next board that agrees proves it fully. A delta that
@@ -48,7 +48,7 @@ def _late(run: TrackedGame, delta: DeltaBoard) -> bool:
 def _next(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     position = run.position
     if position is None or position.rules in (Rules.BOARDS, Rules.FRAMES):
-        run.lose_position()  # without rules only a board tells what a move leaves
+        run.lose_position()  # without rules only a board shows the result of a move
         _keep(table, run, delta, None, Proof.UNPROVED)
         return
     played = _play(position, delta)
@@ -71,7 +71,7 @@ def _gap(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
 
 
 def _earlier(table: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
-    """A ply that is known: said again, or what is left of the game after a takeback."""
+    """A ply that is known: repeated, or the last one left after a takeback."""
     at = len(run.rows) - 1
     while at >= 0 and run.rows[at].ply > delta.ply:
         at -= 1  # these are taken back below

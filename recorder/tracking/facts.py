@@ -20,7 +20,7 @@ _CREATING_KEPT = 64
 class HeaderFacts:
     """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
 
-    ``offset`` is where the first line that told something stands; ``informed``: a ``<g1>`` told some of them.
+    ``offset`` is that of the first line with a fact; ``informed``: a ``<g1>`` contributed.
     """
 
     offset: int
@@ -55,19 +55,19 @@ class HeaderFacts:
         )
 
     def add_created(self, event: GameCreated) -> None:
-        """Take what ``{Game N (A vs. B) Creating …}`` tells."""
+        """Add the facts of ``{Game N (A vs. B) Creating …}``."""
         self.white, self.black = event.white, event.black
         self._fill(rated=event.rated, category=event.category)
         self.continued = self.continued or event.continued
 
     def add_header(self, event: GameHeader) -> None:
-        """Take what ``Game N: A (1500) B (1600) rated blitz 3 0`` tells."""
+        """Add the facts of ``Game N: A (1500) B (1600) rated blitz 3 0``."""
         self.white, self.black = event.white, event.black
         self._ratings(event.white_rating, event.black_rating)
         self._fill(rated=event.rated, category=event.category)
 
     def add_creating(self, event: CreatingLine, white: str) -> None:
-        """Take what ``Creating: …`` tells of the game whose White is ``white``."""
+        """Add the facts of ``Creating: …`` to the game whose White is ``white``."""
         first_is_white = event.first.lower() == white.lower()
         first, second = event.first_rating, event.second_rating
         self._ratings(*((first, second) if first_is_white else (second, first)))
@@ -75,7 +75,7 @@ class HeaderFacts:
         self.continued = self.continued or event.adjourned
 
     def add_info(self, event: GameInfo) -> None:
-        """Take what ``<g1>`` tells: exact times, registration, seals, the partner's game."""
+        """Add the facts of ``<g1>``: exact times, registration, seals, the partner's game."""
         self.informed = True
         self._fill(
             rated=event.rated,
@@ -98,7 +98,7 @@ class HeaderFacts:
             self.black_rating = RatingText(event.black_rating, rating_number(event.black_rating))
 
     def add_list(self, event: MovelistRead) -> None:
-        """Take what a movelist's header tells."""
+        """Add the facts of a movelist's header."""
         self._ratings(event.white_rating, event.black_rating)
         self._fill(rated=event.rated, category=event.category)
         if event.started is not None and self.date_text is None:
@@ -120,7 +120,7 @@ class HeaderFacts:
         self.offset = min(self.offset, other.offset)
         for name in HeaderFacts.__slots__:
             value = getattr(self, name)
-            if name != "offset" and (value is None or value is False):  # an increment of 0 is told
+            if name != "offset" and (value is None or value is False):  # an increment of 0 is known
                 setattr(self, name, getattr(other, name))
 
     def _ratings(self, white: RatingText | None, black: RatingText | None) -> None:
@@ -150,12 +150,12 @@ def rating_number(text: str) -> int | None:
 
 
 def take_info(table: GameTable, event: GameInfo) -> None:
-    """Place a ``<g1>``: it tells of the running game at its start, else of one that comes."""
+    """Place a ``<g1>``: it belongs to the current game at its start, else to the next one."""
     run = table.runs.get(str(event.game_no))
     if run is not None and run.following and run.ply == 0 and not run.renewed:
         run.facts.add_info(event)
         return
-    # Of the game that is followed, or of the number's next one: what comes then tells (Held.settle_facts).
+    # Of the game that is followed, or of the number's next one: later lines decide (GameTable.settle_facts).
     facts = table.pending_facts(event.game_no, event.line.offset)
     if facts.informed:
         facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
@@ -174,7 +174,7 @@ def take_creating(table: GameTable, event: CreatingLine) -> None:
 
 
 def take_header(table: GameTable, event: GameHeader) -> None:
-    """Place what an observer is told: of the running game with these players, or of the number's next game."""
+    """Place an observer's header: in the current game of these players, or in the number's next game."""
     table.announced.add(str(event.game_no))
     _facts_for(table, event).add_header(event)
 

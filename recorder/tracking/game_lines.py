@@ -38,7 +38,7 @@ _SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
 
 
 class Chat:
-    """Keeps words with the games that they are about, and the titles behind the handles of those who speak.
+    """Stores chat with the games that it is about, and the titles of the speakers.
 
     Args:
         kept: ``none``, ``public``, ``own`` or ``all``: which words are kept.
@@ -56,7 +56,7 @@ class Chat:
     def take(self, event: ChatLine) -> None:
         """Keep a line of chat if it is of the kinds that are kept and of a game that is known."""
         if event.titles and event.speaker and len(self.titles) < _TITLES_KEPT:
-            # Titles stand behind the handle in chat alone; no line of a game prints them.
+            # Only chat has titles behind the handle; no line of a game prints them.
             self.titles[event.speaker.lower()] = event.titles
         if event.kind not in self.kinds:
             return
@@ -68,7 +68,7 @@ class Chat:
             and not run.me_plays
             and any(not one.suspended for one in self._table.examined.values())
         ):
-            return  # of the played game or of the examined one: the line does not tell
+            return  # of the played game or of the examined one: the line does not say which
         if run is None or (event.kind in _OWN and not run.me_plays):
             return
         where = event.line.offset, event.line.at_ms
@@ -111,7 +111,7 @@ def _chat_kinds(kept: str) -> frozenset[ChatKind]:
 
 
 def take_partner(table: GameTable, event: PartnerPlays) -> None:
-    """``Your partner is playing game 59 (C vs. D).``: it stands between the start of our own game and its board."""
+    """``Your partner is playing game 59 (C vs. D).``: it is printed between the start of our own game and its board."""
     names = {event.white.lower(), event.black.lower()}
     offset = event.line.offset
     begun = [
@@ -132,8 +132,8 @@ def who_decided(run: TrackedGame, event: GameEnded, ended: GameEnded | None, bef
     """The reason's key for a game that ends, ``partner-decided`` if it was not decided on its board.
 
     Servers of the 1.6.2 family print the reason of the board that decided on both boards, each with its own players.
-    A mate is one on the board where it stands. For everything else the order tells: whoever plays is told of the
-    partner's board first if that one decided; whoever observes both is told of the deciding board last.
+    A checkmate is on the board that shows it. Otherwise the order decides: a player receives the partner's result first
+    if that board decided; an observer of both receives the deciding board's result last.
     Source: the end lines of two such servers, to all four players and to observers.
 
     Args:

@@ -24,7 +24,7 @@ _FACTS_KEPT = 256
 
 
 class Starting(NamedTuple):
-    """What told of an examination before its first board: a line without a number, or the game examined before it.
+    """The beginning of an examination before its first board: a line without a number, or the game examined before.
 
     Attributes:
         setup: the server is in set-up mode. text: the line.
@@ -45,14 +45,14 @@ class GameTable:
     Attributes:
         runs: games under observation, or over and waiting for a late list or the number's next game.
         examined: examined games by number.
-        listed: games of which only a movelist told.
+        listed: games known only by a movelist.
         over: runs that are finished with; the tracker takes them from here.
         counts: disposition → number of frames.
-        facts: header facts by number, for a game whose first board is still to come.
+        facts: header facts by number, for a game whose first board has not arrived yet.
         creating: the same by players, from lines without a number.
         announced: numbers that an observation was announced for.
-        starting: an examination that was told of, and whose first board is still to come.
-        remembered: while lines are read a second time, what was told of examinations, by the offset of the first board.
+        starting: an announced examination whose first board has not arrived yet.
+        remembered: while lines are read a second time, announced examinations by the offset of the first board.
     """
 
     def __init__(self, session: ServerSession) -> None:
@@ -80,7 +80,7 @@ class GameTable:
         self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
 
     def every(self) -> list[TrackedGame]:
-        """Runs that are not given out yet."""
+        """Games that are not emitted yet."""
         return [*self.runs.values(), *self.examined.values(), *self.listed]
 
     def begin(self, frame: Style12, *, again: bool = False) -> None:
@@ -142,7 +142,7 @@ class GameTable:
         else:
             run.event(EventKind.GAP_FILLED, "start", frame, value=0)
             self.append(run, frame, 1, first[1], Disposition.JOINED)
-            # Black's clock is running, and the board arrived when we joined.
+            # Black's clock is running, and the board's arrival is that of our joining.
             run.rows[-1] = run.rows[-1]._replace(black_clock_ms=None, at_ms=None)
 
     @staticmethod
@@ -152,7 +152,7 @@ class GameTable:
         run.clocks_settled = False
 
     def _take_listed(self, frame: Style12) -> TrackedGame | None:
-        """The game in progress that a list without a number told of before this first board, if only one fits it."""
+        """The game in progress of an earlier list without a number, if exactly one fits this first board."""
         ply = frame.ply
         fitting = [
             run
@@ -188,7 +188,7 @@ class GameTable:
         return facts
 
     def settle_facts(self, run: TrackedGame, offset: int) -> None:
-        """Give a game the facts of a line without names that was printed while it ran, as what came later shows.
+        """Give a game the facts of a line without names that was printed while it ran, as later lines show.
 
         Args:
             offset: of the last line that is known to be this game's.
@@ -240,7 +240,7 @@ class GameTable:
         run.clocks_settled = False
 
     def continue_unproved(self, run: TrackedGame, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
-        """Keep the shown move without proof and go on from the shown board."""
+        """Keep the shown move without proof and continue from the shown board."""
         assert run.position is not None
         position = frame_position(frame, run.position.rules)
         if frame.has_move:
@@ -253,7 +253,7 @@ class GameTable:
         self.clock_start(run, frame)
 
     def conflict(self, run: TrackedGame, frame: Style12, ply: int, reason: str) -> None:
-        """A board that contradicts the one before: both are kept, and the game goes on from the new one."""
+        """A board that contradicts the one before: both are kept, and the game continues from the new one."""
         if ply <= run.ply:
             run.take_back(ply - 1, frame)
         run.gapped = True
@@ -283,7 +283,7 @@ class GameTable:
 
 
 def rules_of_board(frame: Style12) -> Rules:
-    """Rules for a first board whose variant no line told."""
+    """Rules for a first board of an unknown variant."""
     if not has_plain_board(frame.board):
         return Rules.FRAMES
     return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960

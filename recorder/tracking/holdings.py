@@ -21,7 +21,7 @@ __all__ = ["find_promoted", "take_holdings"]
 
 _ORDER = "PNBRQK"
 _FEN_ORDER = "QRBNP"
-_CUT_PIECES = 16  # the least that can stand in a full line: ``<b1> game 999 white [] black []`` has 29 of 50 bytes
+_CUT_PIECES = 16  # the fewest pieces in a full line: ``<b1> game 999 white [] black []`` has 29 of 50 bytes
 
 
 def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
@@ -54,7 +54,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
 
 
 def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, black: str) -> tuple[str, str]:
-    """The hands that a line tells: where the server's buffer ended within Black's list, as he must have had it.
+    """The holdings of a line; if the server's buffer ended within Black's list, completed from the known ones.
 
     Source: the 1.6.2 family builds the line in 50 bytes; the bracket behind it is printed all the same.
     """
@@ -70,7 +70,7 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
     if run.variant_inferred:
-        # The variant was only concluded; hands that grow without a capture tell that it is bughouse.
+        # The variant was only inferred; holdings that grow without a capture show that it is bughouse.
         run.variant = "bughouse"
         run.set_rules(Rules.BUGHOUSE)
         return None
@@ -111,7 +111,7 @@ def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
 def _undo(
     ply: Ply, before: Position, after: Position, hands: tuple[Counter[str], Counter[str]], seen: Observation
 ) -> bool:
-    """Take one ply out of the hands; False where it cannot be told what it changed, or they cannot have been so."""
+    """Undo one ply in the holdings; False if its effect is unknown or impossible."""
     if ply.move is None:
         return False
     hand, colour = (hands[0], "W") if ply.white_moved else (hands[1], "B")
@@ -125,7 +125,7 @@ def _undo(
         return True
     passes = [change.passed for change in seen.holdings if change.passed is not None and change.ply == ply.ply - 1]
     passed_pieces = [passed[1] for passed in passes if passed[0] == colour]
-    # A piece that was a promoted pawn comes into the hand as a pawn: only the line of the pass tells it.
+    # A piece that was a promoted pawn is received as a pawn: only the line of the pass shows it.
     ways = [letter for letter in passed_pieces or {taken, "P"} if hand[letter] > 0]
     if len(ways) != 1:
         return False
@@ -175,7 +175,7 @@ def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
 
 
 def _trace(run: TrackedGame) -> list[int] | None:
-    """Where the piece that the last ply took stood on each board before; None: it did not stand on the first one."""
+    """The square on each earlier board of the piece that the last ply took; None: it is not on the first one."""
     last = run.plies[-1].uci
     if last is None:
         return None
@@ -196,7 +196,7 @@ def _trace(run: TrackedGame) -> list[int] | None:
 
 
 def _mark_anchor(run: TrackedGame) -> None:
-    """Write the first board's FEN anew, with the mark."""
+    """Write the first board's FEN again, with the mark."""
     assert run.current is not None
     first = run.history[0]
     for place, anchor in enumerate(run.current.anchors):

@@ -1,4 +1,4 @@
-"""Games in progress as they stand now, for readers that show them before they are over.
+"""Games in progress, for readers that show them before they end.
 
 A game is computed from copies: looking at a game never changes it.
 """
@@ -34,7 +34,7 @@ class GameInProgress:
 
 
 class InProgressTracker(Tracker):
-    """A tracker that also tells of games that are not over. The games that it gives out are those of ``Tracker``."""
+    """A tracker that also returns games in progress. It emits the same finished games as ``Tracker``."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
@@ -57,7 +57,7 @@ class InProgressTracker(Tracker):
         return found
 
     def _look(self, run: TrackedGame, found: list[tuple[GameInProgress, Game]]) -> None:
-        """What has become of one game."""
+        """Add one game to ``found`` if it has changed."""
         shown = self._shown.get(run)
         if shown is not None and shown.state == _state(run):
             return
@@ -85,7 +85,7 @@ class InProgressTracker(Tracker):
         super()._emit(offset)
 
     def gone(self) -> list[int]:
-        """Rows of games in progress that were given out or dropped since the last call."""
+        """Rows of games in progress that were emitted or dropped since the last call."""
         gone, self._gone = self._gone, []
         return gone
 

@@ -83,7 +83,7 @@ def _prints_inferred(listed: Ply, seen: Ply) -> bool:
 
 
 def unprove_drops(observation: Observation) -> None:
-    """A piece dropped from a hand that nobody had told of is proved by nothing."""
+    """Drops are unproved if no line reported the holdings before them."""
     main = observation.lines[0]
     anchors = [anchor for anchor in observation.anchors if anchor.line == 0]
     start = observation.start
@@ -108,7 +108,7 @@ def unprove_drops(observation: Observation) -> None:
 
 
 class _Gaps:
-    """Plies after a gap, which no board before proves, until a list tells that board."""
+    """Plies after a gap, unproved until a list gives the board before them."""
 
     def __init__(self, run: TrackedGame) -> None:
         self._observations = [] if run.rules is Rules.FRAMES else run.observations
@@ -127,7 +127,7 @@ class _Gaps:
             )
 
     def prove(self, seen: ListSeen, chosen: dict[int, tuple[int, Ply]]) -> None:
-        """Prove those whose board before a list tells: both its texts and both boards agree, or a delta's texts."""
+        """Prove those whose preceding board a list gives: both texts and both boards agree, or a delta's texts."""
         for number in range(seen.first_ply, seen.first_ply + len(seen.positions) + 1):
             before = seen.position_at(number - 1)
             if before is None or number not in self._unproved or (number, before) in self._tried:
@@ -172,7 +172,7 @@ def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> No
 
 
 def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
-    """Whether the list says the same as the boards wherever both speak of the main line as it was then."""
+    """Whether list and boards agree wherever both show the main line as it was then."""
     for ply in seen.plies:
         other = chosen.get(ply.ply)
         if other is None or other[1].offset > seen.event.line.offset:
@@ -185,10 +185,10 @@ def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Pl
 
 
 def segments_of(chosen: dict[int, tuple[int, Ply]]) -> list[Segment]:
-    """The stretches of a main line that one observation tells.
+    """The stretches of a main line, each from one observation.
 
     Args:
-        witness: ply → (number of the observation, ply), in the line's order.
+        chosen: ply → (number of the observation, ply), in the line's order.
     """
     segments: list[Segment] = []
     for ply, (index, _) in chosen.items():

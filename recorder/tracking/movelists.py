@@ -92,10 +92,10 @@ def _note(table: GameTable, event: MovelistRead, problem: str) -> None:
 
 
 def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
-    """A list without a header with the names of its game, which its number or its moves tell.
+    """A list without a header, completed with the names of the game that its number or its moves identify.
 
     Returns:
-        None where neither the table nor exactly one known game that it fits tells the names.
+        None if neither the table nor exactly one fitting game gives the names.
     """
     if event.white:
         return event
@@ -124,7 +124,7 @@ def _candidates(table: GameTable, event: MovelistRead) -> list[TrackedGame]:
     runs = [run for run in runs if run.between(event.white, event.black) and not run.examined]
     runs = [run for run in runs if not _began_apart(run, event)]
     if answers(event.line.block, STORED_BLOCKS):
-        # The command asked for a stored game; one that goes on is not stored.
+        # The command asked for a stored game; one in progress is not stored.
         runs = [run for run in runs if not run.following]
     if running:
         runs = [run for run in runs if run.game_no in (event.game_no, None)]
@@ -228,7 +228,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
 
 
 def learn_variant(run: TrackedGame, seen: ListSeen) -> None:
-    """Take the variant from a list's header where no line before told it (observers on some servers have no other).
+    """Take the variant from a list's header if no earlier line stated it (observers on some servers have no other).
 
     Hands that were seen weigh more than a category word that knows of none.
     """
@@ -270,7 +270,7 @@ def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) ->
 
 
 def _empty_hands(rules: Rules) -> tuple[str, str] | None:
-    """The hands at the start of a list. In bughouse a list does not tell what the partners pass: unknown."""
+    """The hands at the start of a list. In bughouse a list does not show the pieces that partners pass: unknown."""
     return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 
@@ -278,8 +278,8 @@ def fits(seen: ListSeen, run: TrackedGame) -> bool:
     """Whether a replayed list can be the list of this run: every board that both know is the same.
 
     Plies that were taken back after the list was printed do not count against it. A list with a final result is no
-    list of a game that goes on; one of a game that has ended has its length and its result. A stored game's list, which
-    has no game number, may be of any game of these players: where no result tells, its times must be the run's too.
+    list of a game in progress; one of a game that has ended has its length and its result. A stored game's list, which
+    has no game number, may be of any game of these players: without a result, its times must be the run's, too.
     """
     event = seen.event
     if not run.observations:

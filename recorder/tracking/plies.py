@@ -74,7 +74,7 @@ def start_facts(frame: Style12) -> StartFacts:
 def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple[Position, Step] | None:
     """The first move of a game that was joined when only that had been made.
 
-    In bughouse a hand may have pieces before it. What datagrams tell has no boards of its own.
+    In bughouse a hand may have pieces before it. Datagrams have no boards of their own.
 
     Args:
         frame: the first board of the game, after one ply. rules: in force. board, castling: of the known start.
@@ -91,7 +91,7 @@ def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple
 
 
 def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:
-    """Prove the next ply by the game's rules, or by the boards where the server told no rules that we know.
+    """Prove the next ply by the game's rules, or by the boards if the server stated no known rules.
 
     Returns:
         The move, its SAN and the position after it; None if nothing fits.
@@ -110,7 +110,7 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
             if run.variant == "chess960" and run.variant_inferred:
                 run.variant = "wild"  # its set-up looked like one of chess960
                 return castled
-            # Only this move is not chess as we know it: go on by the rules.
+            # Only this move is not chess as we know it: continue by the rules.
             after = start_position(
                 after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
             )
@@ -128,7 +128,7 @@ def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, 
     """The next ply of a variant whose rules refuse it, if its texts and both boards agree: servers have their own.
 
     Returns:
-        As ``try_rules``; the game goes on by the same rules. The move is None on boards that no rules read.
+        As ``try_rules``; the game continues by the same rules. The move is None on boards that no rules read.
     """
     position = run.position
     if position is not None and position.rules is Rules.FRAMES:

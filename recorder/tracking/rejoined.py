@@ -27,7 +27,7 @@ def after_end(table: GameTable, run: TrackedGame, frame: Style12, announced: boo
         run.join_deltas()
         run.last = frame
         return
-    # A late board of the last move; an adjourned game that goes on is another part.
+    # A late board of the last move; a resumed game is another part.
     if ply == run.ply + 1 and frame.has_move and run.end == "result" and not announced and not run.renewed:
         played = try_rules(run, frame)
         if played is not None:
@@ -50,7 +50,7 @@ def observed_again(table: GameTable, run: TrackedGame, frame: Style12) -> None:
         if known is not None and known.board == frame.board:
             run.take_back(ply, frame)
         elif known is None and ply < run.base_ply:
-            # Taken back, while nobody looked, to before the first board that we saw.
+            # Taken back while unobserved to before the first board seen.
             run.take_back(ply, frame)
             run.gapped = True
             _observe_board(table, run, frame, ply)

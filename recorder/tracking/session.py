@@ -3,9 +3,9 @@
 A banner decides the family, else the prompt and the shape of the frames. A log may hold several sessions, so every game
 keeps what was known when it began.
 
-Reading goes on at the first line of the oldest game that was not over (``offset``), not at the end of what was read
-(``mark``): the lines between are read again, so that those games are rebuilt whole. What was counted and given out
-before is remembered: lines before the mark are not counted twice, and games that were given out but reach over the
+Reading continues at the first line of the oldest game in progress (``offset``), not at the end of the lines read
+(``mark``): the lines between are read again, so that those games are rebuilt whole. Counts and emitted
+games are remembered: lines before the mark are not counted twice, and games that were emitted but reach over the
 restart point are muted there.
 """
 
@@ -45,13 +45,13 @@ class ServerSession:
     """One login's session; every game keeps the session that it began in.
 
     Args:
-        server: the site's name where the user gave it. family: what the banner told, or None.
-        hosts: whom the connections were made to, behind the places that tell it; the site's name where nothing else
-            does. The sessions of a source have one list, and whoever reads it adds to it.
+        server: the site's name if the user gave it. family: of the banner, or None.
+        hosts: offsets and hosts of connections; the site's name if nothing else gives it. The sessions of a source
+            share one list, and the pipeline appends to it.
 
     Attributes:
         me: our handle. tokens: of the first whole frame, tag included.
-        prompt: the first of the servers' own prompts that stood alone, and its offset; set by whoever splits lines. It
+        prompt: the first of the servers' own prompts that stood alone, and its offset; set by the line reader. It
             counts only for what is concluded behind it, so the pieces in which bytes arrive do not matter.
     """
 
@@ -76,7 +76,7 @@ class ServerSession:
 
     @property
     def family_now(self) -> Family | None:
-        """The server's family as far as banner and frames tell it."""
+        """The server's family as far as banner and frames show it."""
         dialect = detect_dialect(self.family, None, self.tokens)
         return None if dialect is None else dialect.family
 
@@ -108,14 +108,14 @@ _MOST_GAMES = 512
 
 
 class EmittedGames:
-    """The stretches of the source that given-out games take, as far as a restart could fall into them."""
+    """The stretches of the source of emitted games, as far as a restart could fall into them."""
 
     def __init__(self) -> None:
         self._games: list[tuple[int | None, int, int, list[int]]] = []
         self._most = _MOST_GAMES
 
     def add(self, game: Game, oldest_unfinished: Callable[[], int]) -> None:
-        """Note a game; now and then forget those that end before the oldest game still held."""
+        """Add a game; now and then forget those that end before the oldest game in progress."""
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
         self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
         if len(self._games) > self._most:

@@ -143,19 +143,19 @@ class TrackedGame:
         end: how the run ended (see ``Game.end``), or None while it is followed.
         delta: the last ``<d1>``, until a board joins it. unjoined: the place in ``rows`` of the first such ply.
         longest: of the lists. list_forms: every ``ListSeen.form`` among them.
-        limits: what later takebacks left of the lists: how many lists, and the last ply that stands of those of them
+        limits: what later takebacks left of the lists: how many lists, and the last valid ply of those of them
             that no entry before counts; both grow.
-        lost_rules: those in force when the position was lost: plies are told of, but no board before them.
-        anchored: places of the anchors that stand in the main line of the current observation.
+        lost_rules: those in force when the position was lost: plies are known, but no board before them.
+        anchored: places of the anchors in the main line of the current observation.
         alias: other names under which a board of the game was shown; None: the last one showed its own.
         names: White's and Black's as the last board printed them; None while a delta waits for a board, so that the
             next one is no common case.
         strange: the last board with letters that are no pieces of this game, and the ply that was reached then.
-        suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
+        suspended: the feed of this board stopped without a result; ``left`` is the reason (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
             were made an examiner after it was no longer observed.
-        tree: what an examined game holds; its observation gathers events and holdings only. told: how a line says that
-            its next board is reached (``tree_nodes.FORWARD`` …). starting: what told of it before its first board.
+        tree: boards of an examined game; its observation has events and holdings only. navigation: how, by a line,
+            its next board is reached (``nodes.FORWARD`` …). starting: the line that announced it.
     """
 
     __slots__ = _FIELDS
@@ -244,7 +244,7 @@ class TrackedGame:
         )
 
     def copy(self) -> TrackedGame:
-        """A second run with the same values: what they hold is shared."""
+        """A shallow copy: the values are shared."""
         other = TrackedGame(self.game_no, self.white, self.black, self.facts, self.first_offset)
         for name in _FIELDS:
             setattr(other, name, getattr(self, name))
@@ -307,7 +307,7 @@ class TrackedGame:
     # -- the line of plies -------------------------------------------------------------------------------------
 
     def reset_to(self, position: Position, ply: int, reason: str, fen: str, offset: int) -> None:
-        """Stand on a board that the plies do not give: ``ply`` is the last one it includes."""
+        """Continue from a board that the plies do not give: ``ply`` is the last one it includes."""
         assert self.current is not None
         self.position = position
         self.history = [position]
@@ -322,7 +322,7 @@ class TrackedGame:
         return self.history[index] if 0 <= index < len(self.history) else None
 
     def lose_position(self) -> None:
-        """A ply is told that cannot be played from the position reached: where the game stands is not known."""
+        """A ply cannot be played from the position reached: the current position is unknown."""
         if self.position is not None:
             self.lost_rules = self.position.rules
         self.position = None
@@ -330,7 +330,7 @@ class TrackedGame:
         self.base_ply = self.ply + 1
 
     def join_deltas(self) -> None:
-        """A board agrees with the plies that deltas told before it: they are fully proved."""
+        """A board agrees with the deltas before it: their plies are fully proved."""
         if self.delta is None:
             return
         self.delta = None
@@ -344,7 +344,7 @@ class TrackedGame:
     ) -> None:
         """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
 
-        ``clocks`` are those of the board that shows ``ply`` again, with which the game goes on.
+        ``clocks`` are those of the board that shows ``ply`` again, with which the game continues.
         """
         assert self.current is not None
         removed: list[Ply] = []
@@ -382,7 +382,7 @@ class TrackedGame:
             self.longest = seen
 
     def valid_to(self, index: int) -> int | None:
-        """The last ply of a list, named by its place, that no later takeback removed; None: all of it stands."""
+        """The last ply of a list, named by its place, that no later takeback removed; None: all of it is valid."""
         at = bisect_right(self.limits, index, key=itemgetter(0))
         return self.limits[at][1] if at < len(self.limits) else None
 
@@ -431,7 +431,7 @@ class TrackedGame:
         return self.lost_rules if self.position is None else self.position.rules
 
     def set_rules(self, rules: Rules) -> None:
-        """Go on under other rules from the position reached, or from an earlier one after a takeback."""
+        """Continue under other rules from the position reached, or from an earlier one after a takeback."""
         if self.position is not None:
             self.history = [row._replace(rules=rules) for row in self.history]
             self.set_position(self.position._replace(rules=rules))

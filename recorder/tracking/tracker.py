@@ -1,7 +1,7 @@
 """Events in, finished games out.
 
 The tracker routes each event to the game that it names. Frames go to ``Boards``. A game that is over waits a while for
-a late movelist; it is given out when its number is used again, when it has waited long enough, or at the end. Waiting
+a late movelist; it is emitted when its number is used again, when it has waited long enough, or at the end. Waiting
 is measured in bytes of the source, never in wall time, so reading the same bytes again gives the same games.
 """
 
@@ -80,8 +80,8 @@ class Tracker:
     """Follows the games of one connection.
 
     Args:
-        basis: of the arrival times. server: the site's name where the log does not tell it.
-        date: of the log, for games whose lines tell none.
+        basis: of the arrival times. server: the site's name if the log does not contain it.
+        date: of the log, for games whose lines contain none.
         chat: ``none``, ``public``, ``own`` or ``all``: which words are kept with the games.
     Attributes:
         failures: events and games that an error of this program kept from being read.
@@ -165,12 +165,12 @@ class Tracker:
         return games
 
     def is_whole(self, number: int) -> bool:
-        """Whether the game that had a number last is over, and its first ply to its end came."""
+        """Whether the game that had a number last is over and complete."""
         run = self.boards.runs.get(str(number))
         return run is not None and run.end is not None and self._game(run, run.end_offset).complete
 
     def finish(self) -> list[Game]:
-        """The input has ended: give out everything that was still followed or waiting."""
+        """End the input: emit all games that are still followed or waiting."""
         if self._datagrams is not None:
             try:
                 self._datagrams.finish()
@@ -241,7 +241,7 @@ class Tracker:
     # -- errors of this program --------------------------------------------------------------------------------
 
     def _contain(self, error: Exception, taken: list[Event], frames: int) -> None:
-        """Leave the last of the events that were taken out, and break off the game that it is of.
+        """Skip the event that failed, and close its game.
 
         Args:
             frames: how many had been counted before the first of them.
@@ -267,25 +267,25 @@ class Tracker:
         self._emit(offset)
 
     def _break_off(self, run: TrackedGame) -> None:
-        """Be finished with a game that may be half changed: what follows is another observation of it."""
+        """Close a game that may be half changed: later boards are another observation of it."""
         try:
             self.boards.close(run, "unobserved")
         except Exception as error:
             self._fail(run, error)
 
     def _fail(self, run: TrackedGame, error: Exception) -> None:
-        """Leave a game out."""
+        """Exclude a game after an error."""
         self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
 
-    # -- going on with a log that grew -------------------------------------------------------------------------
+    # -- resuming a log that has grown -------------------------------------------------------------------------
 
     def oldest_unfinished(self) -> int:
-        """Where the first game begins that is not given out."""
+        """Offset of the first game that is not emitted."""
         oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
         return min([oldest, *(run.restart_offset for run in self.boards.every())])
 
     def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
-        """Where reading can go on when the source grows, and what must be remembered for it.
+        """Where reading can continue when the source grows, and the state needed for it.
 
         Args:
             mark: offset of the first line that was not read.
@@ -361,7 +361,7 @@ class Tracker:
         another = event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED
         if self._datagrams is not None and another and not warning:
             self._datagrams.finish()
-            self._datagrams = None  # what was told holds on no other connection
+            self._datagrams = None  # datagrams of one connection do not apply to the next
         if another:
             self.ends.lost_feed(event, warning=warning)
         if another and not warning:
@@ -372,7 +372,7 @@ class Tracker:
             for run in (*self.boards.runs.values(), *self.boards.examined.values()):
                 if run.following:
                     run.event(EventKind.FEED, "server lost data", place_of_line(event.line))
-                    run.navigation = ""  # the board that a line told of may be lost
+                    run.navigation = ""  # the board that a line announced may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""

@@ -1,8 +1,8 @@
 """Boards of datagrams in the form of frames, so that they go through the same rules.
 
-A datagram tells a move; the board after it is reckoned by the rules. ``Boards`` then places it as any frame, and what
-no datagram told is taken out of the ply again. Where style-12 frames tell the same game, they are its witness: a board
-that they have shown is not placed again, and a frame that shows what a datagram told takes the ply over.
+A datagram contains a move; the rules give the board after it. ``Boards`` then places it like any frame, and values
+that no datagram contains are removed from the ply again. Style-12 frames of the same game have priority: a board that
+they have shown is not placed again, and a frame of the same ply replaces the datagram's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NEAR_MS = 1000  # seconds may be cut off or rounded: the same clock in millisec
 class Times(NamedTuple):
     """Clocks after a move, the time it took and its lag, in milliseconds; None is unknown.
 
-    ``exact``: whether White's and Black's clock were told in milliseconds.
+    ``exact``: whether White's and Black's clock were sent in milliseconds.
     """
 
     white_ms: int | None = None
@@ -36,7 +36,7 @@ class Times(NamedTuple):
 
 
 class DatagramBoard(Style12):
-    """A board that no frame printed; its text is the datagram's, and it has no clocks but those that were told."""
+    """A board that no frame printed; its text is the datagram's, and it has only the clocks that datagrams contain."""
 
     __slots__ = ("reported", "tokens")
 
@@ -50,18 +50,18 @@ class DatagramBoard(Style12):
 
     @property
     def clocks(self) -> tuple[int | None, int | None]:
-        """White's and Black's clock where both were told."""
+        """White's and Black's clock if both were sent."""
         white_ms, black_ms = self.reported.white_ms, self.reported.black_ms
         return (None, None) if white_ms is None or black_ms is None else (white_ms, black_ms)
 
     @property
     def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-        """As those of a frame, with what was told."""
+        """As those of a frame, from datagrams."""
         elapsed_ms = self.reported.elapsed_ms
         return *self.clocks, elapsed_ms, None, None if elapsed_ms is None else int(Precision.SECONDS)
 
     def row(self, ply: Ply) -> Ply:
-        """A ply that was made of this board, with what datagrams told and nothing else."""
+        """A ply of this board with only the values that datagrams contain."""
         times = self.reported
         exact = times.exact[not ply.white_moved]
         timed = times.white_ms is not None or times.black_ms is not None or times.elapsed_ms is not None
@@ -91,7 +91,7 @@ def make_board(
     Args:
         line: of the datagram. game: its number, White, Black, and our relation to it.
         position, ply: reached. move: the move that led there, verbose and pretty (``none``: there is none).
-        arrived: whether it has just happened, so that its arrival is its time. times: told with it.
+        arrived: whether it has just happened, so that its arrival is its time. times: sent with it.
     """
     number, white, black, relation = game
     rights = ["01"[position.castling >> bit & 1] for bit in range(4)]
@@ -125,7 +125,7 @@ def verbose_of(before: Position, move: int) -> str:
 
 
 def set_times(run: TrackedGame, board: DatagramBoard) -> None:
-    """Take what no datagram told out of what a placed board left."""
+    """Remove values that no datagram contains from the placed board's ply and start."""
     rows, times = run.rows, board.reported
     if rows and rows[-1].offset == board.offset and rows[-1].ply == board.ply:
         rows[-1] = board.row(rows[-1])
@@ -136,7 +136,7 @@ def set_times(run: TrackedGame, board: DatagramBoard) -> None:
 
 
 def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
-    """Take the place that a datagram told from the frame that shows it now.
+    """Replace a ply of a datagram by the frame that shows it now.
 
     Returns:
         Whether a ply became the frame's.
@@ -165,7 +165,7 @@ def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
 
 
 def _sharpened(shown: Ply, reported: Ply) -> Ply:
-    """A frame's ply with the milliseconds and the lag that datagrams had told before it."""
+    """A frame's ply with the milliseconds and the lag of earlier datagrams."""
     if shown.lag_ms is None:
         shown = shown._replace(lag_ms=reported.lag_ms)
     if reported.precision_code != Precision.MILLISECONDS or shown.precision_code != Precision.SECONDS:

@@ -48,7 +48,7 @@ class DatagramPly(NamedTuple):
 
 
 class ReceivedMove(NamedTuple):
-    """A move as it came, and its line."""
+    """A move as it was received, and its line."""
 
     move: IccMove
     line: Line
@@ -58,15 +58,15 @@ class DatagramGame:
     """What is known of a game by datagrams.
 
     Attributes:
-        told: the datagram that began it; None where only its clocks were told of. begin: offset that the reading of
+        header: the datagram that began it; None if only clocks were received. begin: offset that the reading of
             this game must begin at.
         symbol: our relation to it (``O PW PB SW SB E``), or None.
         entries: places of the line from ``base_ply`` on; empty where no position is known.
-        coming: moves that a list still has to tell. listed: those that it has told. list_start: its start.
-        held: a move whose board is still to come. fen: a board told before any move.
-        clocks: White's, Black's, in milliseconds. exact: which of them were told so.
-        after: White's, Black's clock after a move that is still to come.
-        lags: handle → lag of a move that is still to come.
+        coming: moves still missing of a list. listed: those received. list_start: its start.
+        pending: a move whose board has not arrived yet. fen: a position sent before any move.
+        clocks: White's, Black's, in milliseconds. exact: which of them were sent so.
+        after: White's, Black's clock after a move that has not arrived yet.
+        lags: handle → lag of a move that has not arrived yet.
     """
 
     def __init__(self, header: IccGame | None, begin: int) -> None:
@@ -95,17 +95,17 @@ class DatagramGame:
 
     @property
     def number(self) -> int | None:
-        """The server's number; None where only its clocks were told of."""
+        """The server's number; None if only its clocks were received."""
         return None if self.header is None else self.header.game_no
 
     @property
     def isolated(self) -> bool:
-        """Whether somebody only looked at a board of it."""
+        """Whether only a single board of it was requested."""
         return self.header is None or self.header.number == 40 or self.header.game_no < 0
 
     @property
     def ours(self) -> bool:
-        """Whether it was told of because we play, examine or watch it."""
+        """Whether it was sent because we play, examine or observe it."""
         return self.header is not None and self.header.number in (15, 18)
 
     @property
@@ -131,7 +131,7 @@ class DatagramGame:
         self.base_ply = ply
 
     def lose(self) -> None:
-        """Data is missing: where it stands is not known."""
+        """Data is missing: the position is unknown."""
         self.entries = []
         self.coming = 0
         self.listed = []
@@ -140,10 +140,10 @@ class DatagramGame:
 
 
 def play(position: Position, move: IccMove, board: str | None = None) -> tuple[DatagramPly, Step] | str:
-    """Play a move: its squares and its SAN, where both came, must name the same one.
+    """Play a move: its squares and its SAN, if both were sent, must name the same one.
 
     Args:
-        board: the board after it, where one was told.
+        board: the board after it, if one was sent.
     Returns:
         The place reached and the step, or the reason why it cannot be played.
     """
@@ -173,14 +173,14 @@ def _verbose(position: Position, smith: str) -> str:
 
 
 def set_facts(facts: HeaderFacts, header: IccGame) -> None:
-    """Take what a game's datagram tells of it."""
+    """Copy the header fields of a game's datagram."""
     facts.white, facts.black = header.white, header.black
     facts.white_rating, facts.black_rating = _rating(header.white_rating), _rating(header.black_rating)
     facts.rated = header.rated
     facts.category = f"wild({header.wild})" if header.wild else header.rating_type.lower()
     control = header.time_control
     if control:
-        # Of several periods no base time and increment can tell; the text is kept as an event.
+        # Base time and increment cannot express several periods; the text is kept as an event.
         base, _, increment = control.partition("+")
         if not (base.isdecimal() and (increment or "0").isdecimal()):
             return
@@ -205,7 +205,7 @@ class DatagramGameTable:
     Args:
         boards: holds the games that are followed.
     Attributes:
-        games: by the server's number, in the order in which they were first told of.
+        games: by the server's number, in the order of their first datagrams.
     """
 
     def __init__(self, boards: Boards) -> None:
@@ -213,7 +213,7 @@ class DatagramGameTable:
         self.games: dict[int, DatagramGame] = {}
 
     def game(self, number: int, begin: int) -> DatagramGame:
-        """The game of a number; a new one, told of from the offset ``begin`` on, if there is none."""
+        """The game of a number; a new one from the offset ``begin`` on, if there is none."""
         game = self.games.get(number)
         if game is None:
             game = self.games[number] = DatagramGame(None, begin)
@@ -222,7 +222,7 @@ class DatagramGameTable:
 
     def bound(self) -> None:
         """Forget a game if there are too many."""
-        if len(self.games) > _GAMES_KEPT:  # everybody's games may be told of: ours stay longest
+        if len(self.games) > _GAMES_KEPT:  # all games of the server may be sent: ours stay longest
             oldest = next(iter(self.games))
             del self.games[next((number for number, game in self.games.items() if not game.ours), oldest)]
 
@@ -235,12 +235,12 @@ class DatagramGameTable:
 
     @staticmethod
     def rules(game: DatagramGame) -> Rules:
-        """The rules that the kind of a game, and what the server tells of it, ask for."""
+        """The rules for the kind of a game and its header."""
         header = game.header
         if header is None:
             return Rules.CHESS
         _, rules = variant_of(f"wild({header.wild})" if header.wild else header.rating_type)
-        # The server tells itself whether moves or boards are other than in chess.
+        # The header says whether moves or boards differ from chess.
         if (
             header.wild
             and rules is Rules.BOARDS
@@ -256,7 +256,7 @@ class DatagramGameTable:
 
 
 def by_frames(run: TrackedGame | None) -> bool:
-    """Whether frames tell this game, so that datagrams only make it more exact."""
+    """Whether frames show this game, so that datagrams only make its times more exact."""
     return run is not None and run.last is not None and not isinstance(run.last, DatagramBoard)
 
 
@@ -284,7 +284,7 @@ def printed(line: Line) -> str:
 
 
 class DatagramClocks:
-    """Takes the datagrams that tell of time.
+    """Takes the datagrams about clocks and lag.
 
     Args:
         book: the games of the connection.
@@ -294,7 +294,7 @@ class DatagramClocks:
         self._table = table
 
     def msec(self, body: Msec, line: Line, begin: int) -> list[Event]:
-        """A clock in milliseconds, as it stands or runs."""
+        """A clock in milliseconds, stopped or running."""
         game = self._table.game(body.game_no, begin)
         side = 0 if body.white else 1
         run = self._table.run(body.game_no)
@@ -302,7 +302,7 @@ class DatagramClocks:
             settle(game, run)
             to_move = run.position.white_to_move == body.white
             if to_move and not body.running and run.rows:
-                game.after[side] = body.clock_ms  # of a move that is on its way, or of a clock that stands
+                game.after[side] = body.clock_ms  # of a move that is on its way, or of a stopped clock
                 return []
             _sharpen(run, body.white, body.clock_ms)
         if game.pending is not None:
@@ -329,7 +329,7 @@ class DatagramClocks:
         return []
 
     def clocks_set(self, body: ClocksSet, line: Line, begin: int) -> list[Event]:
-        """Somebody set both clocks."""
+        """Both clocks were set."""
         game = self._table.game(body.game_no, begin)
         clocks = (1000 * body.white_s, 1000 * body.black_s)
         game.clocks, game.exact = list(clocks), [False, False]
@@ -369,7 +369,7 @@ def times_after(game: DatagramGame, ply: int, heard: IccMove | None) -> Times:
 
 
 def settle(game: DatagramGame, run: TrackedGame) -> None:
-    """Give a ply that frames have shown what a datagram before it told more exactly."""
+    """Set the more exact clock of an earlier datagram in a ply that frames have shown."""
     if not run.rows or not by_frames(run):
         return
     side = 0 if run.rows[-1].ply % 2 else 1

@@ -59,7 +59,7 @@ class DatagramMoves:
             take_notice(self._table.boards, ExamineNotice(line, "move", number, None, None, printed(line)))
 
     def waits_for_board(self, game: DatagramGame) -> bool:
-        """Whether the server tells the board after each move, because the usual rules do not give it."""
+        """Whether the server sends the board after each move, because the usual rules do not give it."""
         header = game.header
         return header is not None and bool(header.irregular_semantics) and self._table.rules(game) is Rules.BOARDS
 
@@ -84,7 +84,7 @@ class DatagramMoves:
         self.show(game, heard.line, len(game.entries) - 1, arrived=True, heard=heard.move)
 
     def _find_place(self, game: DatagramGame, heard: ReceivedMove) -> bool:
-        """Stand where a board, the frames of the game or its kind tell; False where nothing does."""
+        """Set the position from a board, the game's frames or its kind; False if none gives it."""
         header = game.header
         assert header is not None
         run = self._table.run(header.game_no)
@@ -141,7 +141,7 @@ class DatagramMoves:
         return []
 
     def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
-        """Place a board of the line, unless it has been shown or somebody only looked at it."""
+        """Place a board of the line, unless it has been shown or is a single requested board."""
         header = game.header
         if header is None or game.isolated:
             return
@@ -166,7 +166,7 @@ class DatagramMoves:
         set_facts(facts, header)
         boards.place_datagram_board(board)
         if run is boards.runs.get(str(number)) or run is boards.examined.get(str(number)):
-            boards.facts.pop(number, None)  # told of a game that goes on
+            boards.facts.pop(number, None)  # of a game in progress
         run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
         if run is not None:
             _begun(run, game, line)
@@ -174,7 +174,7 @@ class DatagramMoves:
 
 
 def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
-    """What a game's first board leaves open, and the datagrams told."""
+    """Complete a game's first board with facts of datagrams."""
     assert game.header is not None
     control = game.header.time_control
     if run.current is not None and not run.current.events and not run.rows and control:
@@ -190,7 +190,7 @@ def _is_move(shown: Ply, before: Position, heard: ReceivedMove) -> bool:
 
 
 class DatagramPositions:
-    """Takes the datagrams that tell where a game stands.
+    """Takes the datagrams about positions.
 
     Args:
         book: the games of the connection. moves: leads them on.
@@ -232,7 +232,7 @@ class DatagramPositions:
         return []
 
     def moves_sent(self, body: MovesSent, line: Line, begin: int) -> list[Event]:
-        """A move: the next of a list that is being told, or the next of the game."""
+        """A move: the next one of an open list, or of the game."""
         game = self._table.game(body.game_no, begin)
         assert body.move is not None
         heard = ReceivedMove(body.move, line)
@@ -246,7 +246,7 @@ class DatagramPositions:
         return []
 
     def _take_list(self, game: DatagramGame, line: Line) -> None:
-        """A list is whole: stand where it ends, and give the plies that nobody told before."""
+        """A list is complete: continue from its end, and add the plies that were missing."""
         assert game.list_start is not None
         (start, base), listed = game.list_start, game.listed
         game.listed = []
@@ -322,7 +322,7 @@ class DatagramPositions:
         )  # fmt: skip
 
     def fen(self, body: DatagramFen, line: Line, begin: int) -> list[Event]:
-        """A position told before any move."""
+        """A position sent before any move."""
         game = self._table.game(body.game_no, begin)
         try:
             game.fen = _from_fen(body.fen, self._table.rules(game))
@@ -339,12 +339,12 @@ class DatagramPositions:
             self._moves.advance(game, heard, number, board)
             return []
         if not game.entries:
-            return []  # which ply it shows is not told
+            return []  # its ply is unknown
         last = game.entries[-1].position
         if last.board == board and last.white_to_move == body.white_to_move:
             return []
         if last.white_to_move != body.white_to_move:
-            # Who does not know chess960 is told its castling by the board alone.
+            # Clients without chess960 receive its castling only as a board.
             for squares in ("e1g1c", "e1c1C"):
                 castling = IccMove(None, squares, None, None, None)
                 if isinstance(play(last, castling, board), tuple):

@@ -1,11 +1,11 @@
 """Reads ICC's level-2 datagrams into events (style 13 sends no boards).
 
-Each game's moves are played by the rules from the position that a list, a FEN or the kind of game tells; the boards so
-reckoned go through ``Boards`` as frames do (``told_boards``). Where a position is not known, no board is made up: the
-moves stay a gap until a list or a board tells where the game stands.
+Each game's moves are played by the rules from the position that a list, a FEN or the kind of game gives; these boards
+go through ``Boards`` as frames do (``boards.py``). If a position is unknown, no board is invented: the
+moves stay a gap until a list or a board gives the position.
 
-Here games begin and end; ``told_positions``, ``told_moves``, ``told_clocks`` and ``told_words`` take the datagrams of
-their theme. What other lines tell in words (results, offers, kibitzes) becomes the same events as those lines.
+Here games begin and end; ``moves.py`` takes moves and positions, ``games.py`` clocks. Results, offers and kibitzes
+become the same events as their text lines.
 Source: section 8 of the protocol reference (ICC's formats2.txt).
 """
 
@@ -125,13 +125,13 @@ class DatagramGames:
         return [] if handler is None else handler(event.body, event.line, event.begin)
 
     def lost_data(self) -> None:
-        """The server lost data: where the games stand is not known until it tells again."""
+        """The server lost data: positions are unknown until it sends them again."""
         for game in self._table.games.values():
             self._moves.flush(game)
             game.lose()
 
     def drop(self, game_no: int) -> None:
-        """Forget a game: where it stands is not known."""
+        """Forget a game whose position is unknown."""
         self._table.games.pop(game_no, None)
 
     def finish(self) -> None:
@@ -141,7 +141,7 @@ class DatagramGames:
 
     @property
     def oldest(self) -> int:
-        """Where the oldest of our games began to be told of that go on."""
+        """Offset of the first datagram of our oldest game in progress."""
         begun = [game.begin for game in self._table.games.values() if game.ours and not game.over]
         return min(begun, default=1 << 62)
 
@@ -157,9 +157,9 @@ class DatagramGames:
             self._renamed(known, body, line)
             return []
         if body.number == _ISOLATED_BOARD and self._table.run(number) is not None:
-            return []  # somebody looks once more at a game that is followed
+            return []  # another board request for a game that is followed
         if known is not None and known.header is not None and body.number == _STARTED[0] and known.header.number != 40:
-            return []  # told to everybody after it was told to us
+            return []  # sent to everybody after it was sent to us
         game = self._table.games[number] = DatagramGame(body, begin)
         for handle, titles in ((body.white, body.white_titles), (body.black, body.black_titles)):
             if titles and body.number != _STARTED[0]:
@@ -226,7 +226,7 @@ _OFFER_KINDS = (
 
 
 class DatagramNotices:
-    """Takes the datagrams of which lines in words have the like.
+    """Takes the datagrams that have an equivalent text line.
 
     Args:
         book: the games of the connection.
@@ -236,7 +236,7 @@ class DatagramNotices:
         self._table = table
 
     def offers(self, body: Offers, line: Line, begin: int) -> list[Event]:
-        """Which offers stand; those that are new are told."""
+        """Open offers; new ones become notices."""
         game = self._table.game(body.game_no, begin)
         now = tuple(body[2:])
         before, game.offers = game.offers, now

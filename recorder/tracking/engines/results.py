@@ -122,7 +122,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
 
 
 def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
-    """White and Black; ``?`` for one of whom nothing was told."""
+    """White and Black; ``?`` for an unknown one."""
     mine = Player(run.name or run.engine, _text(run.rating), run.rating)
     if other is not None:
         theirs = Player(other.name or other.engine, _text(other.rating), other.rating)
@@ -135,7 +135,7 @@ def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
 
 
 def control_text(level: LevelCommand) -> str | None:
-    """A control that whole seconds of base time and increment cannot tell, in PGN's form (``40/300``); else None."""
+    """A control that whole seconds of base time and increment cannot express, in PGN's form (``40/300``); else None."""
     if level.increment_ms is None or not (level.moves or level.increment_ms % 1000):
         return None
     increment = f"+{level.increment_ms / 1000:g}" if level.increment_ms else ""
@@ -147,7 +147,7 @@ def _text(rating: int | None) -> str | None:
 
 
 def _times(run: EngineRun, other: EngineRun | None) -> tuple[int | None, int | None]:
-    """Base time and increment in seconds; None for times that are given anew after some moves."""
+    """Base time and increment in seconds; None for controls with several periods."""
     level = run.level or (other.level if other is not None else None)
     if level is None or level.moves or level.increment_ms is None or level.increment_ms % 1000:
         return None, None

@@ -99,8 +99,8 @@ class EngineRun:
     Attributes:
         own: plies of the main line that the engine made itself.
         colours: the sides that it played, as moves show.
-        opponent, rating, opponent_rating: as ``name`` and ``rating`` told. level: that of the beginning.
-        result, reason: as the interface told the engine, None before. end: as ``Game.end``.
+        opponent, rating, opponent_rating: from the commands ``name`` and ``rating``. level: that of the beginning.
+        result, reason: as the interface sent them, None before. end: as ``Game.end``.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class EngineRun:
         self._seq = 0
 
     def anchor(self, reason: str, line: EngineLine) -> None:
-        """The position reached cannot be derived from what was told before."""
+        """The position reached cannot be derived from earlier lines."""
         text = fen(self.position, 0, self.base_ply // 2 + 1)
         self.observation.anchors.append(Anchor(0, self.base_ply, text, reason, line.offset))
 
@@ -150,7 +150,7 @@ class EngineRun:
 
     @property
     def analysed(self) -> bool:
-        """Whether the engine played neither side and no result was told: a game that was looked at."""
+        """Whether the engine played neither side and no result was sent: an analysis."""
         return not self.colours and self.result is None
 
     def see(self, line: EngineLine) -> None:
@@ -180,9 +180,9 @@ class EngineRun:
         return None
 
     def clocks(self, white_ms: int | None, black_ms: int | None, *, engine_white: bool) -> None:
-        """What ``time`` and ``otim`` told before the last move: the clocks after it.
+        """Set the clocks of ``time`` and ``otim`` before the last move: they are those after it.
 
-        The engine's own clock stood still since its own move, whose clock it is too.
+        The engine's own clock has not run since its own move, so it is that move's clock, too.
         """
         if not self.rows or (white_ms is None and black_ms is None):
             return
@@ -245,7 +245,7 @@ class EngineRun:
         )
 
     def think_on(self, text: str) -> None:
-        """The last line's pv goes on."""
+        """Append to the last line's principal variation."""
         thinking = self.observation.thinking
         thinking[-1] = thinking[-1]._replace(pv=f"{thinking[-1].pv} {text.strip()}".strip())
 
@@ -262,5 +262,5 @@ def thinking_of(
 
 
 def counted(number: int | None) -> int | None:
-    """A number of an engine's; None: it is not known, or one that no search reaches (-1 told without its sign)."""
+    """A number of an engine's; None: it is not known, or one that no search reaches (-1 as an unsigned number)."""
     return None if number is None or abs(number) > _MOST_COUNT else number

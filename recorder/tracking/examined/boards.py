@@ -1,7 +1,7 @@
 """Boards of examined games (relation 2 and -2), and the lines around them.
 
 Such a board never extends a played game. It may go anywhere: forward, back, into a variation, or to a position that
-somebody sets up. ``tree.py`` knows where it belongs; here frames and lines become what it takes.
+is set up. ``tree.py`` finds its place; here frames and lines are translated for it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
 
 
 def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) -> tuple[TrackedGame, Node | None]:
-    """Show a board of an examination that goes on, or that goes on with another game under the same number.
+    """Show a board of an examination that continues, or continues with another game under the same number.
 
     Returns:
         The game that the board belongs to, and what ``ExaminedTree.show`` gave.
@@ -193,7 +193,7 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
 
 
 def _starting(table: GameTable, frame: Style12) -> Starting | None:
-    """What told of the examination that begins with this board."""
+    """The line that announced the examination beginning with this board."""
     return table.starting if table.remembered is None else table.remembered.get(frame.offset)
 
 
@@ -203,7 +203,7 @@ def _tree(run: TrackedGame) -> ExaminedTree:
 
 
 def _rules(table: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
-    """The rules that the game has as far as anything told them."""
+    """The rules of the game as far as they are known."""
     if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return run.rules
     facts = table.facts.get(frame.game_no) if run is None else run.facts
@@ -230,7 +230,7 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
     if frame.has_move:
         row = ply_from_frame(frame, ply, None, pretty or frame.verbose, position, Proof.UNPROVED, lag_meaningless)
         if frame.base_min == frame.increment_s == 0 and not row.white_clock_ms and not row.black_clock_ms:
-            # Nobody's time is counted here: the zeros are no times.
+            # This game has no clocks: the zeros are no times.
             row = row._replace(
                 white_clock_ms=None, black_clock_ms=None, elapsed_ms=row.elapsed_ms or None, lag_ms=row.lag_ms or None
             )
@@ -247,7 +247,7 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
 
 
 def examined_run(table: GameTable, game_no: int | None) -> TrackedGame | None:
-    """The examined game that somebody's words are about: the one with their number, without one the only one shown."""
+    """The examined game of a line of chat: the one with its number, without a number the only one shown."""
     if game_no is not None:
         return table.examined.get(str(game_no))
     shown = _shown(table)
@@ -262,7 +262,7 @@ def _meant(table: GameTable, event: ExamineNotice) -> TrackedGame | None:
     """The examined game that a line means; None: none is shown, or it may be any of several.
 
     Lasker's lines about what examiners do have a number too low by one; those of FICS 1.6.2 have none. There the line
-    behind a typed move follows its board, and the others tell who did it.
+    behind a typed move follows its board, and the others name the actor.
     """
     shown = _shown(table)
     if event.game_no is not None:
@@ -319,7 +319,7 @@ def take_notice(table: GameTable, event: ExamineNotice) -> None:
 
 
 def _take_result(table: GameTable, run: TrackedGame, event: ExamineNotice) -> None:
-    """A result is told of the board being shown; one that was being set up holds with it."""
+    """A result belongs to the board being shown; it confirms a position being set up."""
     match = _RESULT_LINE.fullmatch(event.text)
     if match is None or _tree(run).setting_up:
         return
@@ -346,7 +346,7 @@ def _confirm(run: TrackedGame, offset: int, at_ms: int | None) -> None:
 
 
 def settle(table: GameTable, run: TrackedGame) -> TrackedGame:
-    """Nothing more is told of an examined game: a position set up that nobody is setting up any more is what it is.
+    """End an examined game: a position whose set-up has ended becomes a game.
 
     Returns:
         The game that was examined last.
@@ -355,7 +355,7 @@ def settle(table: GameTable, run: TrackedGame) -> TrackedGame:
 
 
 def leave(table: GameTable, number: str, offset: int) -> None:
-    """We are told no more of an examined game, unless it is because we examine it ourselves from now on."""
+    """The server sends no more boards of an examined game, unless we become its examiner."""
     run = table.examined.get(number)
     if run is not None and not run.suspended:
         run = settle(table, run)
@@ -395,7 +395,7 @@ def _continues(run: TrackedGame, frame: Style12) -> bool:
 
 
 def agrees(run: TrackedGame, seen: ListSeen) -> bool:
-    """Whether a list can be of what is being shown; one without moves tells nothing against it."""
+    """Whether a list can be of what is being shown; one without moves contradicts nothing."""
     positions = {ply.ply: seen.position_at(ply.ply) for ply in seen.observation.lines[0].plies}
     listed = {ply: position for ply, position in positions.items() if position is not None}
     if not listed:
@@ -406,7 +406,7 @@ def agrees(run: TrackedGame, seen: ListSeen) -> bool:
 
 
 def take_moves(run: TrackedGame, seen: ListSeen, event: MovelistRead) -> None:
-    """Fill the tree with what a list that agrees with it tells."""
+    """Add the moves of a list that agrees with the tree."""
     start = seen.start
     if start is None or not seen.positions:
         return

@@ -1,6 +1,6 @@
 """A tree as the model keeps it: an observation a root, its lines with their parents, and what was shown in its order.
 
-Nothing is changed here: a game that goes on is written as it stands, again and again.
+Nothing is changed here: a game in progress is written again at every look.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def with_lines(run: TrackedGame) -> TrackedGame:
     assert tree is not None
     roots = tree.roots
     if tree.placed is not None and not (roots and tree.setting_up):
-        # Nothing came after it that would tell more: it is what was examined last.
+        # Nothing followed it: it is the last position examined.
         last = Node(len(tree.nodes), len(tree.nodes), tree.placed, stored=True)
         last.setup = True
         roots = [*roots, last]
@@ -94,7 +94,7 @@ def _observation(
         else:
             lines.append(PlyLine(number, LineKind.VARIATION, parent, above.ply, rows))
             if node.joined and alone:
-                # No move is known that this line could stand beside.
+                # No known move is the alternative of this line.
                 anchors.append(Anchor(number, above.ply, above.seen.fen, "variation", above.seen.offset))
             _add(node, number, rows, anchors)
         while True:
@@ -184,7 +184,7 @@ def _share_out(
             seen.offset, seen.end_offset = min(offsets), max(offsets)
         if found:
             seen.started_at_ms, seen.ended_at_ms = found[0][1], found[-1][1]
-        # most are in their place: a lecture's thousands are written again at every look while it goes on
+        # most are in their place: a lecture's thousands are written again at every look while it is in progress
         seen.events[:] = [
             event if event.seq == seq else event._replace(seq=seq) for seq, event in enumerate(seen.events)
         ]

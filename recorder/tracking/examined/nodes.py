@@ -9,7 +9,7 @@ from recorder.rules.prove import Position, Rules
 
 __all__ = ["BACK", "FORWARD", "REVERT", "TYPED", "UPWARDS", "Node", "ShownBoard", "could_follow"]
 
-#: How a board came to be shown, as far as a line told it before.
+#: The command that led to a board, if a line before it reported one.
 FORWARD, BACK, REVERT, TYPED = "forward", "backward", "revert", ""
 #: Ways to show a board above the one that is shown.
 UPWARDS = (BACK, REVERT)
@@ -19,7 +19,7 @@ class ShownBoard(NamedTuple):
     """A board as it was shown.
 
     Attributes:
-        position: as the board alone tells it. lan, pretty: the move that led to it; None: none was printed.
+        position: from the board alone. lan, pretty: the move that led to it; None: none was printed.
         row: that move as a ply, not proved; None without a move. fen: of the position. whole: no field was cut off.
         start: what an observation that begins here keeps of it.
     """
@@ -43,11 +43,11 @@ class Node:
         tree: number of the root that it hangs on, itself included.
         leap: a node further up, so that few steps lead far; None: there is none. depth: how deep it hung then.
         joined: whether ``row`` leads from the parent to here; False: plies between them were not shown, or no parent.
-        stored: it was reached by going through a game that the server keeps, not by a move that somebody made.
+        stored: it was reached by going through a game that the server keeps, not by a typed move.
         chosen: the child that a commit made the main one. setup: the position was set up.
-        typed: a line told that somebody made this move here; whatever clocks are printed with it are no game's.
+        typed: a line reported that a user typed this move; clocks printed with it are not a game's.
         names: White's and Black's as they were when it was last shown. shown: when that was.
-        result: told while it was shown: result and words.
+        result: reported while it was shown: result and words.
     """
 
     __slots__ = (
@@ -131,8 +131,9 @@ class Node:
 
 
 def could_follow(before: Position, after: Position, plies: int) -> bool:
-    """Whether a board can be a later one: no piece came without a hand, no pawn went back, no more squares changed than
-    so many plies can change.
+    """Whether a board can be a later one.
+
+    No piece appeared without holdings, no pawn went back, and no more squares changed than so many plies can change.
     """
     was, now = before.board, after.board
     if before.rules in (Rules.BOARDS, Rules.FRAMES, Rules.ATOMIC):

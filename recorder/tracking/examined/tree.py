@@ -1,8 +1,8 @@
 """An examined game as a tree: what was shown, where it hangs, and what lies between.
 
 Every board that was shown is a node. A node is *joined* when its move leads from its parent to its board by the rules;
-otherwise plies that nobody showed lie between the two, and later boards may fill them. A node without a parent is a
-root: where the examination began, or a position that was set up. Nothing here knows how a board came over the wire.
+otherwise there are unseen plies between the two, and later boards may fill them. A node without a parent is a
+root: where the examination began, or a position that was set up. Nothing here depends on how a board was transmitted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ExaminedTree:
 
     Attributes:
         nodes: in the order in which they were first known. current: the one being shown.
-        placed: a position being set up, that no move and no line has confirmed. setting_up: a line told of it.
+        placed: a position being set up, that no move and no line has confirmed. setting_up: a line reported it.
         rules_stated: the server stated the variant, so no other rules may prove a move.
     """
 
@@ -74,7 +74,7 @@ class ExaminedTree:
         return None if placed is None or current is None or self._same(current, placed) else placed
 
     def holds(self, seen: ShownBoard, navigation: str) -> bool:
-        """Whether a board tells that the position that was set up holds from here on."""
+        """Whether a board confirms the position that was set up."""
         if self.setting_up or self.placed is None:
             return False
         return (navigation != TYPED and self._is_placed(seen)) or self._follows_placed(seen)
@@ -106,7 +106,7 @@ class ExaminedTree:
         """Show a board.
 
         Args:
-            seen: the board. told: ``FORWARD``, ``BACK`` or ``REVERT`` if a line before it said so, else ``TYPED``.
+            seen: the board. navigation: ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``.
         Returns:
             The node that it is; None for a board that can only be one being set up (it is ``placed`` then).
         """
@@ -304,7 +304,7 @@ class ExaminedTree:
                 return other
         node = self._add(seen, self._is_stored(navigation), parent.tree)
         for child in list(parent.children):
-            # The unseen plies up to that board go on from here, if it is on the same line.
+            # The unseen plies up to that board continue from here, if it is on the same line.
             if not child.joined and child.ply > seen.ply:
                 on_line = current is not None and current.is_under(child)
                 same = navigation in UPWARDS if on_line else navigation == FORWARD and child.stored
@@ -357,7 +357,7 @@ class ExaminedTree:
         return node
 
     def _is_stored(self, navigation: str) -> bool:
-        """Whether what a line told of shows the game that the server keeps."""
+        """Whether the reported navigation shows the game that the server keeps."""
         current = self.current
         return navigation in (FORWARD, REVERT) or (navigation == BACK and current is not None and current.stored)
 
@@ -388,7 +388,7 @@ class ExaminedTree:
             self._reset_leaps()
 
     def _reset_leaps(self) -> None:
-        """Now and then reckon all leaps anew: those of what hangs below a node that was hung elsewhere are short."""
+        """Now and then recompute all leaps: those below a node that moved are short."""
         self._moved_since += 1
         if self._moved_since**2 > len(self.nodes):
             self._moved_since = 0
@@ -414,7 +414,7 @@ class ExaminedTree:
         return True
 
     def _better(self, node: Node, seen: ShownBoard, navigation: str) -> None:
-        """A board is shown again: the frame tells more of it than a list did, or than its being typed."""
+        """Update a board that is shown again: a frame has more facts than a list or a typed move."""
         # Some servers go forward through what was typed, too: such a line does not begin at a stored move.
         row, stored = (
             node.row,
@@ -452,7 +452,7 @@ class ExaminedTree:
         return self._prove(placed.position, seen) is not None
 
     def _prove(self, before: Position, seen: ShownBoard) -> Step | None:
-        """The move from a position to a board: by the rules, else by the boards where no rules were told."""
+        """The move from a position to a board: by the rules, else by the boards if no rules were stated."""
         if seen.lan is None:
             return None
         pretty = seen.pretty if seen.whole else None
