@@ -121,20 +121,26 @@ def _names(words: list[str], ply: Ply) -> bool:
     return any(word.translate(_MARKS) in (ply.uci, ply.san.translate(_MARKS)) for word in words)
 
 
-def score_text(thought: Thinking) -> str | None:
-    """The score as White sees it: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``)."""
+def score_text(thought: Thinking, *, signed: bool = False) -> str | None:
+    """The score from White's side: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``).
+
+    Args:
+        signed: with a plus before scores that are good for White (``+0.58``), as people read them; PGN has none.
+    """
     sign = 1 if thought.white is not False else -1
-    return pawns_text(*(None if value is None else sign * value for value in (thought.score_cp, thought.mate)))
+    score_cp, mate = (None if value is None else sign * value for value in (thought.score_cp, thought.mate))
+    return pawns_text(score_cp, mate, signed=signed)
 
 
-def pawns_text(score_cp: int | None, mate: int | None) -> str | None:
-    """The same of a score from White's side; None: there is none."""
+def pawns_text(score_cp: int | None, mate: int | None, *, signed: bool = False) -> str | None:
+    """A score from White's side, as ``score_text`` has it; None: there is none."""
     if mate is not None:
         return f"#{mate}"
     if score_cp is None:
         return None
     whole, hundredths = divmod(abs(score_cp), 100)
-    return f"{'-' if score_cp < 0 else ''}{whole}.{hundredths:02}"
+    sign = "-" if score_cp < 0 else "+" if signed and score_cp else ""
+    return f"{sign}{whole}.{hundredths:02}"
 
 
 BOUND_CP: Final = 1000

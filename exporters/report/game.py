@@ -256,7 +256,7 @@ def _thoughts(game: Game) -> list[dict[str, str]]:
         {
             "move": f"{number_text(ply)} {sans.get(ply, '')}",
             "engine": thought.engine or "",
-            "score": score_text(thought) or "–",
+            "score": score_text(thought, signed=True) or "–",
             "depth": "–" if thought.depth is None else str(thought.depth),
             "time": "–" if thought.time_ms is None else took_text(thought.time_ms, exact=True),
             "pv": thought.pv,

@@ -51,7 +51,7 @@ def verdicts(game: Game) -> dict[int, MoveVerdict]:
         one = told.get(ply.ply)
         if one is not None:
             word = next((word for least, word in _LEVELS if loss_permille >= least), None)
-            text = (pawns_text(one.score_cp, one.mate) or "").replace("-", "−")
+            text = (pawns_text(one.score_cp, one.mate, signed=True) or "").replace("-", "−")
             found[ply.ply] = MoveVerdict(text, word, None if loss_cp == NULL else loss_cp)
     return found
 

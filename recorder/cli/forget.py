@@ -30,7 +30,7 @@ _LISTED = 10
     epilog="""\b
 Examples:
   $ ics-recorder forget --dry-run Morphy
-  2 games, 0 lines of chat and the handle in 0 texts would be taken out.
+  2 games, 0 lines of chat and the handle in 0 texts would be erased.
   ...
   ics-recorder forget --yes Ann
   ics-recorder forget --undo Ann
@@ -77,10 +77,10 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
             if as_json:
                 print_json(_report(found, dry_run=True))
             else:
-                _tell(found, "would be taken out")
+                _tell(found, "would be erased")
             return
     if not as_json:
-        _tell(found, "taken out")
+        _tell(found, "erased")
     older = [str(file) for file in clear_free_places(where, say)]
     if as_json:
         print_json(_report(found, dry_run=False) | {"older_archives": older, "still_in": [str(file) for file in left]})
@@ -108,7 +108,7 @@ def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
 def _confirm(handles: tuple[str, ...], where: str) -> None:
     if not sys.stdin.isatty():
         raise click.UsageError("Confirmation needs a terminal; give --yes to erase without asking.")
-    click.confirm(f"Take {', '.join(handles)} out of {archive_file(where)} for good?", abort=True, err=True)
+    click.confirm(f"Erase {', '.join(handles)} from {archive_file(where)} for good?", abort=True, err=True)
 
 
 def _tell(found: Forgetting, what: str) -> None:

@@ -177,7 +177,7 @@ def _summary(run: AnalysisRun) -> str:
     if run.begun:
         said += f" ({run.begun:,} not to the end)"
     if run.silent:
-        said += f", nothing told of {run.silent:,} of them"
+        said += f", {run.silent:,} of them without an evaluation"
     if run.known:
         said += f", {run.known:,} known already"
     if run.unknown:

@@ -93,7 +93,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
             _print_anomalies(archive, game)
 
 
-_EVIDENCE = {"same": "One game, because", "continues": "Adjourned, and", "conflict": "Told differently"}
+_EVIDENCE = {"same": "One game, because", "continues": "Adjourned, and", "conflict": "Sources disagree"}
 
 
 def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int, Thinking]] | None:
@@ -264,7 +264,7 @@ def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
                 format_clock(ply.elapsed_ms, ply.precision_code in EXACT),
                 ply.lag_ms,
                 ", ".join(dict.fromkeys(notes)),
-                score_text(analysed[ply.ply]) if ply.ply in analysed else None,
+                score_text(analysed[ply.ply], signed=True) if ply.ply in analysed else None,
             )
         )
     columns: tuple[str, ...] = ("No", "Move", "Clock", "Elapsed", "Lag ms", "Notes", "Eval")
@@ -296,7 +296,7 @@ def _print_thinking(game: Game) -> None:
         (
             f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}",
             thought.engine,
-            score_text(thought),
+            score_text(thought, signed=True),
             thought.depth,
             format_clock(thought.time_ms, exact=True),
             thought.nodes,

@@ -94,7 +94,7 @@ def test_games_of_others_lose_only_the_chat_of_the_player(cli: Cli, tmp_path: Pa
     cli("import", log)
     said = cli("forget", "--yes", "carl").stderr.splitlines()
     assert said == [
-        "0 games, 1 line of chat and the handle in 1 text taken out.",
+        "0 games, 1 line of chat and the handle in 1 text erased.",
         "Replaced in the kept bytes of 1 log: session.raw.",
         f"{log} still contains the handle.",
     ]
@@ -122,7 +122,7 @@ def test_nothing_of_a_player_is_left_in_the_file(filled: Cli) -> None:
 def test_a_dry_run_of_forget_changes_nothing(filled: Cli, tmp_path: Path) -> None:
     (out := tmp_path / "out").mkdir()
     before = state(filled, out)
-    assert "1 game, 0 lines of chat and the handle in 0 texts would be taken out." in (
+    assert "1 game, 0 lines of chat and the handle in 0 texts would be erased." in (
         filled("forget", "-n", "Carlsen").stderr
     )
     assert state(filled, out) == before

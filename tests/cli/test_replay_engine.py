@@ -143,7 +143,7 @@ def test_variants_that_the_engine_does_not_support_do_not_end_the_run(cli: Cli, 
 def test_positions_without_an_evaluation_are_counted(cli: Cli, game: str, tmp_path: Path) -> None:
     silent = tin(tmp_path, fatal=3, ending="continue")
     words = ("replay", "engine", game, "--depth", "1", "--time", "300ms", "--engine", silent)
-    assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed, nothing told of 1 of them.\n"
+    assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed, 1 of them without an evaluation.\n"
     assert positions(cli) == {game: 15}
 
 

@@ -454,14 +454,14 @@ def test_evaluations_stand_with_their_moves() -> None:
     cells = [cell for row in rows for cell in (row.white, row.black) if cell is not None]
     told = [cell.judged and (cell.judged.evaluation, cell.judged.word, cell.judged.lost) for cell in cells]
     assert told == [
-        ("0.30", None, ""),
-        ("0.20", None, "0.00"),
-        ("0.20", None, "0.00"),
-        ("0.30", None, "0.10"),
+        ("+0.30", None, ""),
+        ("+0.20", None, "0.00"),
+        ("+0.20", None, "0.00"),
+        ("+0.30", None, "0.10"),
         ("−0.50", "inaccuracy", "0.80"),
-        ("0.60", "mistake", "1.10"),
+        ("+0.60", "mistake", "1.10"),
         ("0.00", "inaccuracy", "0.60"),
-        ("9.00", "blunder", "9.00"),
+        ("+9.00", "blunder", "9.00"),
         ("−2.00", "blunder", "11.00"),
         ("#4", "blunder", "12.00"),
         ("−1.00", "blunder", "11.00"),

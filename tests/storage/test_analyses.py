@@ -316,7 +316,7 @@ def test_show_and_exports_tell_them(cli: Cli, tmp_path: Path) -> None:
     text = cli("show", key).stdout
     assert f"Analysed by:           Deep, {before[key]} positions, depth 9 (column Eval)\n" in text
     rows = [row.split("\t") for row in text.splitlines()]
-    assert [(row[1], row[6]) for row in rows if row[0] in ("1.", "1...")] == [("e4", "-0.10"), ("e5", "0.20")]
+    assert [(row[1], row[6]) for row in rows if row[0] in ("1.", "1...")] == [("e4", "-0.10"), ("e5", "+0.20")]
     (found,) = cli.json("show", key, "--json")["analyses"]
     assert (found["engine"], found["settings"], len(found["lines"])) == (
         "Deep",
