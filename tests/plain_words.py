@@ -44,7 +44,11 @@ BANNED: Final = {
 }
 """Pattern of words that are refused, and what to write instead."""
 
-ALLOWED: Final[dict[tuple[str, str], str]] = {}
+ALLOWED: Final[dict[tuple[str, str], str]] = {
+    ("recorder/live/login/login.py", "nobody"): "a refusal in a server's words",
+    ("recorder/sources/redaction.py", "told"): "a word of servers",
+    ("recorder/sources/redaction.py", "courtesy"): "a word of servers",
+}
 """Path and found words: why they are right there."""
 
 _PATTERNS = [

@@ -1,8 +1,7 @@
 """Chess engines that analyse recorded games.
 
-``plan`` makes of a game what an engine is told of it, ``engine`` starts an engine and tells it a plan, ``run`` does so
-for many games. There is one driver for each protocol: ``uci`` by python-chess, ``cecp`` (with ``cecp_session``) by
-``recorder.cecp``, since python-chess refuses engines without ``setboard`` and knows neither losers nor bughouse. What
-both share is in ``process`` (the engine's process and its bounds) and ``found`` (limits, and what an engine told of a
-position).
+``plan`` makes the steps that an engine is sent for a game, and collects its answers within limits; ``engine`` starts an
+engine and sends it the plans of one game or many. Each protocol has one driver: ``uci`` by python-chess, ``cecp`` (with
+``cecp_session``) by ``recorder.cecp``, because python-chess refuses engines without ``setboard`` and knows neither
+losers nor bughouse. Both use ``process``: the engine's process and its bounds.
 """

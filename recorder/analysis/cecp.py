@@ -1,9 +1,8 @@
-"""A recorded game told to an engine of the CECP protocol, and what the engine thinks of its positions.
+"""Analyse a recorded game with an engine of the CECP protocol.
 
-The engine is in *force* mode and is told everything that was played, with the recorded clocks and with moves that were
-taken back (``undo``; ``remove`` is for an engine that plays). At each position to look at it analyses: in ``analyze``
-mode, which ends with ``exit``. Between two positions the engine is waited for (``ping``), so that no line counts for
-the wrong one.
+The engine is in *force* mode and gets all moves, with the recorded clocks and with moves that were taken back
+(``undo``; ``remove`` is for an engine that plays). It analyses each position in ``analyze`` mode, which ends with
+``exit``. A ``ping`` between two positions keeps a late line from being counted for the wrong one.
 
 Source: the protocol document, sections 8 to 10 and 12.
 """
@@ -42,16 +41,16 @@ __all__ = ["CecpDriver"]
 
 _HOLDINGS: Final = re.compile(r"\[[^\[\]]*\]")
 _ALONE_MS: Final = 50
-_DOT_MS: Final = 500  # between two questions how far it is
-_MATED_MS: Final = 500  # without a line behind a mate
-_DECIDED_CP: Final = 9_000  # no position is worth so much
-_SILENT_MS: Final = 10_000  # without a line, and so many times as long as the last one took to come
+_DOT_MS: Final = 500  # between two status requests
+_MATED_MS: Final = 500  # without a line after a mate score
+_DECIDED_CP: Final = 9_000  # an evaluation above this is a mate
+_SILENT_MS: Final = 10_000  # without a line, plus a multiple of the time that the last one took
 _SILENT_TIMES: Final = 20
 _HOME: Final = {(67, "K", 70, "R"): 1, (67, "K", 63, "R"): 2, (4, "k", 7, "r"): 4, (4, "k", 0, "r"): 8}
 
 
 class CecpDriver:
-    """The interface at an engine's process: games told one after the other."""
+    """The interface's side of an engine's process: sends games one after another."""
 
     def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
         self._process = process
@@ -59,9 +58,9 @@ class CecpDriver:
         self._limits = limits
         self._variant = "normal"
         self._is_edited = False  # the position was set up without its castling rights
-        self._hands: tuple[str, str] | None = None  # as the engine has them, where it cannot know them from the moves
+        self._hands: tuple[str, str] | None = None  # the engine's holdings, if it cannot know them from the moves
         self._answers_dots = True
-        self._is_gentle = False  # it gets one move at a time, and nothing behind it for a moment
+        self._is_gentle = False  # send one move at a time, with a pause behind it
 
     @property
     def is_reusable(self) -> bool:
@@ -72,7 +71,7 @@ class CecpDriver:
         self._require_analysis()
 
     async def begin_game(self, game: Game) -> None:
-        await self._session.await_features()  # of one that was slow to say that it tells some
+        await self._session.await_features()  # of an engine that announced them late
         self._variant = self._variant_of(game)
         await self._new(game)
 
@@ -90,10 +89,10 @@ class CecpDriver:
         session = self._session
         await session.settle()
         if session.refused is not None:
-            found.notes.append(f"did not take {session.refused} and was told the position anew")
+            found.notes.append(f"did not take {session.refused} and was sent the position again")
             await self._restore(look, line)
         if self._is_edited and not _is_believed(look.position, bool(line.plays)):
-            found.notes.append("was not asked: without setboard it cannot be told who may castle")
+            found.notes.append("was not asked: without setboard it does not know the castling rights")
             return found.found()
         self._send_holdings(look)
         self._send_clocks(look)
@@ -116,10 +115,10 @@ class CecpDriver:
         """
         ours = game.variant or "chess"
         word = cecp_variant(ours) or ours
-        told = self._session.features["variants"]
-        if told is None:  # then it plays all. Source: section 9, ``variants``
+        variants = self._session.features["variants"]
+        if variants is None:  # then it plays all. Source: section 9, ``variants``
             return word
-        known = [name.strip() for name in str(told).split(",")]
+        known = [name.strip() for name in str(variants).split(",")]
         for name in known:
             if word == name or ours in (name, read_cecp_variant(name)):
                 return name
@@ -176,9 +175,9 @@ class CecpDriver:
     # -- a position ----------------------------------------------------------------------------------------------------
 
     async def _restore(self, look: Look, line: PlayedLine) -> None:
-        """Tell everything again: the engine's board is not the game's any more.
+        """Send the position again after the engine's board differs from the game's.
 
-        Fairy-Max takes a legal move for an illegal one when it has analysed and another line follows at once.
+        Fairy-Max refuses a legal move after an analysis if another line follows at once.
         """
         session = self._session
         self._is_gentle = True
@@ -196,7 +195,7 @@ class CecpDriver:
             raise self._process.error(f"does not take {refused}, which was played")
 
     def _send_holdings(self, look: Look) -> None:
-        """In bughouse always; in crazyhouse the moves tell, but for a position that was set up."""
+        """Send holdings: in bughouse always, in crazyhouse only for a position that was set up."""
         hands = look.position.hands
         if hands is None or hands == self._hands:
             return
@@ -205,7 +204,7 @@ class CecpDriver:
         self._hands = hands if look.position.rules is Rules.BUGHOUSE else None
 
     def _send_clocks(self, look: Look) -> None:
-        """The recorded clocks: the engine's is that of the side to move."""
+        """Send the recorded clocks; the engine's clock is that of the side to move."""
         if self._session.features["time"] != 1:
             return
         clocks_ms = (look.white_clock_ms, look.black_clock_ms)
@@ -244,12 +243,12 @@ class CecpDriver:
         await session.settle(partial(self._collect, found))  # what it says meanwhile is still about this position
 
     def _require_analysis(self) -> None:
-        """Give up an engine that says that it has no ``analyze`` mode."""
+        """Refuse an engine that reports that it has no ``analyze`` mode."""
         if self._session.features["analyze"] != 1:
             raise self._process.error("cannot analyse positions (it has no analyze mode)")
 
     def _silence_ms(self, found: Collected, took_ms: int) -> int:
-        """How long to wait for the next line: an engine may stop by itself when there is nothing more to find."""
+        """How long to wait for the next line: an engine may stop by itself after a complete search."""
         if self._limits.time_ms is not None:
             return self._limits.time_ms
         if _is_decided(found):
@@ -257,7 +256,7 @@ class CecpDriver:
         return _SILENT_MS + _SILENT_TIMES * took_ms
 
     def _collect(self, found: Collected, answer: Answer) -> bool:
-        """Keep a line of thinking; whether the limit is reached."""
+        """Collect a line of thinking output; whether the limit is reached."""
         depth, nodes = self._limits.depth, self._limits.nodes
         look = found.look
         if isinstance(answer, Indented) and answer.continues_pv:
@@ -275,10 +274,10 @@ class CecpDriver:
 
 
 def _is_believed(position: Position, has_moved: bool) -> bool:
-    """Whether the engine knows who may castle, though ``edit`` does not tell it.
+    """Whether the engine assumes the right castling rights, though ``edit`` cannot set them.
 
-    It believes in a right whenever king and rook stand at home, and gives it up when one of them has moved: what
-    it believes lies between what holds and what the board lets believe. En passant it knows of from moves only.
+    It assumes a right if king and rook are on their home squares and neither has moved since. It knows en passant
+    only from moves.
     """
     board = position.board
     believed = sum(
@@ -288,6 +287,6 @@ def _is_believed(position: Position, has_moved: bool) -> bool:
 
 
 def _is_decided(found: Collected) -> bool:
-    """Whether the last line is a mate, or a score so large that the engine may mean one."""
+    """Whether the last line is a mate, or a score so large that it may mean one."""
     last = found.last
     return last is not None and (last.score_cp is None or abs(last.score_cp) > _DECIDED_CP)

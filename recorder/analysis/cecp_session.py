@@ -28,9 +28,9 @@ from recorder.cecp.thinking import Status, ThinkingLine
 __all__ = ["CecpSession"]
 
 _NUDGE_MS: Final = 500
-_MOST_STRANGE: Final = 128 << 10  # characters before the first word of the protocol
+_MOST_STRANGE: Final = 128 << 10  # characters before the first line of the protocol
 _COMMANDS: Final = {"memory": "memory", "cores": "smp"}  # set like options: the feature that allows it
-_ORDER: Final = {"memory": 0, "cores": 2}  # in which they are said; the engine's own options between them
+_ORDER: Final = {"memory": 0, "cores": 2}  # in which they are sent; the engine's own options between them
 _PROMPT: Final = re.compile(r"^(?:(?:White|Black) \([0-9]{1,5}\) : ?)+", re.ASCII)  # GNU Chess, once it has analysed
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
@@ -40,12 +40,12 @@ def _ignore(_: Answer) -> None:
 
 
 class CecpSession:
-    """The interface's side of a conversation with one engine, whatever is analysed.
+    """The interface's side of a session with one engine.
 
     Attributes:
-        features: what holds, by name.
-        settings: commands for what the user has set, to be said before each game.
-        refused: the move or command that the engine did not take; None: it has taken all.
+        features: the values in force, by name.
+        settings: commands for the user's options, to be sent before each game.
+        refused: the move or command that the engine refused; None: none.
     """
 
     def __init__(self, process: EngineProcess, options: Mapping[str, str | None]) -> None:
@@ -57,25 +57,25 @@ class CecpSession:
         self._options: dict[str, EngineOption] = {}
         self._pings = 0
         self._answered: int | None = None  # the last ping that was
-        self._answers_twice = False  # GNU Chess: its adapter does at once, the engine when it has done all
-        self._speaks = False  # it has said something of the protocol
+        self._answers_twice = False  # GNU Chess: its adapter answers at once, the engine after its work
+        self._speaks = False  # whether it has printed a line of the protocol
         self._strange = 0  # characters that it has printed before
-        self._last_move: str | None = None  # as it was told last
+        self._last_move: str | None = None  # as it was sent
 
     def send(self, *commands: Command) -> None:
-        """Tell it something."""
+        """Send commands."""
         self.process.send(*map(format_command, commands))
 
     def move(self, command: Command) -> None:
-        """Tell it a move; what it answers may name it."""
+        """Send a move; an answer may name it."""
         self._last_move = format_command(command).removeprefix("usermove ")
         self.send(command)
 
     async def next(self, until_ms: int) -> Answer | None:
-        """Its next answer; None: none until then.
+        """The engine's next answer; None: none until then.
 
         Raises:
-            EngineError: it is no engine of this protocol, or has ended.
+            EngineError: it does not speak this protocol, or has ended.
         """
         while (line := await self.process.read_line(until_ms)) is not None:
             answer = parse_answer(_PROMPT.sub("", line))
@@ -88,7 +88,7 @@ class CecpSession:
         return None
 
     async def begin(self) -> None:
-        """``xboard``, ``protover 2``, and the features; an engine that tells none has version 1 of the protocol.
+        """Send ``xboard`` and ``protover 2``, and read the features; an engine without any has protocol version 1.
 
         Source: section 9, ``feature``.
         """
@@ -99,17 +99,17 @@ class CecpSession:
         self._set_options()
 
     async def await_features(self) -> None:
-        """After ``done=0``: until it says ``done=1``."""
+        """Wait for ``done=1`` after ``done=0``."""
         done_ms = self.process.patience.done_ms
         if self.features["done"] == 0 and not await self._wait(
             lambda _: self.features["done"] != 0, self.process.now_ms + done_ms
         ):
-            raise self.process.error(f"began to tell its features (done=0) and did not end for {seconds(done_ms)}")
+            raise self.process.error(f"began to send its features (done=0) and did not end for {seconds(done_ms)}")
 
     async def settle(self, take: Callable[[Answer], object] = _ignore) -> None:
-        """Wait until the engine has done all that it was told; ``take`` gets what it says meanwhile.
+        """Wait until the engine has processed all commands; ``take`` gets its answers meanwhile.
 
-        Where it has no ``ping``: until it has been quiet for a while.
+        Without ``ping``: until it has printed nothing for a while.
         """
         if self.features["ping"] != 1:
             await self._await_quiet(take)
@@ -122,10 +122,10 @@ class CecpSession:
             await self._await_pong(take)
 
     def require_speech(self) -> None:
-        """Give up what is no engine of the protocol.
+        """Refuse a program that does not speak the protocol.
 
         Raises:
-            EngineError: it has said nothing yet that is of the protocol.
+            EngineError: it has not printed a line of the protocol yet.
         """
         if not self._speaks:
             raise self.process.error("answers nothing that a CECP engine would; if it speaks UCI, name it with --uci")
@@ -143,14 +143,14 @@ class CecpSession:
             take(answer)
             if self.process.now_ms >= until_ms:
                 self.require_speech()
-                raise self.process.error("goes on talking when it should have stopped")
+                raise self.process.error("continues printing after it should have stopped")
 
     async def _wait(
         self, is_last: Callable[[Answer], bool], until_ms: int, take: Callable[[Answer], object] = _ignore
     ) -> bool:
-        """Hear answers up to the last one; False: it has not come until then. Now and then something harmless is said.
+        """Read answers up to the last one; False: it did not arrive in time. Harmless commands are sent meanwhile.
 
-        GNU Chess reads all lines that have come, looks at one, and at the next when another comes.
+        GNU Chess reads all available lines, processes one, and processes the next when another arrives.
         """
         wait_ms = _NUDGE_MS
         nudge_ms = self.process.now_ms + wait_ms
@@ -167,7 +167,7 @@ class CecpSession:
         return False
 
     def _take_any(self, answer: Answer) -> None:
-        """What may come at any time."""
+        """Take an answer that may arrive at any time."""
         match answer:
             case Features():
                 self._take_features(answer)
@@ -184,7 +184,7 @@ class CecpSession:
                 self._speaks = True
 
     def _complain(self, command: str) -> None:
-        """An ``Error``: what it does not know is not said again; what it should have taken is remembered."""
+        """Take an ``Error``: an unknown command is not sent again; a refused one is noted."""
         word = command.split()[0] if command.split() else ""
         switch = {"analyze": "analyze", "time": "time", "otim": "time"}.get(word)
         if switch is not None:
@@ -213,10 +213,10 @@ class CecpSession:
         return FeatureAnswer(True, name)
 
     def _set_options(self) -> None:
-        """The commands for what the user has set. Source: section 8, ``memory``, ``cores`` and ``option``."""
+        """Make the commands for the user's options. Source: section 8, ``memory``, ``cores`` and ``option``."""
         for name, value in sorted(self._wanted.items(), key=lambda one: _ORDER.get(one[0], 1)):
             if not f"{name}{value}".isprintable():
-                raise self.process.error(f"cannot be told of option {name!r} in one line")
+                raise self.process.error(f"cannot take option {name!r}: it is not one line")
             feature = _COMMANDS.get(name)
             if name in self._options:
                 self.settings.append(OptionSet(name, self._checked(self._options[name], value)))

@@ -30,34 +30,34 @@ from recorder.model import AnalysedPosition, Analysis, Game
 __all__ = ["AnalysisRun", "Driver", "Engine", "MOST_FAILURES", "Report", "Store", "open_engine"]
 
 _STARTS: Final = 3
-"""GNU Chess says nothing for ever after some of its starts: after one of six on a busy machine."""
+"""GNU Chess never answers after some of its starts: one of six on a busy machine."""
 
 
 class Driver(Protocol):
-    """One side of a protocol: what a process is told of a game. Each method may raise ``EngineError``."""
+    """The interface's side of a protocol. Each method may raise ``EngineError``."""
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the process may be told of another game."""
+        """Whether the process can play another game."""
 
     async def begin(self) -> None:
-        """Hear what the engine can, and set its options."""
+        """Read the engine's features, and set its options."""
 
     async def begin_game(self, game: Game) -> None:
         """Announce a game.
 
         Raises:
-            VariantError: the engine does not play its variant; it was told nothing.
+            VariantError: the engine does not play its variant; nothing was sent.
         """
 
     async def send(self, step: SetUp | Play | TakeBack) -> None:
-        """Tell what happened in the game."""
+        """Send a step of the game."""
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
-        """Have the position analysed that ``line`` led to."""
+        """Analyse the position that ``line`` led to."""
 
     async def end_game(self, game: Game) -> None:
-        """Tell the result."""
+        """Send the result."""
 
 
 class Engine:
@@ -74,20 +74,20 @@ class Engine:
 
     @property
     def name(self) -> str:
-        """As the engine tells it, at the latest when it is told of a game."""
+        """The engine's own name, known at the latest when a game begins."""
         return self._last_name if self._process is None else self._process.name
 
     def open(self) -> None:
-        """Start it, unless it runs."""
+        """Start the process, unless it runs."""
         if self._runner is None:
             self._runner = asyncio.Runner()
             self._runner.run(self._start())
 
     def analyse(self, plan: Plan) -> Iterator[Found]:
-        """Tell it a game; each position comes when it is done.
+        """Send a game; yields each position when its analysis is complete.
 
         Raises:
-            EngineError: it cannot go on with this game; the text names it and says why.
+            EngineError: the engine cannot continue with this game; the text names it and the reason.
         """
         may_stay = False
         try:
@@ -107,7 +107,7 @@ class Engine:
                 self.close()
 
     def close(self) -> None:
-        """End its process."""
+        """End the process."""
         runner, process = self._runner, self._process
         self._runner = self._process = self._driver = None
         if runner is not None:
@@ -141,7 +141,7 @@ class Engine:
         return UciDriver(process, self._spec.options, self._limits)
 
     async def _find_next(self, driver: Driver, game: Game, line: PlayedLine, steps: Iterator[Step]) -> Found | None:
-        """Tell steps until a position is analysed; None: the game is over."""
+        """Send steps until a position is analysed; None: the game is over."""
         for step in steps:
             if isinstance(step, Look):
                 return await driver.look(step, line)
@@ -153,10 +153,10 @@ class Engine:
 
 @contextlib.contextmanager
 def open_engine(spec: EngineSpec, limits: Limits, patience: Patience | None = None) -> Iterator[Engine]:
-    """Start an engine; whatever happens, no process of it is left.
+    """Start an engine, and end its processes in any case.
 
     Raises:
-        EngineError: it cannot be started, does not answer, or has not the options that it is to be given.
+        EngineError: it cannot be started, does not answer, or lacks a requested option.
     """
     engine = Engine(spec, limits, patience or Patience())
     try:
@@ -168,16 +168,16 @@ def open_engine(spec: EngineSpec, limits: Limits, patience: Patience | None = No
 
 _STORED_EVERY_S: Final = 1.0
 MOST_FAILURES: Final = 3
-"""Games in a row with which an engine may fail before nothing more is expected of it."""
+"""After this number of failures in a row the engine gets no more games."""
 
 Store = Callable[[Sequence[AnalysedPosition]], None]
 
 
 class Report(Protocol):
-    """Says a sentence about a game."""
+    """Reports a sentence about a game."""
 
     def __call__(self, game: Game, text: str, ply: int | None = None) -> None:
-        """``ply``: about the position that so many half-moves reached; None: why the engine failed with the game."""
+        """``ply``: the position that the sentence is about; None: it is the reason why the engine failed."""
 
 
 @dataclass(slots=True)
@@ -187,11 +187,11 @@ class AnalysisRun:
     Attributes:
         report: gets notes about positions, and why the engine failed with a game.
         engine: None: it has not started yet.
-        games: of which positions were analysed. begun: of them, those with which the engine failed then.
-        positions: those. silent: of them, about which it told nothing.
-        known: positions that had been analysed before.
-        unknown: games in which no position is known. failed: keys of the others with which the engine failed, and how.
-        interrupted: the user wants it to end.
+        games: number of games with analysed positions. begun: of these, those with which the engine failed later.
+        positions: number of analysed positions. silent: of these, those without a line of the engine.
+        known: positions that were analysed before.
+        unknown: games without a known position. failed: keys of games with which the engine failed, and the errors.
+        interrupted: whether the user has interrupted the run.
     """
 
     spec: EngineSpec
@@ -215,11 +215,11 @@ class AnalysisRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to be asked of the engine."""
+        """Whether the engine gets no more games."""
         return self.interrupted or self.gave_up
 
     def head(self, game: Game) -> Analysis:
-        """The analysis of a game without its lines: by which engine, with which settings."""
+        """The analysis of a game without its lines: engine and settings."""
         assert self.engine is not None
         limit = {name: value for name, value in self.limits._asdict().items() if value is not None}
         settings = {"limit": limit, "options": dict(self.spec.options), "variant": game.variant}
@@ -227,11 +227,11 @@ class AnalysisRun:
         return Analysis(self.engine.name, self.spec.protocol, text, time_ns() // 1_000_000, ())
 
     def analyse(self, game: Game, known: set[int], store: Store, progress: Callable[[int, int], None]) -> None:
-        """Show the engine a game; what it tells goes to ``store`` about once a second, and whatever happens.
+        """Analyse a game; results go to ``store`` about once a second, and also after an error.
 
         Args:
-            known: plies of positions that are not to be analysed again.
-            progress: how many positions are done, and of how many.
+            known: plies of positions to skip.
+            progress: called with the number of analysed positions and their total.
         """
         assert self.engine is not None
         plan = make_plan(game)
@@ -241,19 +241,19 @@ class AnalysisRun:
         self.unknown += not places
         if not wanted:
             return
-        told: list[AnalysedPosition] = []
+        analysed: list[AnalysedPosition] = []
         before, stored_s = self.positions, monotonic()
         try:
             for found in self.engine.analyse(plan.only(wanted)):
-                told.append(AnalysedPosition(found.look.ply, found.look.fen, found.lines))
+                analysed.append(AnalysedPosition(found.look.ply, found.look.fen, found.lines))
                 self.positions += 1
                 self.silent += not found.lines
                 progress(self.positions - before, len(wanted))
                 for note in found.notes:
                     self.report(game, f"{self.engine.name} {note}.", found.look.ply)
                 if monotonic() - stored_s > _STORED_EVERY_S:
-                    store(told)
-                    told, stored_s = [], monotonic()
+                    store(analysed)
+                    analysed, stored_s = [], monotonic()
             self._failures = 0
         except EngineError as error:
             self._failures += not isinstance(error, VariantError)
@@ -263,12 +263,12 @@ class AnalysisRun:
         except KeyboardInterrupt:
             self.interrupted = True
         finally:
-            if told:
-                store(told)
+            if analysed:
+                store(analysed)
             self.games += self.positions > before
 
     def to_json(self) -> dict[str, Any]:
-        """What came of it as JSON values."""
+        """The result of the run as JSON values."""
         return {
             "engine": None if self.engine is None else self.engine.name,
             "protocol": self.spec.protocol,

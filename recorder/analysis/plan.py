@@ -1,10 +1,11 @@
-"""What an engine is sent of a recorded game, in the order in which it happened, where it is asked, and what it answers.
+"""The steps that an engine is sent for a recorded game, and the answers that it gives.
 
-A plan is a list of steps: positions set up, moves, moves taken back, and looks, at which the engine analyses. It holds
-whatever was played, so that an engine which learns sees it; but only the main line's positions are looked at, each
-once. A gap in the recording is a gap in the plan: the next position that a board showed is set up.
+A plan is a list of steps in the order of the game: positions set up, moves, moves taken back, and looks, at which the
+engine analyses. It contains everything that was played, so that a learning engine sees it; but only the positions of
+the main line are analysed, each once. A gap in the recording is a gap in the plan: the next position that a board
+showed is set up.
 
-Answers are within bounds, and compared with the position.
+Answers are bounded, and checked against the position.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _ALL_RIGHTS: Final = 15
 
 
 class SetUp(NamedTuple):
-    """A position stands on the board from here on; ``usual``: the one that ``new`` gives in normal chess."""
+    """A position is set up; ``usual``: it is the one after ``new`` in normal chess."""
 
     position: Position
     fen: str
@@ -67,18 +68,18 @@ class Play(NamedTuple):
 
 
 class TakeBack(NamedTuple):
-    """So many half-moves are taken back."""
+    """Take back plies."""
 
     plies: int
 
 
 class Look(NamedTuple):
-    """The engine analyses the position that it has been told of.
+    """Analyse the position reached.
 
     Attributes:
-        ply: half-moves played to reach it. position: with the hands that the mover had.
-        fen: of the position, X-FEN with ``[hands]`` in drop games where they are known.
-        white_clock_ms, black_clock_ms: as recorded when it was reached; None: not known.
+        ply: plies played to reach it. position: with the mover's holdings.
+        fen: of the position, X-FEN with ``[holdings]`` in drop games where they are known.
+        white_clock_ms, black_clock_ms: as recorded when it was reached; None: unknown.
     """
 
     ply: int
@@ -99,7 +100,7 @@ class PlayedLine:
     plays: list[Play] = field(default_factory=list)
 
     def follow(self, step: SetUp | Play | TakeBack) -> None:
-        """Go on to the position after a step."""
+        """Continue to the position after a step."""
         match step:
             case SetUp():
                 self.start, self.plays = step, []
@@ -111,7 +112,7 @@ class PlayedLine:
 
 @dataclass(frozen=True)
 class Plan:
-    """A game as an engine is told of it."""
+    """A game as a list of steps for an engine."""
 
     game: Game
     steps: tuple[Step, ...]
@@ -122,17 +123,17 @@ class Plan:
         return [step for step in self.steps if isinstance(step, Look)]
 
     def only(self, plies: set[int]) -> Plan:
-        """The same with looks at these plies only."""
+        """The plan with looks at these plies only."""
         kept = (step for step in self.steps if not isinstance(step, Look) or step.ply in plies)
         return replace(self, steps=tuple(kept))
 
 
 def make_plan(game: Game) -> Plan:
-    """Read what a game gives to analyse.
+    """Make the plan of a game.
 
     Returns:
-        A plan without looks where nothing is known of the positions (variants on other boards, kriegspiel). Positions
-        in which no move is possible are not looked at: there is nothing to think about.
+        A plan without looks if the positions are unknown (variants on other boards, kriegspiel). Positions without a
+        legal move are not analysed.
     """
     planning = _Planning(game)
     for moment in moments_of_game(game):
@@ -216,9 +217,9 @@ class _Planning:
         self._track.append(_Place(ply.ply, reached, irreversible, clocks_ms, main))
 
     def hold(self, what: HoldingsChange) -> None:
-        """A line told the hands.
+        """Take holdings that a line reported.
 
-        Where they follow from the moves those are better: a piece just captured is told before the move that took it.
+        Holdings that follow from the moves are preferred: a capture is reported before the capturing move.
         """
         if not self._track or not has_pockets(self._rules) or what.ply != self._track[-1].ply:
             return
@@ -227,7 +228,7 @@ class _Planning:
             self._track[-1] = place._replace(position=with_hands(place.position, what.white, what.black))
 
     def back_to(self, ply: int) -> None:
-        """Moves are taken back until so many are played."""
+        """Take moves back to a ply."""
         self.look()
         count = 0 if not self._track else self._track[-1].ply - ply
         if 0 < count < len(self._track):
@@ -237,7 +238,7 @@ class _Planning:
             self._track = []
 
     def look(self) -> None:
-        """Whatever was told of the position reached has been told."""
+        """Analyse the position reached, once all its facts are known."""
         place = self._track[-1] if self._track else None
         if place is None or not place.main or place.ply in self._seen:
             return
@@ -277,7 +278,7 @@ def _ms(seconds: int | None) -> int | None:
 
 
 def _play(position: Position, ply: Ply) -> Position | None:
-    """The position after a ply; where the line that told the hands was not seen yet, without them."""
+    """The position after a ply, without holdings if the line that reports them has not been read yet."""
     reached = play_ply(position, ply)
     if reached is None and position.hands is not None:
         reached = play_ply(position._replace(hands=None), ply)
@@ -285,20 +286,20 @@ def _play(position: Position, ply: Ply) -> Position | None:
 
 
 MOST_LINES: Final = 1_000
-"""Of one position; more: the last ones are kept, which are the deepest."""
+"""The most lines of one position; of more the last ones are kept, which are the deepest."""
 
 MOST_PV: Final = 4_096
-"""Characters of a line's pv."""
+"""The most characters of a line's pv."""
 
 _MOST_MS: Final = 600_000
 _NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
 
 
 class Limits(NamedTuple):
-    """When the thinking about a position ends: at the first of these that is reached. None: no such limit.
+    """Limits of the analysis of a position; the first that is reached ends it. None: no such limit.
 
     Without ``time_ms`` a position that never reaches its depth or nodes ends after ``most_ms``, or when the engine has
-    said nothing for long, which is told.
+    printed nothing for long; a note reports this.
     """
 
     time_ms: int | None = None
@@ -307,7 +308,7 @@ class Limits(NamedTuple):
 
     @property
     def most_ms(self) -> int:
-        """How long a position may take in any case."""
+        """The longest time for a position."""
         return _MOST_MS if self.time_ms is None else self.time_ms
 
 
@@ -316,8 +317,8 @@ class Found(NamedTuple):
 
     Attributes:
         look: the position.
-        lines: what the engine told, in its order; ``seq`` counts from 0.
-        notes: what was odd about it, phrases to follow the engine's name: ``sent 1 line whose moves are not legal``.
+        lines: the engine's lines in their order; ``seq`` counts from 0.
+        notes: problems, as phrases that follow the engine's name: ``sent 1 line whose moves are not legal``.
     """
 
     look: Look
@@ -326,7 +327,7 @@ class Found(NamedTuple):
 
 
 class Collected:
-    """The lines of one position while they come."""
+    """The lines of one position while they arrive."""
 
     def __init__(self, look: Look) -> None:
         self.look = look
@@ -345,25 +346,25 @@ class Collected:
         return self._count
 
     def add(self, line: Thinking) -> None:
-        """Keep a line; its pv is cut where it is longer than any game."""
+        """Add a line; a pv longer than any game is cut."""
         self._lines.append(line._replace(pv=line.pv[:MOST_PV]))
         self._count += 1
 
     def continue_pv(self, text: str) -> None:
-        """The last line's pv goes on."""
+        """Continue the last line's pv."""
         if self._lines:
             last = self._lines[-1]
             self._lines[-1] = last._replace(pv=f"{last.pv} {text.strip()}".strip()[:MOST_PV])
 
     def found(self) -> Found:
-        """All of it, compared with the position."""
+        """The result, checked against the position."""
         notes = list(self.notes)
         dropped = self._count - len(self._lines)
         if dropped:
             notes.append(f"sent {self._count} lines, of which the last {len(self._lines)} are kept")
-        lies = sum(not is_playable(self.look.position, line.pv) for line in self._lines)
-        if lies:
-            notes.append(f"sent {lies} line{'s' * (lies > 1)} whose moves are not legal")
+        illegal = sum(not is_playable(self.look.position, line.pv) for line in self._lines)
+        if illegal:
+            notes.append(f"sent {illegal} line{'s' * (illegal > 1)} whose moves are not legal")
         return Found(self.look, tuple(self._lines), tuple(notes))
 
 

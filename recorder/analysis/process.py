@@ -1,4 +1,4 @@
-"""A chess engine's process: its lines in and out within bounds, and that nothing of it is left, whatever it does."""
+"""A chess engine's process: bounded input and output, and a certain end of all its processes."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _MOST_LINE: Final = 16_384
 _BURST: Final = 2 << 20
 _EACH_SECOND: Final = 256 << 10
 _MOST_NAME: Final = 100
-_MOST_WORDS: Final = 200  # of the last thing on its standard error
-_MOST_UNREAD: Final = 1 << 20  # bytes that it does not take
-#: Reads which group to end, and ends it when there is nothing more to read.
+_MOST_WORDS: Final = 200  # characters of the last line on its standard error
+_MOST_UNREAD: Final = 1 << 20  # sent bytes that it has not read
+#: Reads the number of a process group, and kills the group when the pipe is closed.
 _GUARDING: Final = 'read -r group && { read -r more; kill -s KILL -- "-$group"; }'
 
 
 class Patience(NamedTuple):
-    """How long an engine is waited for, in milliseconds, before the next step is taken or it counts as hanging.
+    """How long to wait for an engine, in milliseconds, before the next step, or before it counts as hanging.
 
     Attributes:
         features_ms: for its first ``feature``. done_ms: for ``done=1`` after ``done=0``.
         answer_ms: for an answer that the protocol demands; of UCI for ``uciok`` and the options, too.
-        quiet_ms: without a line, where an engine cannot tell that it is done (no ``ping``).
+        quiet_ms: without a line, for an engine that cannot report that it is done (no ``ping``).
         quit_ms: for its end after ``quit``, and once more after the signal to terminate.
     """
 
@@ -53,8 +53,8 @@ class EngineSpec:
     """An engine.
 
     Attributes:
-        protocol: that it is spoken to in.
-        command: the command line, words split as a shell does; no shell ever sees it.
+        protocol: CECP or UCI.
+        command: the command line, split into words as by a shell; it is not run by a shell.
         options: the engine's own by name; None: a button. In CECP also ``memory`` (megabytes) and ``cores``, which are
             commands of the protocol, if the engine takes them.
     """
@@ -65,10 +65,10 @@ class EngineSpec:
 
 
 def split_command(command: str) -> list[str]:
-    """The words of a command line, as a shell splits them; none of them means anything to a shell.
+    """Split a command line into words as a shell does, without any other meaning of a shell.
 
     Raises:
-        EngineError: it has no words, or a quote without an end.
+        EngineError: it is empty, or a quote has no end.
     """
     try:
         words = shlex.split(command)
@@ -80,7 +80,7 @@ def split_command(command: str) -> list[str]:
 
 
 def clean(text: str, most: int = _MOST_NAME) -> str:
-    """Words of the engine as they may be shown: one line, printable, not long."""
+    """Text of the engine made safe to show: one line, printable, cut to a length."""
     return "".join(mark if mark.isprintable() else " " for mark in text).strip()[:most]
 
 
@@ -90,21 +90,21 @@ def seconds(ms: int) -> str:
 
 
 class Intake:
-    """Cuts an engine's output into lines, however long they are and however many.
+    """Splits an engine's output into lines, bounded in length and number.
 
     Attributes:
-        floods: the engine has printed more than anyone needs: 2 MiB at once, or 256 KiB a second for longer.
+        floods: whether the engine has printed too much: 2 MiB at once, or 256 KiB a second for longer.
     """
 
     def __init__(self) -> None:
         self.floods = False
         self._waiting = bytearray()
-        self._skips = False  # the rest of a line that was cut is to come
+        self._skips = False  # skip the rest of a line that was cut
         self._left = _BURST
         self._at_ms: int | None = None
 
     def receive(self, data: bytes, now_ms: int) -> list[str]:
-        """The lines that are complete, without their ends; blank ones are skipped, long ones cut."""
+        """The complete lines, without their ends; blank lines are skipped, long lines are cut."""
         since_ms = 0 if self._at_ms is None else now_ms - self._at_ms
         self._at_ms = now_ms
         self._left = min(_BURST, self._left + since_ms * _EACH_SECOND // 1000) - len(data)
@@ -126,9 +126,9 @@ class Intake:
 
 
 class EngineGuard:
-    """A shell that waits for our end and then ends an engine, since many think on when nobody hears them.
+    """A shell that kills the engine when this process ends; many engines keep searching without an interface.
 
-    It hears of our end by a pipe which closes with us, whatever ends us; SIGKILL leaves us no time to do it ourselves.
+    Its pipe closes when this process ends in any way, also by SIGKILL, after which no cleanup is possible here.
 
     Raises:
         EngineError: there is no shell.
@@ -142,20 +142,20 @@ class EngineGuard:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
-                start_new_session=True,  # it outlives what ends us
+                start_new_session=True,  # signals to this process do not reach it
                 env={},
             )
         except OSError as error:
             raise EngineError(f"The engine cannot be guarded by /bin/sh: {error.strerror}.") from error
 
     def watch(self, group: int) -> None:
-        """Tell it which process group is not to outlive us."""
+        """Set the process group to kill."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # the user ended it
             self._process.stdin.write(f"{group}\n".encode())
 
     def dismiss(self) -> None:
-        """Nothing is left to watch."""
+        """End the guard after the engine has ended."""
         assert self._process.stdin is not None
         self._process.kill()
         self._process.wait()
@@ -163,13 +163,13 @@ class EngineGuard:
 
 
 class EngineProcess(asyncio.SubprocessProtocol):
-    """A running engine, leader of a process group of its own: Ctrl-C on the terminal is for us.
+    """A running engine, leader of its own process group, so that Ctrl-C on the terminal does not reach it.
 
     Attributes:
-        name: as messages have it: the command's until the engine tells its own.
-        patience: how long it is waited for.
-        has_printed: it has printed something.
-        last_message: the last thing that it said to people, to report with an error.
+        name: for messages: the command's until the engine sends its own.
+        patience: how long to wait for it.
+        has_printed: whether it has printed anything.
+        last_message: its last message for the user, to report with an error.
     """
 
     _transport: asyncio.SubprocessTransport
@@ -224,28 +224,28 @@ class EngineProcess(asyncio.SubprocessProtocol):
         return monotonic_ns() // 1_000_000
 
     def error(self, what: str, kind: type[EngineError] = EngineError) -> EngineError:
-        """The error that the engine did something: one sentence with its name."""
-        words = "" if self.last_message is None else f"; it said {self.last_message!r}"
+        """An error about the engine: one sentence with its name."""
+        words = "" if self.last_message is None else f"; its last message: {self.last_message!r}"
         return kind(f"The engine {self.name} {what}{words}.")
 
     def send(self, *lines: str) -> None:
-        """Write lines, as soon as the engine takes them.
+        """Send lines, as soon as the engine reads them.
 
         Raises:
-            EngineError: it has not read for long, and more is to be said than can be kept for it.
+            EngineError: the engine has not read for long, and too many bytes wait.
         """
         stdin = self._stdin
         if stdin.is_closing():  # it has ended: what it printed before is still to be read
             return
         stdin.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
         if stdin.get_write_buffer_size() > _MOST_UNREAD:
-            raise self.error("does not read what it is told")
+            raise self.error("does not read its input")
 
     async def read_line(self, until_ms: int | None = None) -> str | None:
-        """The next line that it prints; None: it prints none until then.
+        """The next line of the engine; None: none until then.
 
         Raises:
-            EngineError: it floods us, or its output has ended.
+            EngineError: it prints too much, or its output has ended.
         """
         if not self._lines and not self._is_silent:
             wait_s = None if until_ms is None else max(0, until_ms - self.now_ms) / 1000
@@ -254,7 +254,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
                 async with asyncio.timeout(wait_s):
                     await self._has_news.wait()
         if self._intake.floods:
-            raise self.error("prints more than anybody can read (256 KiB a second)")
+            raise self.error("prints too much (more than 256 KiB a second)")
         if self._lines:
             return self._lines.popleft()
         if self._is_silent:
@@ -262,7 +262,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         return None
 
     async def stop(self, patience_ms: int) -> None:
-        """End it: it gets so long to end by itself, and again after it was asked by signal. Nothing is left."""
+        """End the engine: wait for it after ``quit``, again after SIGTERM, then kill its whole process group."""
         try:
             with contextlib.suppress(EngineError):
                 self.send("quit")

@@ -42,7 +42,7 @@ _BOARDS: Final[dict[str, type[chess.Board]]] = {
 
 
 class _UciProtocol(chess.engine.UciProtocol):
-    """python-chess's side of the protocol; the lines of ``info`` are kept beside what it reads in them."""
+    """python-chess's side of the protocol; it also keeps the text of the ``info`` lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class UciDriver:
         self._complaint: str | None = None
         self._board_class: type[chess.Board] = chess.Board
         self._game = object()  # python-chess announces a new game where this is another one
-        # What it logs of lines that cannot be read is told in our own words, and nothing is to come between them.
+        # Its log of unreadable lines is replaced by our own messages.
         chess.engine.LOGGER.setLevel(logging.CRITICAL)
 
     async def begin(self) -> None:
@@ -91,7 +91,7 @@ class UciDriver:
         self._game = object()
 
     async def send(self, step: SetUp | Play | TakeBack) -> None:
-        """Nothing: it is told the whole line with each position."""
+        """Nothing: each position is sent with all its moves."""
 
     async def look(self, look: Look, line: PlayedLine) -> Found:
         found = Collected(look)
@@ -108,7 +108,7 @@ class UciDriver:
         return found.found()
 
     async def end_game(self, game: Game) -> None:
-        """Nothing: the protocol has no word for it."""
+        """Nothing: the protocol has no command for it."""
 
     async def _initialise(self) -> None:
         engine, process = self._chess, self._process
@@ -135,7 +135,7 @@ class UciDriver:
                     found.add(thought)
 
     async def _bounded(self, work: Coroutine[Any, Any, None], limit_ms: int, late: str, hint: str = "") -> None:
-        """Do something with python-chess while it hears the engine.
+        """Run a task of python-chess while it reads the engine's lines.
 
         Raises:
             EngineError: the engine was too late, ended, or broke the protocol.

@@ -1,4 +1,4 @@
-"""What the engine tells the interface: ``parse_answer`` and ``format_answer``.
+"""Lines from the engine to the interface: ``parse_answer`` and ``format_answer``.
 
 Source: sections 9, 10, 12 and 13 of the protocol document.
 """
@@ -94,14 +94,14 @@ class ErrorAnswer(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """``1-0 {White mates}``: the engine says that the game is over."""
+    """``1-0 {White mates}``: the engine claims that the game is over."""
 
     result: str
     comment: str | None
 
 
 class OldClaim(NamedTuple):
-    """A claim of old engines: one of the document's phrases, and whatever follows."""
+    """A claim of old engines: one of the document's phrases, and the rest of the line."""
 
     phrase: str
     more: str
@@ -147,7 +147,7 @@ class Marked(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """``setup (PIECETOCHAR) WxH+S_PARENT FEN``; None: not there."""
+    """``setup (PIECETOCHAR) WxH+S_PARENT FEN``; None: missing."""
 
     pieces: str | None
     size: str | None
@@ -163,7 +163,7 @@ class PieceMoves(NamedTuple):
 
 
 class Comment(NamedTuple):
-    """``# text``: for the debug file alone."""
+    """``# text``: only for the debug file."""
 
     text: str
 
@@ -175,7 +175,7 @@ class Indented(NamedTuple):
 
     @property
     def continues_pv(self) -> bool:
-        """Whether it may go on with a pv: four blanks at least."""
+        """Whether it may continue a pv: at least four blanks."""
         return self.text.startswith("    ")
 
 
@@ -186,7 +186,7 @@ class Pass(NamedTuple):
 
 
 class Fatal(NamedTuple):
-    """What ``rsh`` or a shell says when the engine cannot be started."""
+    """The error of ``rsh`` or a shell when the engine cannot be started."""
 
     text: str
 
@@ -219,7 +219,7 @@ Answer = (
 def parse_answer(text: str) -> Answer:
     """Read one line that the engine sends; never raises.
 
-    The mark that xboard puts into its debug file before lines that are not of the protocol is left out.
+    The mark that xboard writes in its debug file in front of lines outside the protocol is skipped.
     """
     text = text.rstrip().removeprefix(_NON_COMPLIANT)
     thinking = parse_thinking(text)
@@ -234,7 +234,7 @@ def parse_answer(text: str) -> Answer:
 
 
 def _idiom(text: str) -> Answer:
-    """What is recognised by its beginning or its words, in the order in which one shadows the other."""
+    """A line that is recognised by its beginning or its words; an earlier form hides a later one."""
     if match := _OLD_MOVE.fullmatch(text):
         move = parse_move(match[2])
         if move is not None:
@@ -336,9 +336,9 @@ def format_answer(answer: Answer) -> str:
             return format_thinking(answer)
         case Moved(move, number):
             return f"move {format_move(move)}" if number is None else f"{number} ... {format_move(move)}"
-        case RefusedMove(told, reason):
+        case RefusedMove(move_text, reason):
             words = "Illegal move" if reason is None else f"Illegal move ({reason})"
-            return words if told is None else f"{words}: {told}"
+            return words if move_text is None else f"{words}: {move_text}"
         case Claim(result, comment):
             return result if comment is None else f"{result} {{{comment}}}"
         case OldClaim(phrase, more):

@@ -62,8 +62,11 @@ class Plain(NamedTuple):
 
 
 class Number(NamedTuple):
-    """``protover 2``, ``st 30`` (seconds), ``sd 6``, ``nps 10000``, ``time 6000`` and ``otim`` (hundredths of a second,
-    may be negative), ``ping 3``, ``memory 64`` (megabytes), ``cores 2``; without a word the line behind ``depth``."""
+    """A command with one number.
+
+    ``protover 2``, ``st 30`` (seconds), ``sd 6``, ``nps 10000``, ``time 6000`` and ``otim`` (hundredths of a second,
+    may be negative), ``ping 3``, ``memory 64`` (megabytes), ``cores 2``; without a word the line behind ``depth``.
+    """
 
     word: str
     value: int
@@ -77,7 +80,7 @@ class Texted(NamedTuple):
 
 
 class UserMove(NamedTuple):
-    """A move told to the engine; ``named``: with ``usermove`` before it."""
+    """A move sent to the engine; ``named``: with ``usermove`` before it."""
 
     move: MoveText
     named: bool
@@ -88,8 +91,8 @@ class LevelCommand(NamedTuple):
 
     Attributes:
         moves: for each base time; 0: for the whole game. base_s: the base time.
-        increment_ms: after every move; None: not there (GNU Chess 4's ``level 1 TIME``).
-        more: what a future interface puts behind the base time (``25+5``).
+        increment_ms: after every move; None: missing (GNU Chess 4's ``level 1 TIME``).
+        more: text behind the base time (``25+5``), reserved by the document.
     """
 
     moves: int
@@ -113,7 +116,7 @@ class Result(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """``holding [PPPRQ] [R] BR``; ``colour`` (``W`` or ``B``) has just got ``piece``, if they are there."""
+    """``holding [PPPRQ] [R] BR``; ``colour`` (``W`` or ``B``) has just received ``piece``; None: missing."""
 
     white: str
     black: str
@@ -122,7 +125,7 @@ class Holding(NamedTuple):
 
 
 class Partner(NamedTuple):
-    """``partner mann``; None: there is none any more."""
+    """``partner mann``; None: the partnership has ended."""
 
     player: str | None
 

@@ -1,4 +1,4 @@
-"""``feature NAME=VALUE …``: what an engine says it can do, and the options that it defines."""
+"""``feature NAME=VALUE …``: the abilities of an engine, and the options that it defines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULTS: Final[dict[str, int | None]] = {
     "pause": 0, "nps": None, "debug": 0, "memory": 0, "smp": 0, "egt": None, "option": None, "exclude": 0,
     "setscore": 0, "highlight": 0, "done": None,
 }  # fmt: skip
-"""The features that the document defines, with what holds where the engine says nothing (None: no fixed value)."""
+"""The features that the document defines, with their default values (None: no fixed value)."""
 
 _FEATURE: Final = re.compile(r'\s*([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
@@ -23,14 +23,14 @@ _RANGES: Final = frozenset(("spin", "slider"))
 
 
 class Feature(NamedTuple):
-    """One setting; text stands in double quotes, numbers do not."""
+    """One setting; text is written in double quotes, numbers without."""
 
     name: str
     value: str | int
 
 
 def parse_features(text: str) -> tuple[Feature, ...] | None:
-    """Read what follows ``feature``; None: it is no list of settings. There is no way to write ``"`` in a value."""
+    """Read the text behind ``feature``; None: it is not a list of settings. A value cannot contain ``"``."""
     found: list[Feature] = []
     at = 0
     text = text.rstrip()
@@ -50,11 +50,11 @@ def format_features(features: tuple[Feature, ...]) -> str:
 
 
 class EngineOption(NamedTuple):
-    """What ``feature option="…"`` defines.
+    """An option defined by ``feature option="…"``.
 
     Attributes:
         kind: ``button save reset check string spin combo slider file path``.
-        value: as the engine has it now; of a combo the marked choice, or None.
+        value: the engine's current value; of a combo the marked choice, or None.
         low, high: of spin and slider. choices: of a combo.
     """
 
@@ -67,7 +67,7 @@ class EngineOption(NamedTuple):
 
 
 def parse_option(text: str) -> EngineOption | None:
-    """Read a definition (``Hash -spin 64 1 1024``); None: it has none of the document's ten forms."""
+    """Read a definition (``Hash -spin 64 1 1024``); None: it is not one of the document's ten forms."""
     match = _OPTION.fullmatch(text)
     if match is None:
         return None

@@ -46,10 +46,10 @@ class MoveText(NamedTuple):
 
 
 def parse_move(text: str) -> MoveText | None:
-    """Read a move; None: it is not written like one.
+    """Read a move; None: the text does not have the form of a move.
 
     Source: the protocol's section 8, MOVE: ``e2e4``, ``e7e8q``, ``P@h3``, ``O-O``, ``c4d5,d5e4``, ``@@@@``, or SAN.
-    A comma at the end says that the engine's next ``move`` goes on with the next leg.
+    A comma at the end means that the engine's next ``move`` continues with the next leg.
     """
     if match := _COORDINATES.fullmatch(text):
         return MoveText(MoveKind.COORDINATES, text, match[1], match[2], match[3] or None)

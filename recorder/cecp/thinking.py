@@ -32,7 +32,7 @@ class ThinkingLine(NamedTuple):
         score: in hundredths of a pawn, or ±(100000 + moves to mate), or a mate as Sjeng or GNU Chess count it (see
             ``mate``), as the engine sees it.
         time: in hundredths of a second; in seconds behind a mark. nodes: searched.
-        extras: numbers between nodes and a tab: selective depth, speed, those that mean nothing yet, tablebase hits.
+        extras: numbers between nodes and a tab: selective depth, speed, reserved numbers, tablebase hits.
         pv: the line, without blanks around it.
     """
 
@@ -51,12 +51,11 @@ class ThinkingLine(NamedTuple):
 
     @property
     def mate(self) -> int | None:
-        """Moves to the mate, negative if the engine is mated; None: it is no mate score, or how far is not certain.
+        """Moves to the mate, negative if the engine is mated; None: not a mate score, or the distance is uncertain.
 
-        Source: section 10. Two engines count half-moves instead, as their scores of known mates show: Sjeng from a
-        million (999998 before the mating move, -999997 a move before it is mated), GNU Chess from ten thousand (9999,
-        -9998). Who mates does so with an odd half-move and who is mated with an even one, else the distance is not
-        what it seems to be.
+        Source: section 10. Two engines count plies instead, as their scores of known mates show: Sjeng from a million
+        (999998 before the mating move, -999997 a move before it is mated), GNU Chess from ten thousand (9999, -9998).
+        The mating side needs an odd number of plies and the mated side an even one, else the score is not a distance.
         """
         if _is_standard_mate(self.score):
             return self.score - _MATE if self.score > 0 else self.score + _MATE
@@ -68,7 +67,7 @@ class ThinkingLine(NamedTuple):
 
     @property
     def time_ms(self) -> int:
-        """How long the search has taken."""
+        """The time of the search in milliseconds."""
         return self.time * (1000 if self.mark else 10)
 
     @property
@@ -78,7 +77,7 @@ class ThinkingLine(NamedTuple):
 
     @property
     def from_book(self) -> bool:
-        """Whether the engine is not really searching, but says what its book holds."""
+        """Whether the line is from the engine's book and not from a search."""
         return self.pv.startswith("(")
 
     @property
@@ -98,11 +97,10 @@ class ThinkingLine(NamedTuple):
 
 
 def parse_thinking(text: str) -> ThinkingLine | None:
-    """Read a line of thinking output; None: it is none.
+    """Read a line of thinking output; None: another line.
 
-    Source: section 10: numbers between nodes and the line count as extra only before the last tab in front of the
-    first word that is no number; of them the last one is the tablebase hits, the first the selective depth, the
-    second the speed.
+    Source: section 10: numbers between nodes and pv are extras only before the last tab in front of the first word
+    that is not a number; the first is the selective depth, the second the speed, the last the tablebase hits.
     """
     match = _LINE.fullmatch(text)
     if match is None:
@@ -134,7 +132,7 @@ def _is_standard_mate(score: int) -> bool:
 
 
 def _plies_to_mate(score: int) -> int | None:
-    """Half-moves as Sjeng and GNU Chess count them; None: it is no such score."""
+    """Plies to a mate as Sjeng and GNU Chess count them; None: another score."""
     if _MILLION - _MILLION_PLIES <= abs(score) <= _MILLION:
         return _MILLION - 1 - abs(score)
     if _TEN_THOUSAND - _TEN_THOUSAND_PLIES <= abs(score) <= _TEN_THOUSAND:
@@ -143,7 +141,7 @@ def _plies_to_mate(score: int) -> int | None:
 
 
 class Status(NamedTuple):
-    """``stat01``: ``time`` in hundredths of a second; ``left`` of ``total`` moves are not searched at ``depth`` yet."""
+    """``stat01``: ``time`` in hundredths of a second; ``left`` of ``total`` moves are not yet searched at ``depth``."""
 
     time: int
     nodes: int
@@ -159,7 +157,7 @@ class Status(NamedTuple):
 
 
 def parse_status(text: str) -> Status | None:
-    """Read ``stat01: time nodes ply mvleft mvtot mvname``; None: it is no such line."""
+    """Read ``stat01: time nodes ply mvleft mvtot mvname``; None: another line."""
     match = _STATUS.fullmatch(text.rstrip())
     if match is None:
         return None

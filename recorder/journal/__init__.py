@@ -1,4 +1,4 @@
-"""What a connection carried, written before anything is understood: see docs/reference/journal-format.md."""
+"""Journals: the bytes of a connection, written before they are parsed; see docs/reference/journal-format.md."""
 
 from recorder.journal.format import (
     MAGIC,

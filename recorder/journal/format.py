@@ -6,9 +6,9 @@ r"""The text of a journal: one header line, then one line a record. The specific
     0.000412933 < login: \xff\xfb\x01 5d1e09aa
     2.118002154 > guest\n 0b77c1d2
 
-Every line ends with the CRC-32 of what stands before it, so that damage in the middle is told from a torn tail and
-what follows is still read. Bytes outside printable ASCII are escaped, so that every value survives and ``less`` can
-show the file.
+Every line ends with the CRC-32 of the text before it, so that damage in the middle is distinguished from a torn end,
+and the lines behind it are still read. Bytes outside printable ASCII are escaped, so that no value is changed and
+``less`` can show the file.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ VERSION: Final = 1
 MAGIC: Final = b"ics-recorder journal "
 """How every journal begins, whatever its version."""
 MAX_DATA_BYTES: Final = 1 << 16
-"""More bytes than these stand in several records of one time."""
+"""More bytes than these are written as several records of one time."""
 MAX_LINE_BYTES: Final = 4 * MAX_DATA_BYTES + 64
-"""No line is longer, its end not counted; so a reader's memory is bounded whatever a file holds."""
+"""The longest line, without its end; so a reader's memory is bounded whatever a file contains."""
 
 UPGRADES: Final[Mapping[int, Callable[[bytes], bytes]]] = {}
-"""Version → what makes a line of the next version out of one of this version, both without their checksum; it raises
-``ValueError`` for what is none."""
+"""Version → the function that converts a line to the next version, both without their checksum; it raises
+``ValueError`` for an invalid line."""
 
 _ABOUT: Final = (
     "each line: seconds since anchor_utc_ns, < received or > sent or ! note, bytes escaped as in C, CRC-32 of the line"
@@ -91,18 +91,18 @@ _ABOUT: Final = (
 _SECOND: Final = 1_000_000_000
 _HEADER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASCII)
 _NEWER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
-# One way only to write each byte: what is read and written again is the same line.
+# Each byte has one form only: a line that is read and written again is unchanged.
 ESCAPED: Final = r"(?>(?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*)"
-"""A pattern for what ``escape`` gives."""
+"""A pattern for the results of ``escape``."""
 _RECORD: Final = later(rf"(0|[1-9][0-9]{{0,10}})\.([0-9]{{9}}) ([<>!]) ({ESCAPED})".encode())
 
 
 class NewerJournalError(JournalError):
-    """A whole header of a version that this program does not know: what follows is no damage, but cannot be read."""
+    """A valid header of a newer version: the file is not corrupt, but this program cannot read it."""
 
 
 class RecordKind(Enum):
-    """What a record holds; the value is its mark in the line."""
+    """The kind of a record; the value is its mark in the line."""
 
     RECEIVED = "<"
     SENT = ">"
@@ -116,10 +116,10 @@ _KINDS: Final = {kind.mark: kind for kind in RecordKind}
 
 
 class JournalHeader(NamedTuple):
-    """Where a journal's part comes from.
+    """The header of a journal's part.
 
     Attributes:
-        version: of the file as it was written; what is read has been brought to ``VERSION``.
+        version: of the file as it was written; lines that are read have been converted to ``VERSION``.
         session: of the connection, random hexadecimal digits; the same in all its parts.
         part: 1, 2 … in the order in which they were written.
         role: ``record``, ``proxy`` or ``follow``.
@@ -214,9 +214,9 @@ def parse_record(line: bytes, version: int = VERSION) -> Record:
     """Read a record's line.
 
     Args:
-        line: without its end. version: of the file it stands in.
+        line: without its end. version: of its file.
     Raises:
-        JournalError: it is damaged.
+        JournalError: the line is corrupt.
     """
     match = _RECORD().fullmatch(_upgraded(_content(line), version))
     if match is None:
@@ -229,7 +229,7 @@ def parse_record(line: bytes, version: int = VERSION) -> Record:
 
 
 NOTE_OUTLETS: Final = "outlets"
-"""The kind of the note that tells where a journal's games go besides the archive."""
+"""The kind of the note that names the outputs of a journal's games besides the archive."""
 
 
 def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:

@@ -66,7 +66,7 @@ class AppendedFile:
             raise FileNotFoundError(None, "it was removed while it was being written", self._name)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         os.close(self._fd)
 
 
@@ -104,17 +104,17 @@ class PartFile(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         ...
 
 
 def _lock(fd: int) -> None:
-    """Show ``is_being_written`` that somebody writes, where the file system has locks."""
+    """Lock a file for ``is_being_written``, where the file system has locks."""
     for _ in range(_LOCK_TRIES):
         try:
             lock(fd)
         except BlockingIOError:
-            time.sleep(_LOCK_PAUSE_S)  # just now somebody looks at the new file, which takes microseconds
+            time.sleep(_LOCK_PAUSE_S)  # another process checks the new file, which takes microseconds
         except OSError:
             return
         else:
@@ -126,10 +126,10 @@ def _create(path: Path, flags: int = 0) -> int:
 
 
 def new_part(path: Path) -> PartFile:
-    """Make a file that only its owner may read, and that is not there yet.
+    """Create a file that only its owner may read.
 
     Raises:
-        OSError: it is there, or cannot be made.
+        OSError: it exists, or cannot be created.
     """
     fd = _create(path, os.O_APPEND)
     _lock(fd)
@@ -137,7 +137,7 @@ def new_part(path: Path) -> PartFile:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a living process appends to a part."""
+    """Whether a running process appends to a part."""
     try:
         with path.open("rb") as file:
             return is_locked(file)
@@ -146,7 +146,7 @@ def is_being_written(path: Path) -> bool:
 
 
 def part_name(header: JournalHeader) -> str:
-    """The file's name: sorts by the session's time and the part, safe whatever the host is called."""
+    """The file's name: sorts by the session's time and the part; unsafe characters of the host become ``_``."""
     begun = datetime.fromtimestamp(header.anchor_utc_ns // 1_000_000_000, UTC)
     ms = header.anchor_utc_ns // 1_000_000 % 1000
     server = header.host if header.port is None else f"{header.host}_{header.port}"
@@ -155,20 +155,20 @@ def part_name(header: JournalHeader) -> str:
 
 
 def find_part(path: Path) -> Path:
-    """Where a part is now: it gets another name when it is compressed, or was compressed and is plain again.
+    """The file of a part now: its name changes when it is compressed or decompressed.
 
     Returns:
-        ``path``, or the same part compressed or not; ``path`` if none of them is there.
+        ``path``, or the other form of the part; ``path`` if neither exists.
     """
     other = path.with_suffix("") if path.name.endswith(COMPRESSED) else path.with_name(f"{path.name}.zst")
     return other if not path.exists() and other.exists() else path
 
 
 def session_parts(path: Path) -> dict[int, Path]:
-    """The parts of a file's session that stand in its folder, by number; compressed ones before plain ones.
+    """The parts of a file's session in its folder, by number; compressed ones before plain ones.
 
     Returns:
-        Only the file itself as part 0 if its name is not one that ``part_name`` gives.
+        Only the file itself as part 0 if its name does not have the form of ``part_name``.
     """
     name = _NAME().fullmatch(path.name)
     if name is None:
@@ -213,7 +213,7 @@ def _part_size(path: Path) -> int:
     with path.open("rb") as file:
         head = file.read(_FRAME_HEADER_BYTES)
         if head.startswith(_ZSTD):
-            return max(zstandard.frame_content_size(head), 0)  # a closed part is one frame, which tells its size
+            return max(zstandard.frame_content_size(head), 0)  # a closed part is one frame, whose header has its size
         return os.fstat(file.fileno()).st_size
 
 

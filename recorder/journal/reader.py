@@ -1,4 +1,4 @@
-"""Reads the bytes of a journal: intact records are returned, damage is reported with its place."""
+"""Reads the bytes of a journal: valid records are returned, corrupt bytes are reported with their place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Reads(NamedTuple):
         at_ns: times of what was received. places: offset of the first byte of their data. texts: the data, escaped.
         end: how lines end, escaped; some may end otherwise.
         lines: all data as one text, cut at each ``end``.
-        odd: which of them have anything escaped, in order.
+        escaped: which of them contain an escape, in order.
     """
 
     offsets: Sequence[int]
@@ -59,7 +59,7 @@ class Reads(NamedTuple):
     texts: Sequence[bytes]
     end: str
     lines: list[str]
-    odd: list[int]
+    escaped: list[int]
 
 
 def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Reads] | None:
@@ -124,11 +124,11 @@ def _cut(
     text = whole.decode("ascii")
     end = _line_end(text)
     lines = text.split(end)
-    odd: list[int] = []
+    escaped: list[int] = []
     if text.count("\\") != end.count("\\") * (len(lines) - 1):
-        odd = [number for number, line in enumerate(lines) if "\\" in line]
+        escaped = [number for number, line in enumerate(lines) if "\\" in line]
         # A backslash that is escaped itself may have made a line end of the letter behind it: then this fails, too.
-        if not all(map(_ESCAPED.fullmatch, [lines[number] for number in odd])):
+        if not all(map(_ESCAPED.fullmatch, [lines[number] for number in escaped])):
             raise JournalError("Something is not escaped as it should be.")
     for one in texts:
         # What is right when it is put together may not be so alone.
@@ -136,7 +136,7 @@ def _cut(
             len(one) > MAX_DATA_BYTES and _size(one) > MAX_DATA_BYTES
         ):
             raise JournalError("A record is not whole, or too long.")
-    return Reads(offsets, last_ns, at_ns, places, texts, end, lines, odd)
+    return Reads(offsets, last_ns, at_ns, places, texts, end, lines, escaped)
 
 
 def _line_end(text: str) -> str:
@@ -332,7 +332,7 @@ class JournalReader:
         out.append(JournalEntry(self._offset, value))
 
     def _note(self, offset: int, note: Record) -> None:
-        """What was left torn by a crash stands before the note that somebody ended the part with later."""
+        """Do not count a line torn by a crash as damage if the note that ended the part later reports it."""
         damage = self.damage[-1] if self.damage else None
         if damage is None or damage.offset + damage.size_bytes != offset or b'"torn"' not in note.data:
             return

@@ -170,7 +170,7 @@ class Survey:
             self.outages[-1] = self.outages[-1]._replace(until_ns=record.at_ns)
         elif note["kind"] == "end":
             if note.get("records") != self._in_part:
-                self._find(offset, f"{note.get('records')} records should stand before the end, not {self._in_part}")
+                self._find(offset, f"{note.get('records')} records expected before the end, not {self._in_part}")
             self.closed, self._more = True, note.get("more") is True
             self.crashed = note.get("crashed") is True
         return None
@@ -185,9 +185,9 @@ class OpenSession(NamedTuple):
 
     Attributes:
         path, size_bytes: of that part. header: its own.
-        last_ns: when its last whole record was made, since the header's anchor; None: there is none.
-        games: its last note ``games``, if one stands near its end.
-        written: whether a living process goes on with it.
+        last_ns: when its last complete record was made, since the header's anchor; None: there is none.
+        games: its last note ``games``, if one is near its end.
+        written: whether a running process appends to it.
     """
 
     path: Path
@@ -237,13 +237,13 @@ def _near_end(path: Path, size: int) -> tuple[int | None, dict[str, Any] | None]
 
 
 def close_left_open(path: Path) -> bool:
-    """End a part that a crash has left open by the note ``end`` that its recorder could not write.
+    """Close a part that a crash has left open with the note ``end`` that its recorder could not write.
 
-    What its recorder wrote stays as it is. It is made sure that nobody writes it: where the file system has no locks,
-    nothing is done.
+    The recorder's bytes stay unchanged. A part that a process may still write is not closed: where the file system has
+    no locks, nothing is done.
 
     Args:
-        path: of the part, as ``open_sessions`` gives it.
+        path: of the part, as ``open_sessions`` returns it.
     Returns:
         Whether it was done; not if another process writes or has just ended it.
     Raises:

@@ -1,9 +1,9 @@
-"""Writes what a connection carries, before anything is understood, and compresses closed parts in a thread.
+"""Writes the bytes of a connection before they are parsed, and compresses closed parts in a thread.
 
-The strategy: one line a record, handed to the operating system in one call before the method returns, so that a crash
-of this program loses nothing that was acknowledged; when the disk has it is the caller's choice (``Sync``). A file is
-only ever appended to. The first failure to write or sync is the last: after it every call raises, because a disk
-that failed once may have dropped what it said it kept.
+A record is one line, passed to the operating system in one call before the method returns, so that a crash of this
+program loses nothing that was acknowledged; the caller chooses when the disk has it (``Sync``). A file is only appended
+to. After the first failure to write or sync every call raises, because a disk that failed once may have dropped data
+that it acknowledged.
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ class Compressor:
         return left + [(name, str(error)) for name, work in done if (error := work.exception()) is not None]
 
     def finish(self) -> None:
-        """Wait for all that was asked for."""
+        """Wait until all requested parts are compressed."""
         self._thread.shutdown()
 
     def _compress_left_over(self) -> None:
-        """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
+        """Finish work that a crash interrupted: compress closed parts, remove unfinished files without a writer."""
         for path in sorted(self._folder.iterdir()):
             if is_unfinished(path):
-                with contextlib.suppress(OSError):  # another program is just doing the same
+                with contextlib.suppress(OSError):  # another program does the same now
                     if time.time() - path.stat().st_mtime > _STALE_S:
                         path.unlink()
             elif path.suffix == SUFFIX and session_name(path.name) and is_closed(path):
                 try:
                     compress_part(path)
-                except (OSError, JournalError, ZstdError) as error:  # the next one may be better off
+                except (OSError, JournalError, ZstdError) as error:  # the next part may succeed
                     self._left.append((path.name, str(error)))
 
 
@@ -90,8 +90,8 @@ MAX_PART_BYTES: Final = 64 << 20
 SYNC_INTERVAL_NS: Final = 1_000_000_000
 
 _DAY_NS: Final = 86_400 * 1_000_000_000
-_CHECK_NS: Final = 1_000_000_000  # how often a file is looked for that somebody may have removed
-# It goes on while the machine sleeps; Windows has neither.
+_CHECK_NS: Final = 1_000_000_000  # how often to check whether the file was removed
+# A clock that continues while the machine sleeps; Windows has neither.
 _CLOCK: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 _RECEIVED: Final = RecordKind.RECEIVED.mark
 _SENT: Final = RecordKind.SENT.mark
@@ -99,7 +99,7 @@ _NOTE: Final = RecordKind.NOTE.mark
 
 
 class Sync(Enum):
-    """When the disk has what was written. What the process being killed can lose: nothing, in all three."""
+    """When the disk has the written bytes. If the process is killed, nothing is lost with any of the three."""
 
     ALWAYS = "always"  # before the call returns: a power cut loses nothing that was acknowledged
     INTERVAL = "interval"  # a power cut loses at most the last two seconds
@@ -107,14 +107,14 @@ class Sync(Enum):
 
 
 class JournalClock(Protocol):
-    """Where the time comes from."""
+    """The clocks of a journal."""
 
     def utc_ns(self) -> int:
         """The wall clock, nanoseconds since 1970; read once a session."""
         ...
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds that never go back, whoever sets the wall clock."""
+        """Nanoseconds of a clock that never goes back, even when the wall clock is set."""
         ...
 
 
@@ -265,7 +265,7 @@ class JournalWriter:
         assert file is not None
         try:
             done = file.write(line)
-            while done < len(line):  # the next try tells what is wrong
+            while done < len(line):  # the next write reports the error
                 done += file.write(line[done:])
         except OSError as error:
             self._fail(error)
@@ -320,8 +320,8 @@ class JournalWriter:
         self._begin_part(at_ns)
 
     def _end_part(self, now: int, *, more: bool) -> None:
-        """Close a part with a note that tells how many records stand before it: none can vanish unseen."""
-        self._check(now)  # not later: once it has its end, anybody may compress and remove it
+        """Close a part with a note that contains the number of its records, so that no loss stays unnoticed."""
+        self._check(now)  # not later: once a part is closed, other processes may compress and remove it
         facts = {"records": self._records, "more": more}
         self._write(record_line(now, _NOTE, format_note("end", facts)) + b"\n")
         if self._sync is not Sync.OS:

@@ -1,4 +1,4 @@
-"""Every kind of saved log → chunks of the bytes that the server sent."""
+"""Saved logs of every kind → chunks of the bytes that the server sent."""
 
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, is_own_export, make_decoder, why_not_a_log

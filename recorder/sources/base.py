@@ -1,4 +1,4 @@
-"""What every decoder of a saved log does."""
+"""The interface of the decoders of saved logs, and the parts that they share."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Decoder", "LineEnds", "LineSplitter", "RawDecoder", "SourceKind"]
 
 
 class Decoder(Protocol):
-    """Turns a log's bytes into the bytes that the server sent. Pure: how the log is cut into blocks never matters.
+    """Turns a log's bytes into the bytes that the server sent. Pure: the result does not depend on the blocks' sizes.
 
-    ``time_basis`` says what ``Chunk.at_ms`` means; it is ``NONE`` until a time was read.
+    ``time_basis`` is the meaning of ``Chunk.at_ms``; it is ``NONE`` until a time was read.
     """
 
     @property
@@ -29,56 +29,56 @@ class Decoder(Protocol):
         ...
 
     def finish(self) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Return what is left at the log's end."""
+        """Return the rest at the log's end."""
         ...
 
 
 class LineEnds:
-    """Makes a log that has no ``\\n`` but ``\\r`` readable by lines: the two are swapped, so that every offset stays.
+    """Swaps ``\\r`` and ``\\n`` in a log whose lines end with ``\\r`` alone, so that every offset stays.
 
-    Old Macs and some terminals end lines with ``\\r`` alone. The first 64 KiB decide; until they or a ``\\n`` have
-    come, the bytes are held back.
+    Old Macs and some terminals write such logs. The first 64 KiB decide; until they or a ``\\n`` have arrived, no bytes
+    are returned.
 
     Args:
         begun: the beginning was read before and has ``\\n``.
     Attributes:
-        decided: whether the kind of line end is known. swapped: whether the bytes given back are swapped.
+        decided: whether the kind of line end is known. swapped: whether the returned bytes are swapped.
     """
 
     def __init__(self, begun: bool = False) -> None:
         self.decided = begun
         self.swapped = False
-        self._held = b""
+        self._waiting = b""
 
     def receive(self, block: bytes) -> bytes:
         """The next bytes, as lines that end with ``\\n``."""
         if not self.decided:
-            block = self._held + block
+            block = self._waiting + block
             if b"\n" not in block[:_LOOKED_AT] and len(block) < _LOOKED_AT:
-                self._held = block
+                self._waiting = block
                 return b""
             self._decide(block)
         return self.swap(block) if self.swapped else block
 
     def finish(self) -> bytes:
-        """What was held back to the end."""
-        held = self._held
+        """The bytes that were not returned before the end."""
+        rest = self._waiting
         if not self.decided:
-            self._decide(held)
-        return self.swap(held)
+            self._decide(rest)
+        return self.swap(rest)
 
     def _decide(self, block: bytes) -> None:
         head = block[:_LOOKED_AT]
-        self.decided, self._held = True, b""
+        self.decided, self._waiting = True, b""
         self.swapped = b"\n" not in head and b"\r" in head
 
     def swap(self, block: bytes) -> bytes:
-        """The bytes with the two exchanged if this log needs it; twice is not at all."""
+        """The bytes with the two swapped if this log needs it; swapping twice restores them."""
         return block.translate(_SWAP) if self.swapped else block
 
 
 class RawDecoder:
-    """A log of the server's own bytes (``tee``, a pasted fragment). A UTF-8 mark at the beginning is left out.
+    """A log of the server's own bytes (``tee``, a pasted fragment). A UTF-8 mark at the beginning is skipped.
 
     Args:
         begun: the bytes begin in the middle of a log whose lines end with ``\\n``.
@@ -89,18 +89,18 @@ class RawDecoder:
     def __init__(self, begun: bool = False) -> None:
         self._ends = LineEnds(begun)
         self._offset = 0
-        self._mark: bytes | None = None if begun else b""  # the mark's beginning, perhaps; None: that is over
+        self._mark: bytes | None = None if begun else b""  # perhaps its beginning; None: it was read
 
     @property
     def decoded(self) -> int:
-        """How many bytes were given away, what is left out at the beginning included."""
+        """How many bytes were returned or skipped."""
         return self._offset
 
     def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
-        """Where reading can begin to give what stands at ``offset``, and what ``begun`` must be then.
+        """The place to begin reading at for the bytes at ``offset``, and the argument ``begun`` for it.
 
         Returns:
-            None if only the whole log can be read: the bytes were not given as they are.
+            None if only the whole log can be read: the returned bytes differ from those of the log.
         """
         return (offset, {}) if self._ends.decided and not self._ends.swapped else None
 
@@ -131,7 +131,7 @@ class LineSplitter:
     """Cuts blocks into a log's physical lines with their offsets, in bounded memory; see ``LineEnds``.
 
     Args:
-        max_bytes: a longer line is given in pieces of about this size, the first of them as if it were the line.
+        max_bytes: a longer line is returned in pieces of about this size, the first of them as if it were the line.
     """
 
     def __init__(self, max_bytes: int = 1 << 20) -> None:
@@ -159,7 +159,7 @@ class LineSplitter:
         return out
 
     def finish(self) -> list[tuple[bytes, int]]:
-        """The last line, if it has no line end, and what was held back."""
+        """The last lines, also one without a line end."""
         lines = self._split(self._ends.finish())
         line, self._rest = self._rest, b""
         return [*lines, (line, self._offset)] if line else lines

@@ -1,16 +1,17 @@
 """Logs that clients write: debug files of xboard and WinBoard (``-debug``), and logs of PyChess.
 
-xboard: ``<ICS: `` stands before the bytes of one read, control and high bytes as ``\\ooo``; a backslash itself is not
-escaped, so only the triples that the program writes (000-037, 177-377) are undone. Reads cut lines anywhere: their
-bytes are joined before lines are cut. ``1235 <first : `` stands before a line that an engine said, ``>first : `` before
-what it was told, with milliseconds since the program's start. Everything else in the file is the program's own or goes
-to the server. Source: xboard backend.c (show_bytes, read_from_ics, SendToProgram, ReceiveFromProgram).
+xboard: ``<ICS: `` marks the bytes of one read, control and high bytes as ``\\ooo``; a backslash itself is not escaped,
+so only the triples that the program writes (000-037, 177-377) are decoded. A read may end inside a line: the bytes are
+joined before they are split into lines. ``1235 <first : `` marks a line from an engine, ``>first : `` a line to it,
+with milliseconds since the program's start. Everything else in the file is the program's own text or goes to the
+server.
+Source: xboard backend.c (show_bytes, read_from_ics, SendToProgram, ReceiveFromProgram).
 
-PyChess: Every record begins with a time and a task: ``19:54:45.756 ('GuestRGNM', 'raw') DEBUG: …``. The bytes of one
-read stand in a ``raw`` record, in old logs as text over several lines, in new ones as ``bytearray(b'…')``. What the
-program made of them is logged again (``lines``, ``nonmatched``, ``onStyle12``): that counts only if its board or result
-was in no ``raw`` record. Two connections may be in one log; a board or result that both received counts once. Source:
-PyChess System/Log.py and TimeSeal.py.
+PyChess: every record begins with a time and a task: ``19:54:45.756 ('GuestRGNM', 'raw') DEBUG: …``. A ``raw`` record
+has the bytes of one read, in old logs as text over several lines, in new ones as ``bytearray(b'…')``. The program's
+parsed lines are logged again (``lines``, ``nonmatched``, ``onStyle12``): they count only if their board or result is in
+no ``raw`` record. Two connections may be in one log; a board or result that both received counts once. Source: PyChess
+System/Log.py and TimeSeal.py.
 """
 
 from __future__ import annotations
@@ -45,16 +46,16 @@ _LINE: Final = later(rb"(?:(?!\\012).)*(?:\\012(?:\\015)*)?", re.DOTALL)
 
 
 class XboardDecoder:
-    """Gives the bytes of the ``<ICS: `` entries, cut so that every server line begins at a chunk's first byte.
+    """Returns the bytes of the ``<ICS: `` entries as chunks; every server line begins at a chunk's first byte.
 
-    Between them stand the engines' lines, in the order of the file.
+    The engines' lines are returned between them, in the order of the file.
     """
 
     time_basis = TimeBasis.NONE  # of the server's bytes; engines' lines have milliseconds since the program's start
 
     def __init__(self) -> None:
         self._lines = LineSplitter()
-        self._told: EngineLine | None = None
+        self._last_sent: EngineLine | None = None
 
     def receive(self, block: bytes) -> list[Chunk | EngineLine]:
         return [part for line, offset in self._lines.receive(block) for part in self._read(line, offset)]
@@ -63,7 +64,7 @@ class XboardDecoder:
         return [part for line, offset in self._lines.finish() for part in self._read(line, offset)]
 
     def _read(self, line: bytes, offset: int) -> list[Chunk] | list[EngineLine]:
-        to_engine, self._told = self._told, None
+        to_engine, self._last_sent = self._last_sent, None
         if (entry := ENTRY.match(line)) is not None:
             text = line.removesuffix(b"\r")
             pieces = _LINE().finditer(text, entry.end())
@@ -71,7 +72,7 @@ class XboardDecoder:
         if (engine := ENGINE_ENTRY.match(line)) is not None:
             text = _GLUED().sub(rb"\1", line[engine.end() :].rstrip(b"\r"))
             found = EngineLine(text.decode("latin-1"), engine[3].decode(), engine[2] == b">", offset, int(engine[1]))
-            self._told = found if found.to_engine else None
+            self._last_sent = found if found.to_engine else None
             return [found]
         if to_engine is not None:
             more = _SECOND_LINE.get(to_engine.text.encode("latin-1"))
@@ -115,7 +116,7 @@ _MAX_LINE: Final = 1 << 17
 
 
 class PychessDecoder:
-    """Gives whole lines, so that the lines of two connections never mix.
+    """Returns complete lines, so that the lines of two connections never mix.
 
     Args:
         day, tz: as for ``Stamps``.

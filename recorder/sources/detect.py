@@ -1,4 +1,4 @@
-"""What kind of log a file is, told by its content."""
+"""Recognise the kind of a log by its content."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ _NOT_LOGS: Final = (
 
 
 def detect(head: bytes) -> SourceKind | None:
-    """Tell a log's kind from its first 64 KiB (decompressed).
+    """Recognise a log's kind by its first 64 KiB (decompressed).
 
     Returns:
-        The kind, or None: nothing in it is a server's text or a saved game. ``why_not_a_log`` says why.
+        The kind; None: they contain neither a server's text nor a saved game. ``why_not_a_log`` gives the reason.
     """
     ends = LineEnds()
     head = head[:HEAD_BYTES]
@@ -94,7 +94,7 @@ def detect(head: bytes) -> SourceKind | None:
 
 
 def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
-    """One clause that says why ``detect`` knows no kind for it: "is empty", "is a zip archive: unpack it first" …
+    """One clause that says why ``detect`` returned None: "is empty", "is a zip archive: unpack it first" …
 
     Args:
         nameable: the command has ``--kind``.
@@ -103,7 +103,7 @@ def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
     if foreign is not None:
         return foreign
     if not head.strip():
-        return "is empty" if not head else "holds nothing but blanks"
+        return "is empty" if not head else "contains only blanks"
     control = len(head) - len(head.translate(None, bytes(range(9)) + bytes(range(14, 27)) + b"\x7f"))
     if control * 20 > len(head):
         return "is binary data, not a log"
@@ -112,10 +112,10 @@ def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
 
 
 def is_own_export(head: bytes) -> bool:
-    """Whether the first game of a file of saved games has a key of ours: this program wrote it.
+    """Whether the first game of a file of saved games has a tag RecorderKey: this program wrote it.
 
     Args:
-        head: as for ``detect``, which says that it is such a file.
+        head: as for ``detect``, which has recognised saved games.
     """
     head = head[:HEAD_BYTES]
     second = _SECOND_GAME.search(head, 1)
@@ -136,9 +136,9 @@ def make_decoder(
         date: the day on which the log begins, for logs that print the time of day alone.
         tz: the zone of times that are printed without one.
         timing: the whole timing file of a typescript.
-        begun: what ``restart`` of a raw log's or a journal's decoder gave, to begin in the middle.
+        begun: from ``restart`` of a raw log's or a journal's decoder, to begin in the middle.
     Raises:
-        SourceError: the kind is of saved games, in which no server speaks.
+        SourceError: the kind is of saved games, which contain no server output.
     """
     if kind in (SourceKind.PGN, SourceKind.BPGN):
         raise SourceError(f"These are saved games ({kind.value.upper()}), not a server log.")
@@ -156,9 +156,9 @@ def make_decoder(
 
 
 def _is_pgn(head: bytes) -> bool:
-    """Whether saved games begin here, or two of the tags that every game has stand before any board.
+    """Whether saved games begin here, or two of the tags that every game has occur before any board.
 
-    A tag section is told by its first line; a letter may stand before it. Movetext alone is told by its first line.
+    A tag section is recognised by its first line, even behind other text; movetext alone by its first line.
     """
     text = _ESCAPES.sub(b"", head).lstrip()
     if _TAG.match(text) or _MOVES.match(text):
@@ -168,7 +168,7 @@ def _is_pgn(head: bytes) -> bool:
 
 
 def _is_bpgn(head: bytes) -> bool:
-    """Whether the first move of saved games names its board (``1A.``); other text may stand before their tags."""
+    """Whether the first move of saved games names its board (``1A.``), even behind other text."""
     roster = _ROSTER.search(head)
     return bool(_FIRST_OF_MATCH.match(head) or (roster and _FIRST_OF_MATCH.match(head, roster.start())))
 

@@ -23,7 +23,7 @@ from recorder.sources.stamps import looks_like_timing
 __all__ = ["BlockReader", "PathKind", "find_logs", "find_timing", "is_journal", "log_files", "path_kind", "read_blocks"]
 
 PathKind = Literal["file", "folder", "pipe", "other"]
-"""What may stand at a path."""
+"""The kinds of entries at a path."""
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -31,7 +31,7 @@ _MAGIC: Final = (
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
 )
-# What this program and its database write, and no game can be read from.
+# Files of this program and its database that contain no readable games.
 _OURS: Final = (".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
 _TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
 _STDIN: Final = "-"
@@ -55,7 +55,7 @@ class BlockReader:
 
     Attributes:
         problem: after the last block: why the rest could not be read, or None.
-        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None, told by the first bytes and not by the name.
+        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None, by the first bytes and not by the name.
     """
 
     def __init__(self, path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> None:
@@ -91,7 +91,7 @@ class BlockReader:
         return next(self._blocks)
 
     def close(self) -> None:
-        """Let go of a file that is not read to its end."""
+        """Close a file that is not read to its end."""
         self._blocks.close()
         self._raw.close()  # a generator that has not begun closes nothing
 
@@ -104,7 +104,7 @@ class BlockReader:
                     raw = self._raw = self._open(part)
                 with raw:
                     if self._skip and part is not self._parts[-1] and self.compression == "zstd":
-                        # A closed part is one frame, which tells its size.
+                        # A closed part is one frame, whose header has its size.
                         length = zstandard.get_frame_parameters(raw.peek(_FRAME_HEADER_BYTES)).content_size
                         if 0 < length <= self._skip:
                             self._skip -= length
@@ -128,8 +128,8 @@ class BlockReader:
 def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> BlockReader:
     """Read a log, decompressed, in blocks of at most about ``size`` bytes; ``-`` is standard input.
 
-    Of a journal all parts are read that stand in its folder, whichever is named: together they are one log.
-    Damage in the middle ends the iteration early: look at ``problem`` then.
+    All parts of a journal's session in its folder are read as one log, whichever part is named. Corrupt data ends the
+    iteration early; ``problem`` has the reason then.
 
     Args:
         offset: of the first byte wanted.
@@ -140,10 +140,10 @@ def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0)
 
 
 def path_kind(path: str | PathLike[str]) -> PathKind | None:
-    """What stands at a path; None: nothing.
+    """The kind of the entry at a path; None: there is none.
 
     Raises:
-        SourceError: nobody may look, or nothing can have this name.
+        SourceError: the path is empty, cannot be read, or is not a valid name.
     """
     if path == "":
         raise SourceError("The path is empty.")
@@ -247,7 +247,7 @@ class _FrameReader:
                     raise EOFError
                 return b""
             if self._decoder is None:
-                self._rest = data = data.lstrip(b"\0")  # zeros may stand between two streams
+                self._rest = data = data.lstrip(b"\0")  # there may be zeros between two streams
                 if not data:
                     continue
                 self._decoder = self._make()
@@ -263,15 +263,15 @@ class _FrameReader:
 def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None = None) -> Iterator[Path]:
     """Files that may be logs, each once: those named, and all in the folders named, sorted by name.
 
-    Of a journal's session only the first part is given: ``read_blocks`` reads the others with it.
+    Of a journal's session only the first part is returned: ``read_blocks`` reads the others with it.
 
-    In folders, hidden files, timing files of typescripts, tables and databases are left out.
+    In folders, hidden files, timing files of typescripts, tables and databases are skipped.
 
     Args:
         paths: files and folders.
-        skipped: gets what is left out by its name alone.
+        skipped: gets the files that are skipped by their name.
     Raises:
-        SourceError: a path does not exist, or nobody may look.
+        SourceError: a path does not exist or cannot be read.
     """
     given: set[Path] = set()
     for name in paths:
@@ -292,7 +292,7 @@ def _first_part(path: Path) -> Path:
     try:
         return log_files(path)[0]
     except OSError:
-        return path  # who opens it says why
+        return path  # opening it reports the error
 
 
 def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
@@ -305,7 +305,7 @@ def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
         try:
             is_folder, is_file = entry.is_dir(), entry.is_file()
         except OSError:
-            is_folder, is_file = False, True  # a link to where nobody may look: who opens it says why
+            is_folder, is_file = False, True  # a link to an unreadable place: opening it reports the error
         if is_folder:
             if not hidden and not entry.is_symlink():
                 yield from _walk(entry, skipped)

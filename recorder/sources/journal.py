@@ -1,8 +1,8 @@
-"""Journals: what ``recorder.journal`` wrote while a connection lived, read as a saved log.
+"""Read a journal of ``recorder.journal`` as a saved log.
 
-Only what the server sent is given; what we sent it and most notes say nothing about games. A note that the connection
-ended is given as a chunk without data. So is a place where records are missing: nobody knows what stood there, and two
-halves of different lines must not become one.
+Only the server's bytes are returned; the recorder's own bytes and most notes contain nothing about games. The end of a
+connection is returned as a chunk without data. So is a place with missing records: their content is unknown, and two
+halves of different lines must not be joined.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _BELL: Final = "\\x07"
 
 
 class JournalDecoder:
-    """Gives the received bytes, cut so that every server line begins at a chunk's first byte.
+    """Returns the received bytes as chunks; every server line begins at a chunk's first byte.
 
-    Several parts of one session may follow each other. Damage costs the records that it is in. ``at_ms`` is UTC: the
-    wall clock when the session began, and monotonic time since.
+    Several parts of one session may follow each other. Of corrupt bytes only their own records are lost. ``at_ms`` is
+    UTC: the wall clock at the session's beginning plus the monotonic time since.
 
     Args:
-        begun: what ``restart`` gave; then the first byte is that of the place it gave.
+        begun: the result of ``restart``; then the first byte is at the place that it returned.
     Attributes:
         decoded: offset of the first line that was not read yet.
         hosts: of the server, as the headers name it, with their places; -1: before the first byte.
-        opening: the notes that stand before all that was said: how it was recorded.
+        opening: the notes before the first bytes: how the session was recorded.
         policies: later notes of the kind ``policy``, with their places.
     """
 
@@ -57,20 +57,20 @@ class JournalDecoder:
         self._headers: list[tuple[int, JournalHeader]] = []  # with their places
         self._starts: list[tuple[int, int | None]] = []  # some of the places where a line begins, and records before it
         self._missing: list[Anomaly] = []
-        self._told = 0  # how much of the damage was told
+        self._reported = 0  # how many of the damaged places were reported
         self._part_place = 0  # where this part begins
         self._begun = begun or {}
         self._session: str | None = self._begun.get("session")
         self._part: int = self._begun.get("part", 0)
         self._records: int | None = self._begun.get("records")  # in this part; None: unknown, or it has its end
-        self._more = False  # the last part's end says that another follows
+        self._more = False  # the last part's end announces another part
         self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
         self._at_ms: int | None = None
         host = self._begun.get("host")
         self.hosts: list[tuple[int, str]] = [] if host is None else [(-1, host)]
         self.opening: list[dict[str, Any]] = []
         self.policies: list[tuple[int, dict[str, Any]]] = []
-        self._opens = not self._begun  # nothing was said yet
+        self._opens = not self._begun  # no bytes were recorded yet
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -98,7 +98,7 @@ class JournalDecoder:
         return found
 
     def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
-        """Where reading can begin to give the line at ``offset``, and what ``begun`` must be then.
+        """The place to begin reading at for the line at ``offset``, and the argument ``begun`` for it.
 
         Returns:
             None if only the whole journal can be read.
@@ -115,7 +115,7 @@ class JournalDecoder:
     def receive(self, block: bytes) -> list[Chunk | CutLines]:
         reader = self._reader
         before = reader.size_bytes
-        if self._told == len(reader.damage) and (one := reader.receive_one(block)) is not None:
+        if self._reported == len(reader.damage) and (one := reader.receive_one(block)) is not None:
             return self._received(before, *one)
         out = self._take(self._reader.receive_lines(block))
         if (end := block.rfind(b"\n")) >= 0:
@@ -155,9 +155,9 @@ class JournalDecoder:
         damage = self._reader.damage
         for one in found:
             places = one.offsets if isinstance(one, Reads) else (one.offset,)
-            while self._told < len(damage) and damage[self._told].offset < places[0]:
-                self._cut(damage[self._told].offset, out)
-                self._told += 1
+            while self._reported < len(damage) and damage[self._reported].offset < places[0]:
+                self._cut(damage[self._reported].offset, out)
+                self._reported += 1
             self._note_starts(places)
             if isinstance(one, Reads):
                 self._reads(one, out)
@@ -224,9 +224,9 @@ class JournalDecoder:
             self._cut(place, out)
         elif note["kind"] == "end":
             written, here = note.get("records"), self._records
-            whole = not any(self._part_place < lost[0] < place for lost in self._reader.damage)  # else it is told
+            whole = not any(self._part_place < lost[0] < place for lost in self._reader.damage)  # else it is reported
             if whole and here is not None and isinstance(written, int) and written != here:
-                self._miss(place, f"{written} records should stand before the end of part {self._part}, not {here}")
+                self._miss(place, f"{written} records expected in part {self._part}, not {here}")
                 self._cut(place, out)
             self._records, self._more = None, note.get("more") is True
 
@@ -269,7 +269,7 @@ def _cut_reads(reads: Reads, times: Sequence[int | None], out: list[Chunk | CutL
             begin, index = ends[index], index + 1
 
     care = {0, len(lines) - 1}  # the rest of a line, the beginning of one
-    for index in reads.odd:
+    for index in reads.escaped:
         lines[index] = lines[index].replace(_BELL, "")  # counts nowhere
         if "\\" in lines[index]:
             care.add(index)

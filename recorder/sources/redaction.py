@@ -1,7 +1,7 @@
-"""Handles that are to be forgotten: replaced wherever they stand, before a line is understood and before it is kept.
+"""Replace the handles of erased players in all lines, before a line is parsed and before it is stored.
 
-Nobody needs to know the handles for that: of each there is only a salted hash. What takes their place is as long, and
-is read as a handle is, so that the lines of everybody else's games mean what they meant.
+The handles themselves are not stored: of each there is only a salted hash. The replacement is as long and has the form
+of a handle, so that lines about other players' games keep their meaning.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WHOLE_HANDLE: Final = later(_HANDLE)
 _BEFORE: Final = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)"
 _WORD: Final = later(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
 _IN_NAME: Final = later(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
-# In bytes a word may also stand behind what is no text there: colours, or the line ends that a client wrote in words.
+# In bytes a word may also follow something that is not text: colours, or line ends that a client wrote as escapes.
 _COLOURED: Final = r"(?<=\x1b\[m)|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9][0-9]m)|(?<=\x1b\[[0-9];[0-9][0-9]m)"
 _IN_RAW: Final = later(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
 _IN_XBOARD: Final = later(rf"(?:{_BEFORE}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-Za-z0-9_])")
@@ -38,18 +38,18 @@ _MOST_KNOWN: Final = 100_000
 
 _PROMPTS: Final = r"(?:\([0-9]+\) )?(?>(?:(?!-->)[^\s:<>{}()\[\]%$#]{0,24}+[%>$#] ?)*)"
 _SPEAKER: Final = r"X_+(?:\([^()\n]{1,9}\))*(?:\[[0-9]+\])?"
-# The lines of ``recorder.dialects.chat`` in which somebody speaks.
+# The lines of ``recorder.dialects.chat`` that contain a player's words.
 _SPEECH: Final = (
     rf"(?:{_SPEAKER} (?:kibitzes|whispers|says|\(your partner\) tells you|tells you|(?:(?:c|s|t|it)-)?shouts): ?"
     rf"|{_SPEAKER}\([0-9]+\): ?|--> {_SPEAKER} ?|[ \t]*+\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_SPEAKER}: ?)"
 )
 _SPOKEN: Final = later(rf"[\r\x07]*+{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
 _STAMPS: Final = r"(?:[\[(]?[0-9][0-9:./, T-]{3,28}[\])]?:? ?)?"
-# ICC's datagrams in which somebody speaks: kibitzes, channels, tells, shouts, bots' tells.
+# ICC's datagrams that contain a player's words: kibitzes, channels, tells, shouts, bots' tells.
 _SPOKEN_DATAGRAM: Final = later(
     r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
 )
-# What stays: the beginnings of lines that continue, datagrams' marks, and the tags of which every one is counted.
+# Text that stays: the beginnings of continued lines, datagrams' marks, and the tags that are counted.
 _STAYS: Final = later(r"((?:^|(?<![\r\n])[\r\n]++)\\   |\x19[{}()\[\]]|<12>|<b1>)")
 _CONTINUATIONS: Final = later(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
 _SPOKEN_IN_RAW: Final = later(
@@ -58,7 +58,7 @@ _SPOKEN_IN_RAW: Final = later(
 _SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
 
 
-# Words of the lines that tell of games. Where one of them is somebody's handle, nobody could say what is meant.
+# Words of the lines about games. If a handle is one of them, an occurrence could be either.
 _SERVERS_WORDS: Final = frozenset(
     re.findall(
         r"\S+",
@@ -92,9 +92,9 @@ _BOARD: Final = later(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbq
 
 
 def is_handle(text: str) -> bool:
-    """Whether a word can be a handle that is forgotten: letters, digits, single hyphens, at least three characters.
+    """Whether a word can be the handle of an erased player: letters, digits, single hyphens, at least three characters.
 
-    Words that servers' lines about games are made of cannot be: without them nobody's games could be read.
+    Words of the servers' lines about games are excluded: without them no game could be read.
     """
     if len(text) < _SHORTEST or _WHOLE_HANDLE().fullmatch(text) is None:
         return False

@@ -1,9 +1,9 @@
-"""Secrets in a log → filler of equal length, so that every offset stays what it was.
+"""Mask secrets in a log with filler of equal length, so that every offset stays.
 
-What is hidden: what an xboard debug file shows as typed while logging in, what stands after a password prompt, the
-arguments of the ``password`` command, what a server repeats of them, the password that it makes for a new player
-(``addplayer``), the second word on a login line (ICC takes name and password together), and the datagrams of ICC that
-carry a password or a session's key. Only the beginning of a line tells: chat about a password is no secret of ours.
+Masked are: the text that an xboard debug file shows as typed during the login, the text after a password prompt, the
+arguments of the ``password`` command and their repetition by the server, the password that a server creates for a new
+player (``addplayer``), the second word on a login line (ICC takes name and password together), and the datagrams of ICC
+that contain a password or a session's key. Only the beginning of a line decides: chat about a password is not masked.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _CHANGED_PYCHESS: Final = later(
     + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
     re.I | re.S,
 )
-# Lines that tell of a game, as far as they have come: boards, holdings, moves, announcements, move lists.
+# Lines about a game, also if they are not complete yet: boards, holdings, moves, announcements, move lists.
 _OF_GAME: Final = later(
     rb" *(?:<(?:12|b1|d1|g1)> |\{Game [0-9]{1,9} \(|Game [0-9]{1,9}: \S|Creating: \S|Movelist for game [0-9]{1,9}:"
     rb"|\S{1,64} \( {0,8}[0-9A-Za-z+-]{1,8} {0,8}\) vs\. \S|Move {2,}\S"
@@ -157,7 +157,7 @@ class Scrubber:
         return data[:begin] + b"\n".join(self._scrub_line(line) for line in data[begin:].split(b"\n"))
 
     def _scrub_hinted(self, data: bytes, begin: int) -> bytes:
-        """Look only at lines that can hold a secret: the others are nearly all of a log."""
+        """Parse only lines that can contain a secret: nearly all lines of a log cannot."""
         if b"\x19" not in data and not self._find_secrets(without_boards(data[begin:]), 0):
             return data
         out: list[bytes] = []
@@ -168,7 +168,7 @@ class Scrubber:
         return b"".join([*out, data[done:]])
 
     def _find_secrets(self, data: bytes, begin: int) -> list[tuple[int, int, bytes]]:
-        """The lines in which something is hidden, in order: where each begins and ends, and what it becomes."""
+        """The lines with a secret, in order: where each begins and ends, and its masked text."""
         lines: set[tuple[int, int]] = set()
         lower = data.lower()
         for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
@@ -285,14 +285,14 @@ def _fill_repeated(text: bytes, form: re.Pattern[bytes]) -> bytes:
 
 
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> Iterator[bytes]:
-    """A log's bytes with its secrets replaced: as many bytes, cut elsewhere.
+    """A log's bytes with its secrets masked: the same number of bytes, in other blocks.
 
-    A journal's are given as they are: its writer has replaced its secrets.
+    The bytes of a journal are unchanged: its writer has masked its secrets.
 
     Args:
-        blocks: all of the log from its first byte: whether a line is a password depends on those before.
+        blocks: all of the log from its first byte: whether a line is a password depends on earlier lines.
         kind: of the log.
-        begun: the bytes begin at a line in the middle of a raw log or a journal, of which no line tells of another.
+        begun: the bytes begin at a line in the middle of a raw log or a journal, whose lines do not depend on others.
     """
     scrubbing = Scrubbing(kind, begun)
     for block in blocks:
@@ -303,10 +303,10 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
 
 
 class Scrubbing:
-    """What ``scrubbed`` does, for a log whose bytes come one by one; arguments as there.
+    """Masks as ``scrubbed`` does, block by block; arguments as there.
 
     Args:
-        redact: is given whole lines, and what it gives back, as long as they, counts.
+        redact: gets complete lines and returns them changed, with the same length.
     """
 
     def __init__(self, kind: SourceKind, begun: bool = False, redact: Callable[[bytes], bytes] | None = None) -> None:
@@ -315,17 +315,17 @@ class Scrubbing:
         self._redact = redact or _unchanged
 
     def receive(self, block: bytes) -> bytes:
-        """The next bytes whose line is complete, scrubbed."""
+        """The next bytes whose lines are complete, masked."""
         if self._scrubber is None:
             return block
         return self._ends.swap(self._redact(self._scrubber.receive(self._ends.receive(block))))
 
     def finish(self) -> bytes:
-        """What was held back."""
+        """The bytes of lines that were not complete before the end."""
         if self._scrubber is None:
             return b""
-        held = self._scrubber.receive(self._ends.finish())
-        return self._ends.swap(self._redact(held + self._scrubber.finish()))
+        rest = self._scrubber.receive(self._ends.finish())
+        return self._ends.swap(self._redact(rest + self._scrubber.finish()))
 
 
 def _unchanged(lines: bytes) -> bytes:
@@ -333,14 +333,15 @@ def _unchanged(lines: bytes) -> bytes:
 
 
 def find_repeated(line: bytes) -> int | None:
-    """Where on a server's line the password begins that it repeats when one was changed, or made; None: it does not."""
+    """Where a password begins that a server's line repeats after it was changed or created; None: there is none."""
     match = _CHANGED().match(line, _text_begin(line))
     return None if match is None else match.start("secret")
 
 
 def is_of_game(line: bytes) -> bool:
-    """Whether a server's line tells of a game, so that every word of it is data: a board, holdings, a move, an
-    announcement, a part of a move list.
+    """Whether a server's line is about a game, so that every word of it is data.
+
+    Such lines are boards, holdings, moves, announcements and parts of move lists.
 
     Args:
         line: as far as it has come.

@@ -211,7 +211,7 @@ def looks_like_timing(head: bytes) -> bool:
 
 
 class TypescriptDecoder:
-    """Leaves out the lines that script(1) wrote itself, and gives every byte its arrival time if it is known.
+    """Skips the lines that script(1) wrote itself, and adds the arrival time of every byte, if it is known.
 
     Args:
         timing: the whole timing file, or None.

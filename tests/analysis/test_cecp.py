@@ -43,7 +43,7 @@ def test_an_engine_without_features_has_two_seconds_and_the_old_protocol() -> No
 
 
 def test_features_that_are_not_ended_are_waited_for_and_not_for_ever() -> None:
-    with pytest.raises(EngineError, match=r"^The engine tin began to tell its features .* did not end for 60 s\.$"):
+    with pytest.raises(EngineError, match=r"^The engine tin began to send its features .* did not end for 60 s\.$"):
         Dialogue(scripted({}, "feature done=0"))
 
 
@@ -70,7 +70,7 @@ def test_an_engine_that_looks_at_a_line_when_the_next_comes_is_nudged() -> None:
         ({"Style": "wild"}, "takes calm, brave for its option 'Style', not 'wild'"),
         ({"Reset": "1"}, "takes no value for its option 'Reset', which is a button"),
         ({"Hash": None}, "needs a value for its option 'Hash' (spin)"),
-        ({"Hash": "1\nquit"}, "cannot be told of option 'Hash' in one line"),
+        ({"Hash": "1\nquit"}, "cannot take option 'Hash': it is not one line"),
         ({"cores": "2"}, "has no option 'cores'"),
     ],
 )
@@ -241,8 +241,8 @@ def test_a_position_that_edit_cannot_tell_is_not_asked_about() -> None:
     dialogue = Dialogue(scripted(THINKS, "feature ping=1 done=1"))
     dialogue.analyse(game_of("1. Ke2 Ke7 *", *start))
     assert [found.notes for found in dialogue.found] == [
-        ("was not asked: without setboard it cannot be told who may castle",),
-        ("was not asked: without setboard it cannot be told who may castle",),
+        ("was not asked: without setboard it does not know the castling rights",),
+        ("was not asked: without setboard it does not know the castling rights",),
         (),
     ]
     assert dialogue.found[0].lines == ()
@@ -260,7 +260,7 @@ def test_an_engine_that_refuses_a_move_is_told_the_position_anew() -> None:
 
     dialogue = Dialogue(script)
     said = dialogue.analyse(game_of("1. e4 e5 *"), 2)
-    assert dialogue.found[0].notes == ("did not take e7e5 and was told the position anew",)
+    assert dialogue.found[0].notes == ("did not take e7e5 and was sent the position again",)
     assert "setboard rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2" in said
     assert len(dialogue.found[0].lines) == 2
 
@@ -276,7 +276,7 @@ def test_one_that_does_not_answer_is_named_with_its_last_words() -> None:
     answers = {"ping": ["telluser I am tired"]}
     dialogue = Dialogue(scripted({**answers, "analyze": []}))
     with pytest.raises(
-        EngineError, match=r"^The engine Tin 1 has not answered 'ping 1' for 20 s; it said 'I am tired'\.$"
+        EngineError, match=r"^The engine Tin 1 has not answered 'ping 1' for 20 s; its last message: 'I am tired'\.$"
     ):
         dialogue.analyse(game_of(SHORT))
 
@@ -353,7 +353,7 @@ def test_counts_that_no_search_reaches_are_not_known() -> None:
 def test_what_prints_on_after_exit_without_ping_is_given_up() -> None:
     dialogue = Dialogue(scripted({}, "feature done=1"), Limits(time_ms=100))
     dialogue.process.chatter = "1 20 0 30 best"
-    with pytest.raises(EngineError, match="goes on talking when it should have stopped"):
+    with pytest.raises(EngineError, match="continues printing after it should have stopped"):
         dialogue.analyse(game_of(SHORT))
 
 

@@ -157,8 +157,8 @@ BAD = {
     "is-killed": ({"search": "os.kill(os.getpid(), signal.SIGSEGV)"}, "was ended by SIGSEGV"),
     "is-killed-by-a-number": ({"search": "os.kill(os.getpid(), 40)"}, "was ended by signal 40"),
     "crashes-at-once": ({"begin": "sys.exit(1)"}, "ended by itself (exit status 1)"),
-    "floods": ({"search": "\nwhile True: say('x' * 1000)"}, "prints more than anybody can read"),
-    "floods-in-one-line": ({"search": "\nwhile True: print('x' * 1000, end='')"}, "prints more than anybody can read"),
+    "floods": ({"search": "\nwhile True: say('x' * 1000)"}, "prints too much"),
+    "floods-in-one-line": ({"search": "\nwhile True: print('x' * 1000, end='')"}, "prints too much"),
     "closes-its-output": ({"search": "os.close(1); time.sleep(60)"}, "closed its output"),
 }  # fmt: skip
 

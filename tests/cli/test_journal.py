@@ -174,7 +174,7 @@ def test_corrupt_lines_are_reported(cli: Cli, tmp_path: Path) -> None:
     size = data.index(b"\n", place) + 1 - begin
     assert output == [
         f"{path}: byte {begin}: {size} bytes are damaged: The line's checksum is wrong",
-        f"{path}: byte {data.rindex(bytes([10]), 0, -1) + 1}: 7 records should stand before the end, not 6",
+        f"{path}: byte {data.rindex(bytes([10]), 0, -1) + 1}: 7 records expected before the end, not 6",
     ]
     result = cli("journal", "cat", path, code=3)
     assert result.stdout_bytes == bytes(range(256))
@@ -200,12 +200,12 @@ def test_a_missing_line_is_reported(cli: Cli, tmp_path: Path) -> None:
     path = unpack(recorded(tmp_path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2] + lines[3:]))
-    output = "7 records should stand before the end, not 6"
+    output = "7 records expected before the end, not 6"
     assert output in cli("journal", "check", path, code=1).stdout
     assert re.search(rf"^Wrong: .* byte \d+: {output}$", cli("journal", "info", path).stdout, re.M)
     assert cli.json("journal", "info", path, "--json")["findings"][0]["what"] == output
     cli("import", "--strict", path, code=1)
-    assert "7 records should stand before the end of part 1, not 6" in cli("anomalies").stdout
+    assert "7 records expected in part 1, not 6" in cli("anomalies").stdout
 
 
 def test_a_line_with_a_time_before_its_predecessor_is_reported(cli: Cli, tmp_path: Path) -> None:

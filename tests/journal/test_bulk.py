@@ -64,7 +64,7 @@ def in_bulk(data: bytes, step: int) -> tuple[list[tuple[int, JournalHeader | Rec
         for one in reader.receive_lines(data[at : at + step]):
             if isinstance(one, Reads):
                 assert one.end.join(one.lines).encode() == b"".join(one.texts)
-                assert one.odd == [at for at, line in enumerate(one.lines) if "\\" in line]
+                assert one.escaped == [at for at, line in enumerate(one.lines) if "\\" in line]
                 for at_ns, place, text in zip(one.at_ns, one.places, one.texts, strict=True):
                     begin = data.rindex(b"\n", 0, place) + 1
                     assert data[place:].startswith(text)

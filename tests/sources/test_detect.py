@@ -41,7 +41,7 @@ def test_kinds(head: bytes, kind: SourceKind) -> None:
     ("head", "reason"),
     [
         (b"", "is empty"),
-        (b"\n \n", "holds nothing but blanks"),
+        (b"\n \n", "contains only blanks"),
         (bytes(range(256)) * 20, "is binary data, not a log"),
         (b"SQLite format 3\0" + FRAME, "is a database, not a log"),
         (b"PK\x03\x04....", "is a zip archive: unpack it first"),

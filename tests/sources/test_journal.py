@@ -397,9 +397,7 @@ def test_lines_and_parts_that_are_missing_are_told() -> None:
     second = [HEADER._replace(part=2), received(b"c"), note("end", records=1, more=False)]
     third = HEADER._replace(part=3)
     assert _missing(lines_of(*first, *second)) == []
-    assert _missing(lines_of(*first[:1], *first[2:], *second)) == [
-        "2 records should stand before the end of part 1, not 1"
-    ]
+    assert _missing(lines_of(*first[:1], *first[2:], *second)) == ["2 records expected in part 1, not 1"]
     assert _missing(lines_of(*first[:-1], *second)) == ["part 1 of the session has no end, although part 2 follows"]
     assert _missing(lines_of(*second)) == ["part 2 of the session is the first that is there"]
     assert _missing(lines_of(*first, third)) == ["part 3 of the session follows part 1"]
@@ -420,7 +418,7 @@ def test_records_are_counted_from_where_reading_began() -> None:
     assert 0 < begun["records"] < 20
     assert _missing(data[begin:], 7, begun) == []
     later = data.index(b"\n", begin) + 1
-    assert _missing(data[later:], 7, begun) == ["20 records should stand before the end of part 1, not 19"]
+    assert _missing(data[later:], 7, begun) == ["20 records expected in part 1, not 19"]
     del begun["records"]  # an archive of an older version
     assert _missing(data[later:], 7, begun) == []
 

@@ -28,15 +28,15 @@ class WrongPasswordError(LoginError):
 
 
 class LoggedIn(NamedTuple):
-    """Who we are, and where."""
+    """The result of a login."""
 
-    family: Family | None  # None: nothing told
-    handle: str | None  # as the server writes it; None: a guest whose name it has not said
+    family: Family | None  # None: unknown
+    handle: str | None  # as the server writes it; None: a guest whose name is unknown
     guest: bool
 
 
 class _Stage(IntEnum):
-    """How far we are."""
+    """The stages of a login."""
 
     CALLING = 0  # connected
     NAMED = 1  # the name was sent
@@ -45,8 +45,8 @@ class _Stage(IntEnum):
 
 _GUEST: Final = "guest"
 _HANDLE: Final = re.compile(r"[!-~]{1,60}")
-_HIDDEN_MS: Final = 3_000  # echo was switched off, and what stands there is not a prompt that we know
-_LONGEST_WORDS: Final = 400  # of a line that is looked at for why the server does not let us in
+_HIDDEN_MS: Final = 3_000  # echo was switched off behind an unknown prompt
+_LONGEST_WORDS: Final = 400  # of a line that is searched for a reason of refusal
 _PATIENCE_MS: Final = {_Stage.CALLING: 30_000, _Stage.NAMED: 60_000, _Stage.ENTERING: 60_000}
 # A banner's own words, where no line of it is known.
 _BANNER_WORDS: Final = (

@@ -65,7 +65,7 @@ class Explaining:
 
     Args:
         plan: what to observe.
-        granted: nobody answers, every request is granted; else the session's own answers count.
+        granted: every request is granted without an answer; else the session's own answers count.
         policies: notes that hold later plans, with the places from which they count; it may grow before its lines come.
     Attributes:
         accounts: of the games that are over; of all after ``finish``, in the order of their first lines.

@@ -210,7 +210,7 @@ class Recovery:
         if game.result == "*":
             self._tally.lost(f"{game.reason}, and servers keep no list of an unfinished game", partly=game.partly)
         elif game.began_at_ms is None or game.ended_at_ms is None:
-            self._tally.lost(f"{game.reason}, and no line told when it began and ended", partly=game.partly)
+            self._tally.lost(f"{game.reason}, and its times are unknown", partly=game.partly)
         elif self._command is None or len(self._waiting) >= _MOST:
             self._tally.lost(f"{game.reason}, and {_NO_LISTS}", partly=game.partly)
         else:

@@ -1,10 +1,9 @@
-"""Takes the secrets out of a journal that an older version or another program wrote. Pure.
+"""Mask the secrets in a journal that an older version or another program wrote. Pure.
 
-What was sent goes through the same guard as in a living connection, in the order of time and not of the file: sent
-bytes stand where it was decided what they are, which may be after what the server answered. What was received goes
-through the scrubber of saved logs, and where the server answered to a password typed as a command, through the guard of
-such answers. Records stay where they are and as long as they are, unless the guard says that
-some bytes can only be counted.
+Sent bytes pass the same guard as in an open connection, in the order of time and not of the file: a journal has sent
+bytes where their meaning was decided, which may be behind the server's answer. Received bytes pass the masking of saved
+logs and, where the server answered to a password typed as a command, the guard of such answers. Records keep their
+places and lengths, unless the guard releases only the number of some bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class JournalCleaner:
         self.replaced = 0
         self.counted = 0
         self._size = 0  # headers and records there were at first: a journal may grow meanwhile
-        # Secrets that may stand in what was received from this record on: for a while, and to its end.
+        # Secrets that the received bytes may contain from this record on: for a while, and to the end.
         self._repeated: dict[int, list[bytes]] = {}
         self._learned: dict[int, list[bytes]] = {}
 

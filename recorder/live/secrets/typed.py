@@ -19,7 +19,7 @@ MOST_PENDING: Final = 1 << 16
 
 # What servers take at the login prompt besides a name: FICS's variables, ICC's levels.
 OPTION: Final = re.compile(rb"%b[01]+|level1=[0-9]+|level2settings=[01]+", re.I)
-# zipseal's stamp stands in the open.
+# zipseal's stamp is not sealed.
 _STAMP: Final = re.compile(rb"\x18[0-9a-fA-F]{1,16}\Z")
 _CONTROLS: Final = re.compile(rb"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f]")
 _END: Final = re.compile(rb"[\r\n]")
@@ -33,7 +33,7 @@ class Typed:
 
     Attributes:
         pieces: when they arrived, in nanoseconds, and the bytes. text: without telnet commands, seal and line end.
-        lead: where the text begins in the bytes; None: it does not stand there in one piece.
+        lead: where the text begins in the bytes; None: it is not contiguous in them.
         sealed: the text was in a time seal. readable: it is known what it says. answers: it answers a prompt.
         question: which one; None: it is not known yet.
     """
@@ -175,7 +175,7 @@ def _typed(pieces: list[tuple[int, bytes]], text: bytes, lead: int) -> Typed:
 
 
 def corrected(text: bytes) -> bytes:
-    """What stands in a line when a terminal's erasing characters have done their work."""
+    """A line after applying a terminal's erasing characters."""
     if _ERASER.search(text) is None:
         return text
     kept = bytearray()
