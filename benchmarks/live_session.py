@@ -134,7 +134,7 @@ def archive(times: Path) -> int:
 
     noted = bytearray()
 
-    class Noting(living.LivingSource):
+    class Noting(living.SourceInProgress):
         _place = _noted = -1
 
         def _comes(self, place: int) -> None:
@@ -154,7 +154,7 @@ def archive(times: Path) -> int:
             self._comes(max((game.last_offset for _, game in games), default=-1))
             return super().replace(games)
 
-    living.LivingSource = Noting  # type: ignore[misc]  # as above
+    living.SourceInProgress = Noting  # type: ignore[misc]  # as above
     try:
         return archiving.main()
     finally:

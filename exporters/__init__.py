@@ -1,4 +1,4 @@
-"""What an archive gives out: files for other programs, and tables for pandas."""
+"""Exports of an archive: files for other programs, and tables for pandas."""
 
 from __future__ import annotations
 

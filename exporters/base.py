@@ -39,15 +39,15 @@ class ExportReport:
 
     Attributes:
         games: games written (a game in several parts is one). plies: half-moves written as moves or rows.
-        left_out: reason → how many games or plies were not written; the reason says which.
+        excluded: reason → how many games or plies were not written; the reason says which.
     """
 
     games: int = 0
     plies: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
 
     def __repr__(self) -> str:
-        excluded = "".join(f" · excluded: {number:,} {reason}" for reason, number in sorted(self.left_out.items()))
+        excluded = "".join(f" · excluded: {number:,} {reason}" for reason, number in sorted(self.excluded.items()))
         return f"Export of {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}{excluded}"
 
 
@@ -122,7 +122,7 @@ def append_games(
     Args:
         path: made if it is not there. protect: as for ``open_output``.
     Returns:
-        The report; ``left_out["already in the file"]`` counts the others.
+        The report; ``excluded["already in the file"]`` counts the others.
     Raises:
         ExportError: the format writes no keys, the file is protected, or it cannot be read or written.
     """
@@ -132,7 +132,7 @@ def append_games(
     with replacing(target, keep=True) as out:
         for game in games:
             if not keys.isdisjoint((game.key, *game.merged_from)):
-                exporter.report.left_out["already in the file"] += 1
+                exporter.report.excluded["already in the file"] += 1
                 continue
             keys.add(game.key)
             out.write(exporter.game_text(game).encode("utf-8", "replace"))
@@ -174,7 +174,7 @@ def write_split(
     append: bool = False,
     protect: Collection[Path] = (),
 ) -> ExportReport:
-    """Write games into one file a day, player or variant; a game stands in the files of both its players.
+    """Write games into one file a day, player or variant; a game is in the files of both its players.
 
     Args:
         directory: made if it is not there.
@@ -205,7 +205,7 @@ def write_split(
                 with unfinished.open("ab") as out:
                     out.write(text)
             if text is None:
-                exporter.report.left_out["already in the file"] += 1
+                exporter.report.excluded["already in the file"] += 1
         for target, (unfinished, _) in files.items():
             unfinished.replace(target)
     except OSError as error:

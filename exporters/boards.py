@@ -27,40 +27,40 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Board",
-    "Hands",
+    "BothHoldings",
     "START",
     "board_text",
     "boards_by_ply",
-    "carry_out",
+    "apply_move",
     "final_board",
     "first_board",
-    "hands_after",
-    "hands_in_match",
-    "hands_of",
+    "holdings_after",
+    "match_holdings",
+    "holdings_lines",
     "play",
     "read_placement",
-    "with_hands",
+    "plies_with_holdings",
     "write_placement",
 ]
-Hands = tuple[str | None, str | None]
-_UNKNOWN: Hands = (None, None)
+BothHoldings = tuple[str | None, str | None]
+_UNKNOWN: BothHoldings = (None, None)
 _PIECES = "PNBRQ"
 _OFFSET = attrgetter("offset")
 _NOT_SHOWN = frozenset((Origin.MOVELIST.value, Origin.INFERRED.value))
 
 
-def hands_of(seen: Observation) -> list[HoldingsChange]:
+def holdings_lines(seen: Observation) -> list[HoldingsChange]:
     """An observation's plain holdings lines in the order of their offsets.
 
-    Lines that tell a passed piece may stand before the frame they belong to: they are not the state after a ply.
+    Lines with a passed piece may precede the frame they belong to, so they are not the state after a ply.
     """
     return sorted((change for change in seen.holdings if change.passed is None), key=_OFFSET)
 
 
-def hands_after(ply: Ply, changes: list[HoldingsChange]) -> Hands:
+def holdings_after(ply: Ply, changes: list[HoldingsChange]) -> BothHoldings:
     """White's and Black's letters after a ply: from the first plain line behind the ply's own, else those before it.
 
-    Only lines that change a hand are kept: where there is none for a ply, that ply's line said what the last one did.
+    Only lines that change the holdings are stored: a ply without one has those of the line before it.
     None where no line is, and for plies that no board showed. Source: servers print a plain ``<b1>`` directly after
     every board of a game with holdings.
     """
@@ -72,18 +72,18 @@ def hands_after(ply: Ply, changes: list[HoldingsChange]) -> Hands:
     return _UNKNOWN if place < 0 else (changes[place].white, changes[place].black)
 
 
-def hands_in_match(match: Match) -> dict[str, dict[int, Hands]]:
+def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
     """By board and ply the hands that follow from both boards' captures and drops, for a match without holdings lines.
 
-    A saved match (BPGN) tells the order of all moves and no holdings. Nothing is concluded where holdings were printed,
-    where the order is not known, or from the first move on whose capture or drop cannot be told.
+    A saved match (BPGN) contains the order of all moves and no holdings. Nothing is derived where holdings were
+    printed, where the order is not known, or from the first move on whose capture or drop is unknown.
     """
     from recorder.relating.match import (
         captures,  # it loads the rules, which most exports do not need
         timeline,
     )
 
-    found: dict[str, dict[int, Hands]] = {"A": {}, "B": {}}
+    found: dict[str, dict[int, BothHoldings]] = {"A": {}, "B": {}}
     games = {"A": match.a, "B": match.b}
     moments = timeline(match)
     if any(seen.holdings for game in games.values() for seen in game.observations) or not all(
@@ -93,28 +93,28 @@ def hands_in_match(match: Match) -> dict[str, dict[int, Hands]]:
     if any(game.start_ply or game.start_fen is not None for game in games.values()):
         return found
     taken = {letter: {one.ply: one for one in captures(game)} for letter, game in games.items()}
-    hands = {(letter, white): "" for letter in "AB" for white in (True, False)}
+    holdings = {(letter, white): "" for letter in "AB" for white in (True, False)}
     last = dict.fromkeys("AB", 0)
     for moment in moments:
         letter, ply = moment.board, moment.ply
         capture = taken[letter].get(ply.ply)
-        told = ply.move is not None and ply.ply == last[letter] + 1 and ("x" in ply.san) is (capture is not None)
+        certain = ply.move is not None and ply.ply == last[letter] + 1 and ("x" in ply.san) is (capture is not None)
         own, other = (letter, ply.white_moved), ("B" if letter == "A" else "A", not ply.white_moved)
-        if told and "@" in ply.san:
+        if certain and "@" in ply.san:
             piece = ply.san[0] if ply.san[0] != "@" else "P"
-            told = piece in hands[own]
-            hands[own] = hands[own].replace(piece, "", 1)
+            certain = piece in holdings[own]
+            holdings[own] = holdings[own].replace(piece, "", 1)
         if capture is not None:
-            told = told and len(capture.pieces) == 1
-            hands[other] = "".join(sorted(hands[other] + capture.pieces, key=_PIECES.index))
-        if not told:
+            certain = certain and len(capture.pieces) == 1
+            holdings[other] = "".join(sorted(holdings[other] + capture.pieces, key=_PIECES.index))
+        if not certain:
             break
         last[letter] = ply.ply
-        found[letter][ply.ply] = hands[letter, True], hands[letter, False]
+        found[letter][ply.ply] = holdings[letter, True], holdings[letter, False]
     return found
 
 
-def with_hands(game: Game) -> Iterator[tuple[Ply, Hands]]:
+def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
     """The main line's plies, each with the hands after it."""
     if not any(seen.holdings for seen in game.observations):
         for ply in game.plies:
@@ -122,10 +122,10 @@ def with_hands(game: Game) -> Iterator[tuple[Ply, Hands]]:
         return
     for segment in game.segments:
         seen = game.observations[segment.observation]
-        changes = hands_of(seen)
+        changes = holdings_lines(seen)
         for ply in seen.lines[0].plies:
             if segment.from_ply <= ply.ply <= segment.to_ply:
-                yield ply, hands_after(ply, changes)
+                yield ply, holdings_after(ply, changes)
 
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
@@ -134,7 +134,7 @@ Board = dict[str, str]
 
 
 def read_placement(placement: str) -> Board:
-    """The board of a FEN's first field; hands and promotion marks are left out."""
+    """The board of a FEN's first field; without pieces in hand and promotion marks."""
     board: Board = {}
     for rank, row in zip("87654321", placement.split("[")[0].split("/"), strict=True):
         column = 0
@@ -191,7 +191,7 @@ def play(board: Board, uci: str, white: bool) -> None:
     board[to] = piece
 
 
-def carry_out(board: Board, ply: Ply, variant: str | None) -> None:
+def apply_move(board: Board, ply: Ply, variant: str | None) -> None:
     """Play a ply whose squares are known; a capture in atomic explodes."""
     assert ply.move is not None
     play(board, decode_move(ply.move), ply.white_moved)
@@ -219,7 +219,7 @@ def boards_by_ply(game: Game) -> dict[int, Board]:
         for ply in part.plies:
             if ply.move is None:
                 break
-            carry_out(board, ply, game.variant)
+            apply_move(board, ply, game.variant)
             found[ply.ply] = dict(board)
     return found
 
@@ -237,7 +237,7 @@ def final_board(game: Game) -> Board | None:
     for ply in part.plies:
         if ply.move is None:
             return None
-        carry_out(board, ply, game.variant)
+        apply_move(board, ply, game.variant)
     return board
 
 

@@ -28,8 +28,8 @@ _KEY_TAGS = ("RecorderKeyA", "RecorderKeyB")
 _FLIPPED = {"1-0": "0-1", "0-1": "1-0"}
 _OF_THE_PARTNER = "partner-"  # how the keys of reasons begin that are not those of this board
 _OWN_TAGS = frozenset(("Event", "Site", "Date", "Time", "TimeControl", "Lag", "Result", *_KEY_TAGS))
-_SPEAKS = {"kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "(partner) tells"}
-_NOBODY = Player("?")
+_CHAT_VERBS = {"kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "(partner) tells"}
+_UNKNOWN_PLAYER = Player("?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class BpgnExporter:
         """Write the matches among games, in the order of their first games.
 
         Returns:
-            The report; ``left_out`` counts games that are not bughouse.
+            The report; ``excluded`` counts games that are not bughouse.
         """
         for game in self.take(games):
             out.write(self.game_text(game).encode("utf-8", "replace"))
@@ -82,7 +82,7 @@ class BpgnExporter:
             if game.variant == "bughouse":
                 found.append(game)
             else:
-                self.report.left_out["not bughouse"] += 1
+                self.report.excluded["not bughouse"] += 1
         heads: list[Game] = []
         matches, alone = find_matches(found)
         for match in matches:
@@ -147,7 +147,7 @@ class BpgnExporter:
         for letter, game in (("A", match.a), ("B", match.b)):
             for side, player in (("White", game.white), ("Black", game.black)):
                 if alone and letter == "B":
-                    player = _NOBODY
+                    player = _UNKNOWN_PLAYER
                 printed = player.rating_text if _is_saved(game) else player.rating
                 rating = "" if printed is None else tag(f"{side}{letter}Elo", str(printed))
                 found.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
@@ -199,7 +199,14 @@ def _is_saved(game: Game) -> bool:
 
 def _without_moves(game: Game) -> Game:
     return replace(
-        game, observations=[], segments=[], white=_NOBODY, black=_NOBODY, result="*", reason=None, start_ply=0
+        game,
+        observations=[],
+        segments=[],
+        white=_UNKNOWN_PLAYER,
+        black=_UNKNOWN_PLAYER,
+        result="*",
+        reason=None,
+        start_ply=0,
     )
 
 
@@ -224,13 +231,13 @@ def _comment(event: GameEvent, chat: bool) -> str | None:
         return f"{{{text}}}".replace(" ", GLUE)
     if not chat:
         return None
-    words = f"{event.actor} {_SPEAKS.get(event.detail, event.detail)}: {text}" if event.actor else text
+    words = f"{event.actor} {_CHAT_VERBS.get(event.detail, event.detail)}: {text}" if event.actor else text
     return f"{{C:{' '.join(words.split())}}}"
 
 
 def _reason(match: Match) -> str:
     """How the match ended, in the words of the board that decided."""
-    told = [game for game in (match.a, match.b) if game.reason]
-    decided = [game for game in told if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
-    words = (decided or told)[0].reason if told else ENDS.get(match.a.end)
+    with_reason = [game for game in (match.a, match.b) if game.reason]
+    decided = [game for game in with_reason if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
+    words = (decided or with_reason)[0].reason if with_reason else ENDS.get(match.a.end)
     return readable(words or "").replace("{", "(").replace("}", ")")

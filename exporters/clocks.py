@@ -61,24 +61,24 @@ class ClockSummary:
     """Reads games and counts them.
 
     Attributes:
-        games, plies: read, and in the rows. left_out: reason → games without rows: ``untimed``, ``no times``.
+        games, plies: read, and in the rows. excluded: reason → games without rows: ``untimed``, ``no times``.
         marked: of the games in the rows, how many are ``incomplete`` or have ``seconds only``.
     """
 
     games: int = 0
     plies: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
     marked: Counter[str] = field(default_factory=Counter)
 
     def rows(self, games: Iterable[Game]) -> Iterator[SideClocks]:
         """White's row and Black's row of each game, in the games' order; a side without times has none."""
         for game in games:
             if game.base_s == 0 and game.increment_s == 0:
-                self.left_out["untimed"] += 1
+                self.excluded["untimed"] += 1
                 continue
             sides = side_clocks(game)
             if not sides:
-                self.left_out["no times"] += 1
+                self.excluded["no times"] += 1
                 continue
             self.games += 1
             self.plies += sum(side.moves for side in sides)
@@ -100,20 +100,20 @@ class ClocksCsvExporter:
         self._raw = raw
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows; ``left_out`` and the counts are the summary's."""
+        """Write all rows; ``excluded`` and the counts are the summary's."""
         summary = ClockSummary()
         write_csv(SideClocks._fields, ([row] for row in summary.rows(games)), out, raw=self._raw)
-        return ExportReport(summary.games, summary.plies, summary.left_out)
+        return ExportReport(summary.games, summary.plies, summary.excluded)
 
 
 class ClocksJsonExporter:
     """The summary as JSON Lines."""
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows; ``left_out`` and the counts are the summary's."""
+        """Write all rows; ``excluded`` and the counts are the summary's."""
         summary = ClockSummary()
         write_json_lines(SideClocks._fields, ([row] for row in summary.rows(games)), out)
-        return ExportReport(summary.games, summary.plies, summary.left_out)
+        return ExportReport(summary.games, summary.plies, summary.excluded)
 
 
 CLOCK_EXPORTERS: Final[dict[str, Callable[[], Exporter]]] = {"csv": ClocksCsvExporter, "jsonl": ClocksJsonExporter}

@@ -37,7 +37,7 @@ _BOUNDS: Final = ("?", "!")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
-    """By ply of the main line: the line of thinking that led to it, of each engine that told of one."""
+    """By ply of the main line: the analysis line that led to it, of each engine that printed one."""
     found: dict[int, list[Thinking]] = {}
     for seen in game.observations:
         if seen.thinking:
@@ -47,13 +47,13 @@ def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
 
 
 def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
-    """By half-moves played to reach a position: what ``analysis_that_counts`` tells of it; empty if there is none."""
+    """By half-moves played to reach a position: its evaluation by ``analysis_that_counts``; empty if there is none."""
     counts = analysis_that_counts(game, engine)
     return {} if counts is None else counts[1]
 
 
 def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
-    """The analysis whose evaluations are shown, and by half-moves played its last line that tells a score.
+    """The analysis whose evaluations are shown, and by half-moves played its last line with a score.
 
     A line that only bounds the score does not count where another is known. Of several analyses it is the one that
     covers most positions, so that one that was interrupted hides none that was not; of equal ones that begun last.
@@ -61,7 +61,7 @@ def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysi
     Args:
         engine: only analyses by the engine of this name, in upper or lower case, or by those whose name begins so.
     Returns:
-        None if none of them tells a score.
+        None if none of them has a score.
     """
     best: tuple[Analysis, dict[int, Thinking]] | None = None
     analyses = game.analyses
@@ -83,8 +83,8 @@ def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysi
 def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
     """Plies of an observation's main line with the line of thinking that led to each.
 
-    It is the last one before the move whose pv begins with it, else the last one. Where an engine told nothing while it
-    was its turn (it had pondered the answer), that is what it said before, if the move was the second of its pv.
+    It is the last one before the move whose pv begins with it, else the last one. Where an engine printed nothing while
+    it was its turn (it had pondered the answer), it is the last line before that, if the move was the second of its pv.
     """
     by_ply: dict[int, list[Thinking]] = {}
     for thought in seen.thinking:
@@ -157,7 +157,7 @@ INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
 class Evaluation(NamedTuple):
     """``score_cp`` in hundredths of a pawn or ``mate`` in moves, as White sees them; one of them is None.
 
-    ``engine``: who says so, None where that is not told. ``depth`` in half-moves. ``analysed``: it comes from an
+    ``engine``: its name, None if unknown. ``depth`` in half-moves. ``analysed``: it comes from an
     analysis. Two evaluations can be compared if ``engine`` and ``analysed`` are the same.
     """
 
@@ -169,17 +169,17 @@ class Evaluation(NamedTuple):
 
 
 def evaluations(game: Game) -> dict[int, Evaluation]:
-    """By half-moves played to reach a position: what is told of it.
+    """By half-moves played to reach a position: its evaluation.
 
-    If there is an analysis, what it says (``engine.analysed_by_ply``). Else what the line of thinking says that led to
-    the move (``engine.main_thoughts``), told by the observation that has most of them: two logs of one game may be of
-    two opinions, and only one is followed.
+    If there is an analysis, that of ``analysed_by_ply``. Else that of the line which led to
+    the move (``main_thoughts``), from the observation that has most of them: two logs of one game may contain
+    different evaluations, and only one log is used.
     """
-    tellers = [main_thoughts(seen) for seen in game.observations if seen.thinking]
-    played = ((ply, thought, False) for ply, thought in max(tellers, key=len, default=[]))
+    observations = [main_thoughts(seen) for seen in game.observations if seen.thinking]
+    played = ((ply, thought, False) for ply, thought in max(observations, key=len, default=[]))
     analysed = ((ply, line, True) for ply, line in analysed_by_ply(game).items())
-    told = (*played, *analysed)
-    return {ply: found for ply, line, later in told if (found := _evaluation(line, later)) is not None}
+    scored = (*played, *analysed)
+    return {ply: found for ply, line, later in scored if (found := _evaluation(line, later)) is not None}
 
 
 def _evaluation(line: Thinking, analysed: bool) -> Evaluation | None:

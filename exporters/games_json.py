@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
-from exporters.boards import Hands, hands_after, hands_of, with_hands
-from exporters.pgn.annotations import told_once
+from exporters.boards import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
+from exporters.pgn.annotations import unique_lines
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 from recorder.times import iso, iso_start
 
@@ -66,7 +66,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "start_precision": None if game.start_precision is None else game.start_precision.value,
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,
-        "plies": [ply_object(ply, basis, hands) for ply, hands in with_hands(game)],
+        "plies": [ply_object(ply, basis, holdings) for ply, holdings in plies_with_holdings(game)],
         "lines": _lines(game),
         "events": _events(game),
         "passes": _passes(game),
@@ -83,7 +83,7 @@ def _lines(game: Game) -> list[dict[str, Any]]:
     """Variations and plies taken back, each once, though several sources show it."""
     basis = game.time_basis
     main = {segment.observation for segment in game.segments} or {0}
-    told = told_once(game)
+    unique = unique_lines(game)
     return [
         {
             "source": number,
@@ -91,12 +91,12 @@ def _lines(game: Game) -> list[dict[str, Any]]:
             "kind": line.kind.value,
             "parent": line.parent,
             "parent_ply": line.parent_ply,
-            "plies": [ply_object(ply, basis, hands_after(ply, hands)) for ply in line.plies],
+            "plies": [ply_object(ply, basis, holdings_after(ply, holdings)) for ply in line.plies],
         }
-        for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
+        for number, (seen, holdings) in enumerate((seen, holdings_lines(seen)) for seen in game.observations)
         for line in seen.lines
         if (line.kind is not LineKind.MAIN or (seen.kind is ObservationKind.EXAMINED and number not in main))
-        and (number, line.number) in told
+        and (number, line.number) in unique
     ]
 
 
@@ -216,7 +216,7 @@ def _player(player: Player) -> dict[str, Any]:
     return {"handle": player.handle, "rating": player.rating, "titles": player.titles}
 
 
-def ply_object(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
+def ply_object(ply: Ply, basis: TimeBasis, holdings: BothHoldings) -> dict[str, Any]:
     return {
         "ply": ply.ply,
         "san": ply.san,
@@ -230,6 +230,6 @@ def ply_object(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
         "precision": PRECISIONS[ply.precision_code],
         "proof": PROOFS[ply.proof_code],
         "origin": ORIGINS[ply.origin_code],
-        "white_holdings": hands[0],
-        "black_holdings": hands[1],
+        "white_holdings": holdings[0],
+        "black_holdings": holdings[1],
     }

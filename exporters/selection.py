@@ -28,9 +28,9 @@ class Selection:
 
     Attributes:
         complete: only games whose every ply from the first to the end line is there.
-        guests, computers: False leaves out games in which either player is one.
+        guests, computers: False excludes games in which either player is one.
         include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a ply).
-        taken: games that went through ``select``. left_out: reason → games; a game counts under its first reason.
+        taken: games that went through ``select``. excluded: reason → games; a game counts under its first reason.
         marked: of the games taken, how many are ``incomplete``, ``adjourned``, ``aborted``.
 
     Raises:
@@ -42,7 +42,7 @@ class Selection:
     computers: bool = True
     include: frozenset[str] = frozenset()
     taken: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
     marked: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class Selection:
         """The games to take, in their order; counts all of them on the way."""
         for game in games:
             if (reason := self._reason_against(game)) is not None:
-                self.left_out[reason] += 1
+                self.excluded[reason] += 1
                 continue
             self.taken += 1
             if not game.complete:
@@ -67,7 +67,7 @@ class Selection:
         text = f"{self.taken} game{'' if self.taken == 1 else 's'}"
         if self.marked:
             text += f" ({_counted(self.marked)})"
-        return f"{text}; excluded: {_counted(self.left_out) or 'none'}"
+        return f"{text}; excluded: {_counted(self.excluded) or 'none'}"
 
     def _reason_against(self, game: Game) -> str | None:
         if game.kind is not GameKind.PLAYED and game.kind.value not in self.include:
@@ -94,11 +94,11 @@ class Filters(TypedDict, total=False):
     Attributes:
         player, white, black: handles, in any case. opponent: handles that one of the players played against.
         variant, category, result, server: as on the command line.
-        rated: True or False. complete: True leaves out games with gaps, without a beginning or without an end.
+        rated: True or False. complete: True excludes games with gaps, without a beginning or without an end.
         since, until: first and last day of the start (UTC), both inclusive: a date, or ``2026-01-31``; a datetime is
             taken to the millisecond. Games without a known date do not match.
-        guests, computers: False leaves out games of such a player.
-        include: ``examined``, ``setup``, ``empty``: games that are left out otherwise.
+        guests, computers: False excludes games of such a player.
+        include: ``examined``, ``setup``, ``empty``: games that are excluded by default.
         keys: beginnings of keys. source: the beginning of a log's id. me: the handle whose connection recorded it.
         last: only the newest so many, after all else.
     """

@@ -140,7 +140,7 @@ def write_dataset(
         storage: the archive. where: which games.
         folder: is made, or gets its name only when everything is written.
         force: replace a dataset that is there; a folder that holds anything else is never replaced.
-        protect: files that must not stand in a folder that is replaced: the archive, the logs.
+        protect: files that must not be in a folder that is replaced: the archive, the logs.
     Raises:
         ExportError: pyarrow is not installed, the folder is there, or it cannot be written.
     """

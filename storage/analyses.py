@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from recorder.model import AnalysedPosition, Analysis, Game
 from storage.database import Database
 from storage.files import driver_of
-from storage.read.analyses import analysts, has_analyses, standing_plies, stored_analyses
+from storage.read.analyses import analysts, current_plies, has_analyses, stored_analyses
 from storage.write.analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games, store_positions
 from storage.write.games import find_successors
 
@@ -36,7 +36,7 @@ class ArchiveAnalyses:
             analysis: its engine, protocol and settings count.
         """
         with self._database.reading() as driver:
-            return standing_plies(driver, (game.key, *game.merged_from), analysis)
+            return current_plies(driver, (game.key, *game.merged_from), analysis)
 
     def engines(self) -> list[str]:
         """The names of all engines that have analysed a game, by alphabet."""
@@ -46,14 +46,14 @@ class ArchiveAnalyses:
     def add(
         self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
     ) -> None:
-        """Store what an engine told of positions of a game.
+        """Store an engine's analysis of positions of a game.
 
         Args:
             key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
-            again: it was begun anew: what the engine told of the same positions before is replaced.
+            again: replace what is stored of the same positions.
         """
         with self._database.writing() as connection:
-            store_positions(driver_of(connection), key, analysis, positions, anew=again)
+            store_positions(driver_of(connection), key, analysis, positions, replace=again)
             settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
     def take_over(self, other: ArchiveAnalyses, *, homeless: bool = False) -> tuple[int, int]:
@@ -76,8 +76,9 @@ class ArchiveAnalyses:
 def take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
     """Take over analyses. Of a position that is analysed in both archives, what is here stays.
 
-    A game is looked for by its source and key, by its source and place in it (a newer parser may tell otherwise how it
-    began), and by its key alone, unless others there have it, too (a longer log may have the place of its source).
+    A game is looked for by its source and key, by its source and place in it (a newer parser may read
+    its start differently), and by its key alone, unless others there have it, too (a longer log may have the place of
+    its source).
 
     Args:
         theirs: the other archive. driver: of this one, in a transaction.

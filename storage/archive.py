@@ -16,7 +16,7 @@ from storage.erasures import Erasures
 from storage.files import driver_of
 from storage.maintenance.malformed import storage_errors
 from storage.read.games import load_games
-from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated, witness_paths
+from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, source_paths, undated
 from storage.read.sources import (
     SourceRow,
     anomalies_of,
@@ -84,7 +84,7 @@ class ArchiveStore:
         self.close()
 
     def close(self) -> None:
-        """Release the file: nothing is held between reads and transactions."""
+        """Release the file: no connection stays open between reads and transactions."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read in the block is of one moment, even while another program writes."""
@@ -95,7 +95,7 @@ class ArchiveStore:
         return self._database.transaction()
 
     def vacuum(self) -> None:
-        """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
+        """Rewrite the file: afterwards no deleted data is in it or in its write-ahead log.
 
         Raises:
             StorageError: another program reads or writes it.
@@ -172,7 +172,7 @@ class ArchiveStore:
             return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
 
     def game_sources(self, key: str) -> list[SourceRow]:
-        """The sources that witness a game (``key`` as stored), first the one its offsets are in.
+        """The sources of a game (``key`` as stored), first the one its offsets are in.
 
         Raises:
             StorageError: there is no such game.
@@ -260,7 +260,7 @@ class ArchiveStore:
             timing: the timing file of a typescript; stored if ``keep``.
             continues: the source of which this is a longer version. Its games that began at or after its
                 ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``: at
-                its first byte if it is read as a whole, since somebody may have been replaced in what was kept.
+                its first byte if it is read as a whole, since handles may have been replaced in what was kept.
         Raises:
             StorageError: another source has these bytes, or the archive cannot be written.
         """
@@ -315,7 +315,7 @@ class ArchiveStore:
             where: which ones; the default is every played game with a ply.
             with_events, with_holdings, with_thinking: False leaves those lists empty, for speed; without thinking
                 there are no analyses either.
-            with_lines: False leaves out taken-back lines.
+            with_lines: False excludes taken-back lines.
             whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
                 Their other fields are None.
         """
@@ -349,10 +349,10 @@ class ArchiveStore:
             )
             return next(found)
 
-    def witness_paths(self, key: str) -> dict[str, str | None]:
-        """The games that are one with a game, by their keys as stored, each with its source's path if that is known."""
+    def source_paths(self, key: str) -> dict[str, str | None]:
+        """The games merged with a game, by their keys as stored, each with its source's path if that is known."""
         with self._database.reading() as driver:
-            return witness_paths(driver, key)
+            return source_paths(driver, key)
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
@@ -360,12 +360,12 @@ class ArchiveStore:
             return count_games(driver, where)
 
     def undated(self, where: GameFilter) -> int:
-        """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
+        """How many games only the date bounds of ``where`` exclude, because their date is unknown."""
         with self._database.reading() as driver:
             return undated(driver, where)
 
     def count_of_sources(self, sources: Collection[str]) -> int:
-        """How many games these sources, by their sha256, tell of; one that several observed counts once."""
+        """How many games these sources, by their sha256, contain; a game of several counts once."""
         query = (
             "SELECT count(DISTINCT coalesce(g.merged_into, g.id)) FROM json_each(?) wanted"
             " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
@@ -375,7 +375,7 @@ class ArchiveStore:
         return int(count)
 
     def unended(self, sources: Collection[str]) -> frozenset[str]:
-        """Keys of games that go on when these sources, by their sha256, end; no other source tells how they ended."""
+        """Keys of games without an end in these sources, by their sha256, and in all others."""
         query = (
             "SELECT coalesce(g.key, w.key) FROM json_each(?) wanted JOIN sources s ON s.sha256 = wanted.value"
             " JOIN games w ON w.source_id = s.id LEFT JOIN games g ON g.id = w.merged_into"
@@ -385,7 +385,7 @@ class ArchiveStore:
             return frozenset(key for (key,) in driver.execute(query, (json.dumps(sorted(sources)),)))
 
     def conflicts(self, sha256: str) -> list[tuple[str, str]]:
-        """In what the witnesses of games contradict each other, of which this source is one: key and words."""
+        """Contradictions between this source and other sources of its games: key and words."""
         query = (
             "SELECT DISTINCT g.key, e.seq, e.text FROM sources s JOIN games w ON w.source_id = s.id"
             " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
@@ -395,6 +395,6 @@ class ArchiveStore:
             return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
 
     def stale_games(self) -> list[str]:
-        """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
+        """Keys of merged games that differ from what their sources give now: none, if all is well."""
         with self._database.reading() as driver:
             return stale(driver)

@@ -24,7 +24,7 @@ __all__ = ["Database"]
 class Database:
     """An archive's file: connections to read from, and transactions.
 
-    Nothing is held between reads and transactions, so nothing is to be closed.
+    No connection stays open between reads and transactions, so nothing is to be closed.
     """
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
@@ -82,7 +82,7 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """One transaction on a connection without per-row foreign key checks.
 
-        They would cost a third of the insert rate and prove what the writer's numbering already gives;
+        They would cost a third of the insert rate and prove what the writer's numbering ensures;
         ``db check`` looks at the whole file.
         """
         if self.read_only:
@@ -96,7 +96,7 @@ class Database:
             self._writer.connect().execution_options(immediate=True) as connection,
             connection.begin(),
         ):
-            if identity_of(self.path) != file:  # while this was waiting for its turn
+            if identity_of(self.path) != file:  # while this was waiting for the lock
                 raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
             yield connection
             relate(driver_of(connection))

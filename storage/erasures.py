@@ -85,7 +85,7 @@ class Erasures:
             recall_handle(driver_of(connection), handle)
 
     def read_again(self, sha256: str) -> None:
-        """A source is to be read anew when it is imported next, as after a newer parser."""
+        """Have a source read again as a whole when it is imported next, as after a newer parser."""
         with self._database.writing() as connection:
             driver_of(connection).execute(
                 "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)

@@ -30,7 +30,7 @@ __all__ = [
     "make_engine",
     "open_sqlite",
     "reading",
-    "written_beside",
+    "unfinished_file",
 ]
 
 BUSY_TIMEOUT_MS = 30_000
@@ -73,7 +73,7 @@ def create_file(path: Path) -> None:
 def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A driver connection in autocommit mode: every transaction is begun by a statement of ours.
 
-    Where a process was killed while it made a new archive, SQLite must undo that before anybody reads, which it does
+    Where a process was killed while it made a new archive, SQLite must undo that before the first read, which it does
     not do for a connection that may only read: then the connection may write, but takes no statement that does.
     """
     undo = read_only and path.with_name(f"{path.name}-journal").exists() and os.access(path, os.W_OK)
@@ -87,9 +87,9 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 
 
 def identity_of(path: Path | str) -> tuple[int, int] | None:
-    """Which file stands at a path."""
+    """Which file is at a path: device and inode."""
     try:
-        about = os.stat(path)  # noqa: PTH116 - asked for each living ply; Path.stat is four calls more
+        about = os.stat(path)  # noqa: PTH116 - asked for each ply of a game in progress; Path.stat is four calls more
     except OSError:
         return None
     return about.st_dev, about.st_ino
@@ -168,7 +168,7 @@ def _is_computer(titles: str | None) -> bool:
 
 
 @contextmanager
-def written_beside(target: Path) -> Iterator[Path]:
+def unfinished_file(target: Path) -> Iterator[Path]:
     """A name beside a new database's for the time in which it is written: the final name is given to a whole file only.
 
     Raises:
@@ -198,7 +198,7 @@ def backup(path: Path, target: Path) -> None:
     Raises:
         StorageError: ``target`` exists or cannot be written.
     """
-    with written_beside(target) as unfinished:
+    with unfinished_file(target) as unfinished:
         copy_to(path, unfinished)
 
 

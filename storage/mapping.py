@@ -399,7 +399,7 @@ _NO_START: Final = (None,) * len(STARTS.columns)
 
 
 def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
-    """The row of ``games``; ``source_id`` None: of a game that several sources witness."""
+    """The row of ``games``; ``source_id`` None: of a merged game."""
     return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows))
 
 

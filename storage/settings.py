@@ -1,7 +1,7 @@
 """Settings that outlive imports and rebuilds: forgotten players, and decisions about duplicates.
 
-A row names two games by their keys as sources tell them, so it holds whatever those games are merged with. Which games
-that makes is found out by ``storage.write.merged``; here they are stored, moved with their games' keys, and taken over.
+A row names two games by their keys in their sources, so it applies whatever those games are merged with. Which games
+that makes is found by ``storage.write.merged``; here they are stored, moved with their games' keys, and taken over.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Decision(NamedTuple):
     """Whether two games are one.
 
     Attributes:
-        key, other: of the games as sources tell them, the lesser first. decided_ms: when, UTC.
+        key, other: of the games in their sources, the lesser first. decided_ms: when, UTC.
     """
 
     key: str

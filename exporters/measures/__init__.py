@@ -62,7 +62,7 @@ __all__ = [
 class PlyAccessor:
     """Measures of a table of plies. Each returns a new DataFrame; ``docs/reference/measures.md`` has the formulas.
 
-    ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
+    ``attrs`` of a result: ``games`` and ``plies`` that count, ``excluded`` (reason → plies that do not) and ``marked``
     (``seconds only``, ``incomplete``, ``derived clock``, ``derived time`` → plies that count). Times are integers of
     milliseconds, shares and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of
     dimensions: any column of words or small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``,

@@ -53,22 +53,22 @@ _NOT_TOLD_BY = ("at", "mover_score")  # no whole numbers or words
 
 
 class DimensionError(ValueError):
-    """``by`` names what no table can be told by, or what this one cannot."""
+    """``by`` names something that no table, or not this one, can be grouped by."""
 
 
 class Dimension(NamedTuple):
-    """One thing that a table is told by.
+    """One dimension that a table is grouped by.
 
     Attributes:
         name: as it was asked for. columns: of the ply frame that it reads.
         keys: the grouping columns' names and expressions.
-        told: what stands beside an identity: columns of the handle, of whether a guest, of whether a computer.
+        told: columns shown with an identity: the handle, whether it is a guest's, whether a computer's.
     """
 
     name: str
     columns: tuple[str, ...]
     keys: Mapping[str, nw.Expr]
-    told: tuple[str, ...] = ()
+    shown_columns: tuple[str, ...] = ()
 
 
 def _renamed(name: str, column: str) -> Dimension:
@@ -76,8 +76,8 @@ def _renamed(name: str, column: str) -> Dimension:
 
 
 def _someone(name: str, who: str) -> Dimension:
-    told = (who, f"{who}_guest", f"{who}_computer")
-    return Dimension(name, (f"{who}_id", *told), {f"{name}_id": nw.col(f"{who}_id")}, told)
+    shown_columns = (who, f"{who}_guest", f"{who}_computer")
+    return Dimension(name, (f"{who}_id", *shown_columns), {f"{name}_id": nw.col(f"{who}_id")}, shown_columns)
 
 
 def _instant(name: str, of_utc_ms: nw.Expr) -> Dimension:
@@ -102,7 +102,7 @@ DIMENSIONS = {
         _renamed("computer", "mover_computer"),
         _renamed("sealed", "mover_sealed"),
         _renamed("game", "key"),
-        # Not under its own name: ``precision`` is what each row of a table tells of its figures.
+        # Not under its own name: ``precision`` is a column of each table with the precision of its figures.
         Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
         Dimension("time_trouble", ("clock_before_ms", "base_s"), {"time_trouble": TIME_TROUBLE}),
         Dimension("rating_band", ("mover_rating",), {"rating_band": nw.col("mover_rating") // _BAND * _BAND}),
@@ -128,12 +128,12 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
         return known
     if name not in have or name in _NOT_TOLD_BY or name.endswith("_ms"):
         names = ", ".join(DIMENSIONS)
-        raise DimensionError(f"no table is told by {name!r}; there are {names}, and columns of words and small numbers")
+        raise DimensionError(f"no table can be grouped by {name!r}; use {names}, or a column of words or small numbers")
     return _renamed(name, name)
 
 
 _WORDS = frozenset(column.name for column in PLY_COLUMNS if column.kind == "text")
-_ALL = "_all"  # the grouping column of a table that is told by nothing
+_ALL = "_all"  # the grouping column of a table without dimensions
 _DASK_MOVES_OUT = "Dask support is moving out of Narwhals"
 
 
@@ -152,7 +152,7 @@ COARSE = flag(nw.col("precision").is_in(["seconds", "derived_seconds", "elapsed_
 
 
 class Exclusion:
-    """Why plies are left out: a name, the condition, and the columns that it reads."""
+    """Why plies are excluded: a name, the condition, and the columns that it reads."""
 
     def __init__(self, name: str, condition: nw.Expr, *columns: str) -> None:
         self.name, self.condition, self.columns = name, condition, columns
@@ -174,9 +174,9 @@ class Plies:
 
     Attributes:
         rows: the plies that count, with the dimensions' columns and ``of_white`` (1: White moved, 0: Black).
-        judged: all plies, with ``left_out``: 0, or the number of the reason in ``reasons``, counted from 1.
-        dimensions: what the result is told by. by: names of the columns that ``rows`` is grouped by.
-        apart: why plies that no reason leaves out are not among ``rows``.
+        judged: all plies, with ``excluded``: 0, or the number of the reason in ``reasons``, counted from 1.
+        dimensions: what the result is grouped by. by: names of the columns that ``rows`` is grouped by.
+        apart: why plies that no reason excludes are not among ``rows``.
     """
 
     rows: nw.LazyFrame[Any]
@@ -201,9 +201,9 @@ class Plies:
             plies: the ply frame: a pandas DataFrame, a DuckDB relation, a Dask DataFrame or a narwhals frame.
             by: names of dimensions, or one.
             columns: that the measure reads, besides those of dimensions and reasons.
-            reasons: why plies are left out; the first that holds is told.
+            reasons: why plies are excluded; the first that holds is counted.
             derived: columns that the measure computes from ``columns``.
-            always: the column that the measure's table is told by whatever ``by`` says.
+            always: the column that the measure's table is always grouped by.
         Raises:
             AttributeError: columns are missing; the message names them.
             DimensionError: a dimension is named twice, or the table is always grouped by it.
@@ -213,7 +213,7 @@ class Plies:
         dimensions = tuple(dimension(name, have) for name in ([by] if isinstance(by, str) else by))
         names = [name for one in dimensions for name in one.keys]
         if len({*names}) < len(names):
-            raise DimensionError(f"a table is told by each of {', '.join(one.name for one in dimensions)} only once")
+            raise DimensionError(f"a table is grouped by each of {', '.join(one.name for one in dimensions)} only once")
         if always in names:
             raise DimensionError(f"this table is always grouped by {always}: remove it from `by`")
         wanted = {"key", "ply", "complete", "precision", *columns}
@@ -232,9 +232,9 @@ class Plies:
         for number, reason in reversed(list(enumerate(reasons, 1))):
             code = nw.when(is_true(reason.condition)).then(nw.lit(number)).otherwise(code)
         judged = frame.with_columns(
-            **named, **(derived or {}), coarse=COARSE, of_white=nw.col("ply") % 2, left_out=code
+            **named, **(derived or {}), coarse=COARSE, of_white=nw.col("ply") % 2, excluded=code
         )
-        return cls(judged.filter(nw.col("left_out") == 0), judged, tuple(reason.name for reason in reasons), dimensions)
+        return cls(judged.filter(nw.col("excluded") == 0), judged, tuple(reason.name for reason in reasons), dimensions)
 
     @property
     def by(self) -> list[str]:
@@ -263,7 +263,7 @@ class Plies:
         )
 
     def kept(self) -> nw.LazyFrame[Any]:
-        """One row: the games and the plies that count, and what is told of these."""
+        """One row: the games and the plies that count, and the marks of these."""
         marked = self.rows.with_columns(
             partly=flag(~nw.col("complete")),
             derived=flag(nw.col("precision").is_in(["derived_seconds", "derived_milliseconds"])),
@@ -275,20 +275,29 @@ class Plies:
         return games.select(*sums, games=nw.col("plies").count())
 
     def omitted(self) -> nw.LazyFrame[Any]:
-        """How many plies each reason leaves out, and under 0 those that none does."""
-        return self.judged.group_by("left_out").agg(plies=nw.len())
+        """How many plies each reason excludes, and under 0 those that none does."""
+        return self.judged.group_by("excluded").agg(plies=nw.len())
 
     def names(self) -> dict[str, nw.LazyFrame[Any]]:
         """The handles behind the identities of the dimensions, by dimension."""
         found: dict[str, nw.LazyFrame[Any]] = {}
         for one in self.dimensions:
-            if one.told:
-                flags = [name for told in one.told[1:] for name in (told, f"{told} known")]
+            if one.shown_columns:
+                flags = [
+                    name
+                    for shown_columns in one.shown_columns[1:]
+                    for name in (shown_columns, f"{shown_columns} known")
+                ]
                 rows = self.rows.with_columns(
-                    **{told: flag(nw.col(told)) for told in one.told[1:]},
-                    **{f"{told} known": flag(~nw.col(told).is_null()) for told in one.told[1:]},
+                    **{shown_columns: flag(nw.col(shown_columns)) for shown_columns in one.shown_columns[1:]},
+                    **{
+                        f"{shown_columns} known": flag(~nw.col(shown_columns).is_null())
+                        for shown_columns in one.shown_columns[1:]
+                    },
                 )
-                found[one.name] = rows.group_by(*one.keys, one.told[0]).agg(nw.col(name).max() for name in flags)
+                found[one.name] = rows.group_by(*one.keys, one.shown_columns[0]).agg(
+                    nw.col(name).max() for name in flags
+                )
         return found
 
 

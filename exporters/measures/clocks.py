@@ -10,7 +10,7 @@ from narwhals.typing import IntoFrame
 
 from exporters.measures.base import INFERRED, NO_CLOCK, NO_LAG, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag, lazy
 from exporters.measures.games import LOST_ON_TIME, score, scores
-from exporters.measures.result import by_group, compute, precision, share, summary, told
+from exporters.measures.result import by_group, compute, precision, share, shown_columns, summary
 from exporters.measures.think import THINKS
 
 __all__ = [
@@ -75,10 +75,10 @@ def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_contro
 
 
 def _left(source: Plies, value: str, also: str) -> pd.DataFrame:
-    """Counts, extremes and quartiles of a clock. A side stands in a row once, so that its plies are its sides."""
+    """Counts, extremes and quartiles of a clock. Each side counts once in a row, so plies are sides."""
     found = compute(source, {"values": source.counts(value, also)})
     table = summary(found["values"], [*source.by, also], value, _QUARTILES)
-    return told(source, found, table.rename(columns={"plies": "sides"}), _SHOWN, then=[also])
+    return shown_columns(source, found, table.rename(columns={"plies": "sides"}), _SHOWN, then=[also])
 
 
 def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame
     table["given_back_ms"] = table["given_back_ms"].where(table["sealed_plies"] > 0)
     table["zero_share"] = share(table["at_zero"], table["plies"])
     shown = "games plies sealed_plies unsealed_plies total_ms given_back_ms mean_ms p50_ms p95_ms longest_ms zero_share"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 _UNCHECKED = Exclusion(
@@ -160,7 +160,7 @@ def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
     table["share"] = share(table["plies"], table["whole"])
     table["precision"] = precision(table["coarse"], table["known"])
     shown = "games plies share total_ms absolute_ms least_ms most_ms precision"
-    return told(source, found, table, shown, then=["cause"])
+    return shown_columns(source, found, table, shown, then=["cause"])
 
 
 _MINUTE_MS = 60_000
@@ -193,7 +193,7 @@ def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
     table = by_group(source, table, found["games"], found["ahead"])
     table["ahead_share"] = share(table["ahead"], table["plies"])
     shown = "games plies ahead_share mean_ms q25_ms median_ms q75_ms least_ms most_ms precision"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
@@ -226,7 +226,7 @@ def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
     table = by_group(source, table, found["games"], found["scores"], also=also)
     table["score"] = score(table)
     shown = "games wins draws losses score lost_on_time plies total_ms mean_ms precision"
-    return told(source, found, table, shown, then=also)
+    return shown_columns(source, found, table, shown, then=also)
 
 
 def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int = 0) -> pd.DataFrame:
@@ -258,4 +258,4 @@ def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int
     table = by_group(source, table, found["games"], found["scores"])
     table["score"] = score(table)
     shown = "games wins draws losses score plies total_ms mean_ms median_ms precision"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)

@@ -10,7 +10,17 @@ import pandas as pd
 from narwhals.typing import IntoFrame
 
 from exporters.measures.base import INFERRED, NOT_PLAYED, PHASES, UNTIMED, Exclusion, Plies, flag
-from exporters.measures.result import by_group, compute, in_unit, mean, precision, quantiles, share, summary, told
+from exporters.measures.result import (
+    by_group,
+    compute,
+    in_unit,
+    mean,
+    precision,
+    quantiles,
+    share,
+    shown_columns,
+    summary,
+)
 from exporters.measures.think import DECIDES, INSTANT_MS, THINKS
 
 __all__ = ["LOST_ON_TIME", "diagonal_lead", "game_sides", "profile", "score", "scores", "sitting"]
@@ -97,7 +107,7 @@ def game_sides(plies: IntoFrame) -> pd.DataFrame:
         "clock_at_10_ms clock_at_20_ms clock_at_30_ms clock_at_40_ms lowest_ms last_ms "
         "lag_plies lag_mean_ms lag_max_ms precision"
     )
-    return told(source, found, table, shown, then=["key", "side"])
+    return shown_columns(source, found, table, shown, then=["key", "side"])
 
 
 def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
@@ -152,7 +162,7 @@ def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control
         "longest_ms opening_share middlegame_share endgame_share instant_share lowest_ms lag_p50_ms lag_p95_ms "
         "precision"
     )
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 def scores(source: Plies, *also: str) -> nw.LazyFrame[Any]:
@@ -209,13 +219,13 @@ def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd
     table["score"] = score(table)
     table["ahead_share"] = share(table["ahead"], table["plies"])
     shown = "games wins draws losses score plies ahead_share mean_ms q25_ms median_ms q75_ms least_ms most_ms precision"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 def sitting(moves: IntoFrame, by: str | Iterable[str] = ("player",), limit_ms: int = 5_000) -> pd.DataFrame:
-    """How long nobody moved while two players across, of one colour, were both on the move and could wait.
+    """How long no player moved while two players across, of one colour, were both on the move and could wait.
 
-    A sit is told with the move that ended it: its mover gave in.
+    A sit belongs to the move that ended it: its mover gave in.
 
     Args:
         moves: the plies of matches, as ``Archive.matches`` gives them. by: dimensions. limit_ms: shorter waits are no
@@ -238,4 +248,4 @@ def sitting(moves: IntoFrame, by: str | Iterable[str] = ("player",), limit_ms: i
     table = by_group(source, found["games"], found["plies"], values)
     for name in ("sits", "total_ms"):
         table[name] = table[name].fillna(0)
-    return told(source, found, table, "games plies sits total_ms mean_ms median_ms longest_ms")
+    return shown_columns(source, found, table, "games plies sits total_ms mean_ms median_ms longest_ms")

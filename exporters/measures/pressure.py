@@ -30,8 +30,8 @@ from exporters.measures.result import (
     mean,
     precision,
     share,
+    shown_columns,
     summary,
-    told,
     with_edges,
 )
 
@@ -81,7 +81,7 @@ def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), lim
         table[name] = table[name].fillna(0)
     table["ply_share"] = share(table["plies"], table["all_plies"])
     shown = "games scrambled windows plies ply_share total_ms mean_ms median_ms p95_ms precision"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
     for name in ("white_ms", "black_ms"):
         table[name] = in_unit(table[name], table["coarse"])
     shown = "to_ply plies white_ms black_ms white_clock_ms black_clock_ms precision"
-    return told(inside, found, table, shown, then=["key", "from_ply"])
+    return shown_columns(inside, found, table, shown, then=["key", "from_ply"])
 
 
 def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
@@ -161,7 +161,7 @@ def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.D
     table["lost_share"] = share(table["lost_on_time"], table["sides"])
     table["closest_ms"] = in_unit(table["closest_ms"], table["coarse"])
     shown = "games sides lost_on_time lost_share least_ms q25_ms median_ms q75_ms closest_ms overstepped precision"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 def clock_lead(
@@ -220,7 +220,7 @@ def clock_lead(
     table["mean_lead_ms"] = in_unit(mean(table["total_ms"], table["sides"]), table["coarse"])
     table["precision"] = precision(table["coarse"], table["known"])
     shown = f"lead_from_{unit} lead_to_{unit} sides wins draws losses score mean_lead_ms precision"
-    return told(source, found, table, shown, then=["move_no"])
+    return shown_columns(source, found, table, shown, then=["move_no"])
 
 
 _LOSS = nw.col("loss_permille")
@@ -231,7 +231,7 @@ _THINK_MS = nw.coalesce(
     nw.col("elapsed_ms"),
     nw.col("clock_before_ms") + nw.col("increment_s").cast(nw.Int64) * 1000 - nw.col("clock_after_ms"),
 )
-_TOLD = "games plies inaccuracies mistakes blunders blunder_share mean_loss_cp mean_loss_permille"
+_SHOWN = "games plies inaccuracies mistakes blunders blunder_share mean_loss_cp mean_loss_permille"
 
 
 def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
@@ -247,7 +247,7 @@ def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.Data
     derived = {"time_trouble": TIME_TROUBLE}
     source = Plies.of(plies, by, columns, reasons, derived, always="time_trouble")
     table, found = _losses(source, "time_trouble")
-    return told(source, found, table, _TOLD, then=["time_trouble"])
+    return shown_columns(source, found, table, _SHOWN, then=["time_trouble"])
 
 
 def loss_by_think(
@@ -289,7 +289,7 @@ def _banded(source: Plies, what: str, edges_s: Sequence[int]) -> pd.DataFrame:
     table, found = _losses(source, "band")
     table = with_edges(table, edges_s, f"{what}_from_s", f"{what}_to_s")
     table["precision"] = precision(table["coarse"], table["known"])
-    return told(source, found, table, f"{what}_from_s {what}_to_s {_TOLD} precision")
+    return shown_columns(source, found, table, f"{what}_from_s {what}_to_s {_SHOWN} precision")
 
 
 def _losses(source: Plies, also: str) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:

@@ -24,21 +24,24 @@ __all__ = [
     "quantiles",
     "share",
     "summary",
-    "told",
+    "shown_columns",
     "with_edges",
 ]
 
 _ORDER = {name: place for place, name in enumerate(PHASES)}
-_BESIDE = {"mover": ("player", "guest", "computer"), "opponent": ("opponent", "opponent_guest", "opponent_computer")}
+_PLAYER_COLUMNS = {
+    "mover": ("player", "guest", "computer"),
+    "opponent": ("opponent", "opponent_guest", "opponent_computer"),
+}
 
 
 def compute(plies: Plies, parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:
-    """Compute a measure's parts, and with them what ``told`` needs."""
+    """Compute a measure's parts, and with them what ``shown_columns`` needs."""
     asked = {**parts, "kept": plies.kept(), "left out": plies.omitted()}
     return collect({**asked, **{f"names of {name}": part for name, part in plies.names().items()}})
 
 
-def told(
+def shown_columns(
     plies: Plies,
     computed: Mapping[str, pd.DataFrame],
     table: pd.DataFrame,
@@ -50,17 +53,17 @@ def told(
     Args:
         computed: what ``compute`` gave. table: a row for each group; columns: of it, in their order, with
             blanks between them.
-        then: columns that tell the rows apart besides the dimensions; they stand behind these.
+        then: columns that identify rows besides the dimensions; they follow these.
     Returns:
-        The table, sorted. ``attrs``: ``games`` and ``plies`` that count; ``left_out``: reason → plies that do not;
-        ``marked``: what is told of the plies that count → plies (``seconds only``, ``incomplete``, ``derived clock``,
+        The table, sorted. ``attrs``: ``games`` and ``plies`` that count; ``excluded``: reason → plies that do not;
+        ``marked``: marks of the plies that count → plies (``seconds only``, ``incomplete``, ``derived clock``,
         ``derived time``).
     """
     shown: list[str] = []
     for one in plies.dimensions:
-        if one.told:
+        if one.shown_columns:
             table = _named(table, one, computed[f"names of {one.name}"])
-            handle, guest, computer = _BESIDE[one.told[0]]
+            handle, guest, computer = _PLAYER_COLUMNS[one.shown_columns[0]]
             shown += [handle, *one.keys, guest, computer]
         else:
             shown += one.keys
@@ -79,13 +82,13 @@ def by_group(plies: Plies, first: pd.DataFrame, *others: pd.DataFrame, also: Ite
 
 
 def _named(table: pd.DataFrame, one: Dimension, names: pd.DataFrame) -> pd.DataFrame:
-    """Who the identities are. A handle that was seen in several spellings is told in the first of them by alphabet."""
+    """Who the identities are. A handle with several spellings has the first of them by alphabet."""
     (key,) = one.keys
-    least = names.groupby(key, dropna=False, as_index=False, sort=False)[one.told[0]].min()
+    least = names.groupby(key, dropna=False, as_index=False, sort=False)[one.shown_columns[0]].min()
     most = names.groupby(key, dropna=False, as_index=False, sort=False)[list(names.columns[2:])].max()
     names = least.merge(most, on=key)
-    handle, *flags = one.told
-    shown, *called = _BESIDE[handle]
+    handle, *flags = one.shown_columns
+    shown, *called = _PLAYER_COLUMNS[handle]
     for flagged, name in zip(flags, called, strict=True):
         names[name] = (names[flagged] > 0).where(names[f"{flagged} known"] > 0)
     names = names.rename(columns={handle: shown})[[key, shown, *called]]
@@ -106,17 +109,17 @@ def _sortable(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hashable, Any]:
     kept = {name: int(value) for name, value in computed["kept"].fillna(0).iloc[0].items()}
-    omitted = computed["left out"].sort_values("left_out", ascending=False)
-    left_out: dict[str, int] = {}
-    for number, count in zip(omitted["left_out"], omitted["plies"], strict=True):
+    omitted = computed["left out"].sort_values("excluded", ascending=False)
+    excluded: dict[str, int] = {}
+    for number, count in zip(omitted["excluded"], omitted["plies"], strict=True):
         name, plies_out = (plies.reasons[int(number) - 1], count) if number else (plies.apart, count - kept["plies"])
         if plies_out:
-            left_out = {name: int(plies_out)} | left_out
+            excluded = {name: int(plies_out)} | excluded
     marks = {"seconds only": "coarse", "incomplete": "partly", "derived clock": "derived", "derived time": "computed"}
     return {
         "games": kept["games"],
         "plies": kept["plies"],
-        "left_out": left_out,
+        "left_out": excluded,
         "marked": {name: kept[of] for name, of in marks.items() if kept[of]},
     }
 

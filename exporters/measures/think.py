@@ -20,7 +20,7 @@ from exporters.measures.base import (
     collect,
     flag,
 )
-from exporters.measures.result import by_group, compute, in_unit, mean, precision, share, summary, told
+from exporters.measures.result import by_group, compute, in_unit, mean, precision, share, shown_columns, summary
 
 __all__ = ["DECIDES", "INSTANT_MS", "THINKS", "autocorrelation", "instant", "longest_thinks", "time_usage"]
 
@@ -29,7 +29,7 @@ THINKS = (NOT_PLAYED, UNTIMED, INFERRED, NO_TIME)
 INSTANT_MS = 100
 """The least that FICS and its descendants charge for a move: one that was made beforehand costs so much."""
 DECIDES = (nw.col("move_no") > 1) & (COARSE == 0)
-"""Whether a ply can tell if its move was made at once: it is charged, and printed in milliseconds."""
+"""Whether it is known if a move was made at once: it is charged, and printed in milliseconds."""
 
 _SHOWN_THINKS = (
     "server", "variant", "time_control", "mover", "opponent", "side", "move_no", "san", "phase", "clock_before_ms",
@@ -45,7 +45,7 @@ def time_usage(
 
     Args:
         plies: the ply frame. by: dimensions.
-        first_moves: False: leave out each side's first move, which is no think.
+        first_moves: False: exclude each side's first move, which is no think.
     Returns:
         A row a group: ``games``, ``plies``, ``total_ms``, ``share`` (of the whole table's time, 0 to 1), ``mean_ms``,
         ``median_ms``, ``p95_ms`` (nearest rank), ``longest_ms``, ``precision``.
@@ -56,14 +56,14 @@ def time_usage(
     table = by_group(source, table, found["games"]).rename(columns={"most_ms": "longest_ms"})
     table["share"] = share(table["total_ms"], table["total_ms"].sum())
     shown = "games plies total_ms share mean_ms median_ms p95_ms longest_ms precision"
-    return told(source, found, table, shown)
+    return shown_columns(source, found, table, shown)
 
 
 def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
     """The plies that took longest.
 
     Args:
-        plies: the ply frame. n: how many; all that took as long as the last of them are told too.
+        plies: the ply frame. n: how many; all that took as long as the last of them are included.
     Returns:
         The longest first: ``key``, ``ply``, ``server``, ``variant``, ``time_control``, ``mover``, ``opponent``,
         ``side``, ``move_no``, ``san``, ``phase``, ``clock_before_ms``, ``elapsed_ms``, ``lag_ms``, ``precision``.
@@ -75,14 +75,14 @@ def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
     least_ms = 0 if enough.empty else int(enough.iloc[0])
     longest = source.with_rows(source.rows.filter(nw.col("elapsed_ms") >= least_ms), "shorter")
     found = compute(longest, {"plies": longest.rows.select("key", "ply", *_SHOWN_THINKS)})
-    table = told(longest, found, found["plies"], " ".join(_SHOWN_THINKS), then=["key", "ply"])
+    table = shown_columns(longest, found, found["plies"], " ".join(_SHOWN_THINKS), then=["key", "ply"])
     return table.sort_values("elapsed_ms", ascending=False, kind="stable", ignore_index=True)
 
 
 def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = INSTANT_MS) -> pd.DataFrame:
     """Moves made at once, as premoves are: those that were charged the server's least, or nothing.
 
-    First moves (which are free) and plies with whole seconds (which cannot tell) are left out.
+    First moves (which are free) and plies with whole seconds (which are too coarse) are excluded.
 
     Args:
         plies: the ply frame. by: dimensions. limit_ms: a move is instant if it took no longer.
@@ -104,14 +104,14 @@ def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit
     table = by_group(source, found["sums"], found["games"])
     table["share"] = share(table["instant"], table["plies"])
     table["precision"] = precision(table["coarse"], table["known"])
-    return told(source, found, table, "games plies instant share at_zero at_limit precision")
+    return shown_columns(source, found, table, "games plies instant share at_zero at_limit precision")
 
 
 def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
     """Whether a long think follows a long one: Pearson's correlation of a side's think with its think before.
 
-    First moves, which are free, are no thinks. Plies with whole seconds are left out: among games of finer clocks they
-    would show which game was printed how, not how somebody thinks.
+    First moves, which are free, are no thinks. Plies with whole seconds are excluded: among games of finer clocks they
+    would show the precision of each game, not how a player thinks.
 
     Args:
         plies: the ply frame. by: dimensions.
@@ -145,7 +145,7 @@ def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",
     table["mean_ms"] = in_unit(mean(table["y"], table["pairs"]), table["coarse"])
     table["mean_before_ms"] = in_unit(mean(table["x"], table["pairs"]), table["coarse"])
     table["precision"] = precision(table["coarse"], table["known"])
-    return told(source, found, table, "games pairs mean_ms mean_before_ms correlation precision")
+    return shown_columns(source, found, table, "games pairs mean_ms mean_before_ms correlation precision")
 
 
 def _correlation(sums: pd.DataFrame) -> pd.Series[float]:

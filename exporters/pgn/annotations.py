@@ -36,15 +36,15 @@ __all__ = [
     "brace_text",
     "comment_of",
     "find_extras",
-    "said_in",
+    "chat_of",
     "thought_text",
-    "told_once",
+    "unique_lines",
 ]
 _Line = tuple[int, int]
 
 
-def told_once(game: Game) -> set[_Line]:
-    """The observation and number of every line beside the main ones; of those that several sources tell alike one.
+def unique_lines(game: Game) -> set[_Line]:
+    """The observation and number of every line beside the main ones; of equal lines in several sources one.
 
     It is that of the observation that gives plies of the main line, if there is one. A line that another source's line
     leaves is there for it.
@@ -53,11 +53,13 @@ def told_once(game: Game) -> set[_Line]:
     found: set[_Line] = set()
     known: set[object] = set()
     for index in sorted(range(len(game.observations)), key=lambda index: (index not in main, index)):
-        told: dict[int | None, object] = {}
+        lines_seen: dict[int | None, object] = {}
         parents = {line.number: line.parent for line in game.observations[index].lines}
         for line in game.observations[index].lines:
             moves = tuple(ply.san if ply.move is None else ply.move for ply in line.plies)
-            what = told[line.number] = None if line.parent is None else (told.get(line.parent), line.parent_ply, moves)
+            what = lines_seen[line.number] = (
+                None if line.parent is None else (lines_seen.get(line.parent), line.parent_ply, moves)
+            )
             if not game.merged_from or line.kind is not LineKind.TAKEBACK or what not in known:
                 number: int | None = line.number
                 while number is not None and (index, number) not in found:
@@ -78,7 +80,7 @@ class Annotation:
     items: list[Item] = field(default_factory=list)
 
     def add(self, event: GameEvent) -> None:
-        """Add what somebody said, or a saved game's mark or comment."""
+        """Add a chat line, or a saved game's NAG or comment."""
         if event.detail == "nag":
             self.nags.append(event.text)
         elif event.detail == "command":
@@ -88,8 +90,8 @@ class Annotation:
             self.items.append(Item(brace_text(words)))
 
 
-#: Line → ply → what is said there.
-_Said = dict[int, dict[int, Annotation]]
+#: Line → ply → chat and marks there.
+_Chat = dict[int, dict[int, Annotation]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,13 @@ def find_extras(
     """What to write between the moves of one part.
 
     A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move:
-    the line stands in a comment after the last one.
+    the line is written in a comment after the last one.
 
     Args:
         variations: taken-back plies too; those of examined games are part of what was shown, and always written.
         comments: chat too, and a saved game's own. engine: what engines thought of the moves.
         analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
-            as ``engine.analysis_that_counts`` chooses; None: nobody's.
+            as ``analysis_that_counts`` chooses; None: no analysis.
     """
     extras = Extras()
     number = 0
@@ -137,7 +139,7 @@ def find_extras(
         places = [(game.observations[part.observation], part.from_ply - 1, part.to_ply) for part in game.segments]
     once: set[tuple[int, int]] | None = None
     if game.merged_from and variations:
-        once = told_once(game)
+        once = unique_lines(game)
         places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
@@ -148,30 +150,30 @@ def find_extras(
             one, lines = counts
             thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
             extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
-        for ply, told in thoughts.items():
+        for ply, lines_seen in thoughts.items():
             if first < ply <= last:
                 extras.annotations.setdefault(ply, Annotation()).items += [
-                    Item(thought_text(thought)) for thought in told
+                    Item(thought_text(thought)) for thought in lines_seen
                 ]
     for index, (seen, low, high) in enumerate(places):
-        said = _said(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
-        left_out = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
+        chat = _chat_by_line(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
+        excluded = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
         bounds = max(low, first), min(high, last), last
-        _find_variations(seen, number, bounds, extras, variations, said, left_out)
+        _find_variations(seen, number, bounds, extras, variations, chat, excluded)
     if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
-        for event in _said_in_main(game):
+        for event in _chat_of_main_line(game):
             if event.ply >= first and (event.ply <= last or final or _has(part, event.ply)):
                 extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
     elif comments and part.beside is not None:
-        for line, event in said_in(game.observations[part.beside[0]]):
+        for line, event in chat_of(game.observations[part.beside[0]]):
             if line == number and (first <= event.ply <= last or _has(part, event.ply)):
                 extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
     return extras
 
 
-def said_in(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
-    """What people said during an observation, each with the line that it tells, else that of the board shown then."""
+def chat_of(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
+    """Chat during an observation, each with the line that it names, else that of the board shown then."""
     line = 0
     for event in seen.events:
         if event.kind is EventKind.EXAMINE and event.detail == "shown":
@@ -180,20 +182,20 @@ def said_in(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
             yield line if event.value is None else event.value, event
 
 
-def _said_in_main(game: Game) -> list[GameEvent]:
+def _chat_of_main_line(game: Game) -> list[GameEvent]:
     if game.kind is GameKind.PLAYED:
         return [event for event in game.events if event.kind is EventKind.CHAT and not event.value]
     main = {segment.observation for segment in game.segments} or {0}
-    return [event for index in sorted(main) for line, event in said_in(game.observations[index]) if line == 0]
+    return [event for index in sorted(main) for line, event in chat_of(game.observations[index]) if line == 0]
 
 
 def _has(part: PgnPart, ply: int) -> bool:
     return any(unproved.ply == ply for unproved in part.unproved)
 
 
-def _said(seen: Observation) -> _Said:
-    found: _Said = {}
-    for line, event in said_in(seen):
+def _chat_by_line(seen: Observation) -> _Chat:
+    found: _Chat = {}
+    for line, event in chat_of(seen):
         found.setdefault(line, {}).setdefault(event.ply, Annotation()).add(event)
     return found
 
@@ -204,8 +206,8 @@ def _find_variations(
     bounds: tuple[int, int, int],
     extras: Extras,
     taken_back: bool,
-    said: _Said,
-    left_out: set[int],
+    chat: _Chat,
+    excluded: set[int],
 ) -> None:
     low, high, last = bounds
     below: dict[int, list[PlyLine]] = {}
@@ -214,9 +216,9 @@ def _find_variations(
             below.setdefault(line.parent, []).append(line)
     for line in below.get(number, ()):
         at = line.parent_ply or 0
-        if line.number in left_out or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
+        if line.number in excluded or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
             continue
-        variation = _variation(line, below, said)
+        variation = _variation(line, below, chat)
         if not variation.plies:
             continue
         if at < last:
@@ -227,23 +229,23 @@ def _find_variations(
             extras.annotations.setdefault(last, Annotation()).items.append(Item(brace_text(f"{word}: {moves}")))
 
 
-def _variation(top: PlyLine, below: dict[int, list[PlyLine]], said: _Said) -> Variation:
+def _variation(top: PlyLine, below: dict[int, list[PlyLine]], chat: _Chat) -> Variation:
     """A line with those that leave it, by its number in ``below``, and theirs."""
-    found = _replayed(top, said)
+    found = _replayed(top, chat)
     waiting = [(top, found)]
     while waiting:
         above, variation = waiting.pop()
         numbers = {ply.ply for ply in variation.plies}
         for line in below.get(above.number, ()):
             if (at := (line.parent_ply or 0) + 1) in numbers:
-                child = _replayed(line, said)
+                child = _replayed(line, chat)
                 if child.plies:
                     variation.children.setdefault(at, []).append(child)
                     waiting.append((line, child))
     return found
 
 
-def _replayed(line: PlyLine, said: _Said) -> Variation:
+def _replayed(line: PlyLine, chat: _Chat) -> Variation:
     plies: list[Ply] = []
     expected = line.parent_ply or 0
     for ply in line.plies:
@@ -253,7 +255,7 @@ def _replayed(line: PlyLine, said: _Said) -> Variation:
         plies.append(ply)
     numbers = {ply.ply for ply in plies}
     return Variation(
-        plies, {}, {ply: annotation for ply, annotation in said.get(line.number, {}).items() if ply in numbers}
+        plies, {}, {ply: annotation for ply, annotation in chat.get(line.number, {}).items() if ply in numbers}
     )
 
 
@@ -281,10 +283,10 @@ class Item(NamedTuple):
 
 
 def brace_text(text: str) -> str:
-    """Any text as it can stand in a comment.
+    """Any text as PGN can hold it in a comment.
 
     PGN has no escape inside braces, so braces become parentheses. ``[%`` would be read as a command and ``%`` at the
-    start of a line as an escape line: neither can come from somebody's words.
+    start of a line as an escape line: neither can come from chat.
     """
     text = with_bars(" ".join(readable(text).translate(_BRACES).split()))
     return text.replace("[%", "[ %").replace(" %", GLUE + "%")

@@ -106,7 +106,7 @@ class PgnExporter:
         """Write games in their order.
 
         Returns:
-            The report; ``left_out`` counts plies that no proof allows to write as moves.
+            The report; ``excluded`` counts plies that no proof allows to write as moves.
         """
         text, write = self.game_text, out.write
         for game in games:
@@ -126,11 +126,11 @@ class PgnExporter:
         for part in parts:
             report.plies += part.count
             if part.unproved:
-                report.left_out["plies not proved"] += len(part.unproved)
+                report.excluded["plies not proved"] += len(part.unproved)
         if is_saved(game):
             options = self.options
             lichess = options.style == "lichess"
-            add_losses(report.left_out, game, clock=options.clock, fics=self._fics, lichess=lichess)
+            add_losses(report.excluded, game, clock=options.clock, fics=self._fics, lichess=lichess)
         one = self._fics_text if self._fics else self._default_text
         if len(parts) == 1:
             return one(game, parts[0], 1, 1, True)

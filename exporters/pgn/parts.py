@@ -35,8 +35,8 @@ __all__ = [
     "PgnPart",
     "cut_into_parts",
     "cut_line",
-    "fen_with_hands",
-    "hands_at",
+    "fen_with_holdings",
+    "printed_holdings",
     "is_chess_fen",
     "named_as",
     "parts_around",
@@ -94,7 +94,7 @@ def cut_into_parts(game: Game) -> list[PgnPart]:
     """The runs of the main line in order; at least one; only the first may be without plies."""
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
-    fen = game.start_fen if first is None else fen_with_hands(game, first)
+    fen = game.start_fen if first is None else fen_with_holdings(game, first)
     line = shown_line(game) or game.rows
     if (
         (fen is not None or game.start_ply == 0)
@@ -138,7 +138,7 @@ def cut_line(
                 part.unproved.append(ply)
                 follows = False
                 continue
-            part = PgnPart(fen_with_hands(game, before), before.ply, [])
+            part = PgnPart(fen_with_holdings(game, before), before.ply, [])
             parts.append(part)
             follows = True
         part.plies.append(ply)
@@ -151,7 +151,7 @@ def cut_line(
 def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
     """Whether only the pretty move was missing: the verbose one led legally from board to board.
 
-    A drop from a hand that nobody knows is no such ply: a reader could not play it.
+    A drop from unknown holdings is no such ply: a reader could not play it.
     """
     if "@" in ply.san:
         return False
@@ -159,15 +159,15 @@ def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
     return unproved and ply.move is not None and ply.ply not in anchors
 
 
-def fen_with_hands(game: Game, anchor: Anchor) -> str:
+def fen_with_holdings(game: Game, anchor: Anchor) -> str:
     """The anchor's FEN; in a drop game with the hands that were printed after its board, if it has none yet."""
     if game.variant not in _DROP_GAMES or "[" in anchor.fen:
         return anchor.fen
-    hands = hands_at(game, anchor.ply, anchor.offset)
-    if hands is None:
+    holdings = printed_holdings(game, anchor.ply, anchor.offset)
+    if holdings is None:
         return anchor.fen
     board, _, rest = anchor.fen.partition(" ")
-    return f"{board}[{hands[0].upper()}{hands[1].lower()}] {rest}"
+    return f"{board}[{holdings[0].upper()}{holdings[1].lower()}] {rest}"
 
 
 def is_chess_fen(fen: str) -> bool:
@@ -234,18 +234,18 @@ def _of_main(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
     first = min([anchor.ply for anchor in anchors.values()], default=0)
     start_ply = first if not plies or plies[0].ply > first else plies[0].ply - 1
     begin = anchors.get(start_ply)
-    return cut_line(game, plies, anchors, None if begin is None else fen_with_hands(game, begin), start_ply)
+    return cut_line(game, plies, anchors, None if begin is None else fen_with_holdings(game, begin), start_ply)
 
 
 def _of_variation(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
-    """What of a variation cannot stand in parentheses after the move that it replaces."""
+    """The parts of a variation that cannot be written in parentheses after the move that it replaces."""
     anchors = _anchors(seen, line.number)
     if not anchors or line.parent_ply is None:
         return []
     plies = line.plies
     begin = anchors.get(line.parent_ply)
     if begin is not None:
-        return cut_line(game, plies, anchors, fen_with_hands(game, begin), line.parent_ply)
+        return cut_line(game, plies, anchors, fen_with_holdings(game, begin), line.parent_ply)
     inside = 0
     while (
         inside < len(plies) and plies[inside].ply == line.parent_ply + 1 + inside and plies[inside].ply not in anchors
@@ -259,7 +259,7 @@ def _anchors(seen: Observation, line: int) -> dict[int, Anchor]:
     return {anchor.ply: anchor for anchor in seen.anchors if anchor.line == line}
 
 
-def hands_at(game: Game, ply: int, offset: int) -> tuple[str, str] | None:
+def printed_holdings(game: Game, ply: int, offset: int) -> tuple[str, str] | None:
     """White's and Black's letters from the first plain holdings line after the board at ``offset``, or None."""
     for seen in game.observations:
         if seen.offset <= offset <= seen.end_offset:

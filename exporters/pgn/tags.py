@@ -54,9 +54,9 @@ _ORDER = "QRBNP"
 def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]]:
     """The game and its parts as crazyhouse in which every move is legal.
 
-    In crazyhouse a piece comes into the hand of whoever takes it, in bughouse from the other board. So each part begins
-    with all the pieces in hand that are dropped in it, in the main line or in lines beside it; what is captured comes
-    on top and is not needed.
+    In crazyhouse a piece comes into the hand of the side that captures it, in bughouse from the other board. So each
+    part begins with all the pieces in hand that are dropped in it, in the main line or in other lines. Captured
+    pieces come on top and are not needed.
     """
     beside = Counter(
         (ply.white_moved, _dropped(ply.san))
@@ -65,30 +65,30 @@ def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]
         for ply in line.plies
         if "@" in ply.san
     )
-    found = [part if part.fen is None and part.start_ply else _with_hands(part, beside) for part in parts]
+    found = [part if part.fen is None and part.start_ply else _with_holdings(part, beside) for part in parts]
     return replace(game, variant="crazyhouse", start_fen=found[0].fen), found
 
 
-def _with_hands(part: PgnPart, beside: Counter[tuple[bool, str]]) -> PgnPart:
+def _with_holdings(part: PgnPart, beside: Counter[tuple[bool, str]]) -> PgnPart:
     placement, _, rest = (part.fen or _START).partition(" ")
     dropped = beside + Counter((ply.white_moved, _dropped(ply.san)) for ply in part.plies if "@" in ply.san)
-    hands = "".join(letter * dropped[True, letter] for letter in _ORDER)
-    hands += "".join(letter.lower() * dropped[False, letter] for letter in _ORDER)
-    return replace(part, fen=f"{placement.partition('[')[0]}[{hands}] {rest}", remark=_REMARK)
+    holdings = "".join(letter * dropped[True, letter] for letter in _ORDER)
+    holdings += "".join(letter.lower() * dropped[False, letter] for letter in _ORDER)
+    return replace(part, fen=f"{placement.partition('[')[0]}[{holdings}] {rest}", remark=_REMARK)
 
 
 def _dropped(san: str) -> str:
     return "P" if san[0] == "@" else san[0]
 
 
-#: A computed value of these is better than what stood there: an increment in milliseconds, a date with hyphens.
+#: A computed value of these is better than the saved one: an increment in milliseconds, a date with hyphens.
 _COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))
 #: Where the FICS archive has tags that a log does not know: after which of ours.
 _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
 
 
 def is_saved(game: Game) -> bool:
-    """Whether nothing but PGN tells of the game."""
+    """Whether all sources of the game are saved games."""
     return bool(game.observations) and all(seen.kind is ObservationKind.PGN for seen in game.observations)
 
 
@@ -109,51 +109,51 @@ def with_saved_tags(text: str, game: Game, saved: bool) -> str:
     Args:
         text: one tag pair a line; the last one stays the last.
     """
-    told = {event.detail: event.text for event in saved_tags(game)}
-    if not told:
+    values = {event.detail: event.text for event in saved_tags(game)}
+    if not values:
         return text
     lines = tag_lines(text)
     names = [line[1 : line.index(" ")] for line in lines]
     out = []
     for name, line in zip(names, lines, strict=True):
         unknown = line.endswith(('"?"]\n', '"????.??.??"]\n'))
-        replaced = saved and name in told and (unknown or name not in _COMPUTED)
-        out.append(tag(name, told[name]) if replaced else line)
-    out[-1:-1] = [tag(name, text) for name, text in told.items() if name not in names]
+        replaced = saved and name in values and (unknown or name not in _COMPUTED)
+        out.append(tag(name, values[name]) if replaced else line)
+    out[-1:-1] = [tag(name, text) for name, text in values.items() if name not in names]
     return "".join(out)
 
 
 def with_fics_tags(text: str, game: Game) -> str:
     """The FICS style's tag pairs, and those of its PGN that the FICS archive has, where it has them."""
-    told = saved_tags(game)
-    if not told:
+    pairs = saved_tags(game)
+    if not pairs:
         return text
     out = []
     for line in tag_lines(text):
         wanted = _FICS.get(line[1 : line.index(" ")], ())
-        out += [line, *(tag(event.detail, event.text) for event in told if event.detail in wanted)]
+        out += [line, *(tag(event.detail, event.text) for event in pairs if event.detail in wanted)]
     return "".join(out)
 
 
-def add_losses(left_out: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:
+def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:
     """Count what the text of a saved game does not say, though its PGN did."""
     clk, emt, lag = (not fics and "clk" in clock), (bool(clock) if fics else "emt" in clock), "lag" in clock
     for ply in game.plies:
         clock_ms = ply.clock_ms
         derived = ply.precision_code in CLOCK_DERIVED
         if clock_ms is not None and not derived and not clk:
-            left_out["clocks"] += 1
+            excluded["clocks"] += 1
         if clock_ms is not None and clk and lichess and (clock_ms % 1000 or clock_ms < 0):
-            left_out["clocks cut to whole seconds"] += 1
+            excluded["clocks cut to whole seconds"] += 1
         printed = ply.elapsed_ms is not None and ply.precision_code not in ELAPSED_DERIVED
         if printed and (not emt or lichess):
-            left_out["elapsed times"] += 1
+            excluded["elapsed times"] += 1
         if ply.lag_ms is not None and (not lag or fics or lichess):
-            left_out["lags"] += 1
+            excluded["lags"] += 1
     if fics:
         kept = {name for names in _FICS.values() for name in names}
-        left_out["tags"] += sum(event.detail not in kept | {"Event", "Site"} for event in saved_tags(game))
-        left_out += Counter()
+        excluded["tags"] += sum(event.detail not in kept | {"Event", "Site"} for event in saved_tags(game))
+        excluded += Counter()
 
 
 KEY_TAG = "RecorderKey"
@@ -291,23 +291,23 @@ def _annotated(text: str, annotator: str | None) -> str:
     begin, name = '[Annotator "', ours[len('[Annotator "') : -len('"]\n')]
     for place, line in enumerate(lines):
         if line.startswith(begin):
-            told = line[len(begin) : -len('"]\n')]
-            if name not in told.split("; "):
-                lines[place] = f'{begin}{told}; {name}"]\n'
+            value = line[len(begin) : -len('"]\n')]
+            if name not in value.split("; "):
+                lines[place] = f'{begin}{value}; {name}"]\n'
             return "".join([*lines, last])
     return "".join([*lines, ours, last])
 
 
 def event_name(game: Game) -> str:
-    """``FICS rated blitz game``; words that are not known are left out.
+    """``FICS rated blitz game``; unknown words are omitted.
 
     ``FICS examined game``: what boards say of an examination's rating and speed is not about the game that it shows.
     """
     family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
     if game.kind is not GameKind.PLAYED:
-        return " ".join(word for word in (family, "examined", _told_variant(game), "game") if word)
+        return " ".join(word for word in (family, "examined", _printed_variant(game), "game") if word)
     rated = None if game.rated is None else "rated" if game.rated else "unrated"
-    return " ".join(word for word in (family, rated, game.category or _told_variant(game), "game") if word)
+    return " ".join(word for word in (family, rated, game.category or _printed_variant(game), "game") if word)
 
 
 def variant_name(game: Game) -> str | None:
@@ -315,7 +315,7 @@ def variant_name(game: Game) -> str | None:
     return pgn_variant(game.variant)
 
 
-def _told_variant(game: Game) -> str | None:
+def _printed_variant(game: Game) -> str | None:
     return None if game.variant in (None, "chess") else game.variant
 
 
@@ -326,17 +326,17 @@ def _fics_site(game: Game) -> str:
 
 def _time_control(game: Game) -> list[str]:
     white, black = _control(*control_of(game, True)), _control(*control_of(game, False))
-    if white == black == "?" and (told := _told_control(game)) is not None:
-        white = black = told
+    if white == black == "?" and (control := _printed_control(game)) is not None:
+        white = black = control
     if white == black:
         return [f'[TimeControl "{white}"]\n']
     return [f'[TimeControl "?"]\n[WhiteTimeControl "{white}"]\n[BlackTimeControl "{black}"]\n']
 
 
-def _told_control(game: Game) -> str | None:
-    """A control of several periods and the like, as an engine's interface or ICC told it; None: in other words."""
-    told = (event.text for event in game.events if event.kind is EventKind.NOTICE and event.detail == "time-control")
-    text = next(told, "")
+def _printed_control(game: Game) -> str | None:
+    """A control of several periods and the like, as xboard or ICC printed it; None: in other words."""
+    texts = (event.text for event in game.events if event.kind is EventKind.NOTICE and event.detail == "time-control")
+    text = next(texts, "")
     return text if _PGN_CONTROL.fullmatch(text) else None
 
 

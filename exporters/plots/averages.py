@@ -55,7 +55,7 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     Returns:
         ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``,
         ``median_ms``, ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in
-        ``attrs`` ``games``, ``plies``, ``left_out``, ``base_s`` (all that there are).
+        ``attrs`` ``games``, ``plies``, ``excluded``, ``base_s`` (all that there are).
     Raises:
         ExportError: no clock is known.
     """
@@ -184,14 +184,14 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
 
     Returns:
         ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of
-        those moves), ``left_out``.
+        those moves), ``excluded``.
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    told = _telling(moves_of(plies, player), move)
-    if told.empty:
+    chosen = _decisive(moves_of(plies, player), move)
+    if chosen.empty:
         raise ExportError(f"No data: no game in this selection reached move {move}.")
-    table = clock_lead(told, moves=[move], edges_percent=_LEADS)
+    table = clock_lead(chosen, moves=[move], edges_percent=_LEADS)
     if table.empty:
         raise ExportError(f"No data: no game with a result and both clocks reached move {move}.")
     begins = table["lead_from_percent"].astype("object").where(table["lead_from_percent"].notna(), None)
@@ -201,12 +201,12 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
         sides, score = classes.get(edge, (0, float("nan")))
         rows.append((" ".join(word.split()), number, int(sides), float(score)))
     shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
-    left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
-    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "left_out": left_out}
+    excluded = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
+    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "left_out": excluded}
     return shown
 
 
-def _telling(plies: pd.DataFrame, move: int) -> pd.DataFrame:
+def _decisive(plies: pd.DataFrame, move: int) -> pd.DataFrame:
     """The plies that show a lead after both sides' move: Black's, and White's next one with the clocks before it."""
     white = plies["side"].eq("white")
     return plies[(white & plies["move_no"].eq(move + 1)) | (~white & plies["move_no"].eq(move))]
@@ -254,7 +254,7 @@ def score_by_lead(
     if titles:
         add_titles(ax, look, *headline(plies, player, f"Score by clock lead at move {move}"))
     if footer:
-        shown = _with(_telling(moves_of(plies, player), move), table.attrs)
+        shown = _with(_decisive(moves_of(plies, player), move), table.attrs)
         add_footer(ax, look, footer_text(shown, "n: sides of games"), drop=12)
     return ax
 

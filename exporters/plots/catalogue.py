@@ -114,11 +114,11 @@ def _say(ax: Axes, look: Theme, sentence: str) -> None:
 
 
 class PlotOptions(NamedTuple):
-    """What somebody may want of a picture.
+    """Options of a picture.
 
     Attributes:
         player: whose moves it is about. theme: ``light`` or ``dark``. size: in inches; None: the picture's own.
-        chat: mark kibitzes in a race. move: at which move the lead on the clock is told.
+        chat: mark kibitzes in a race. move: after which move the lead on the clock is measured.
     """
 
     player: str | None = None

@@ -69,16 +69,16 @@ def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Rows of the ply frame with two columns more: ``chances`` (White's, in thousandths, of the evaluation after the
-        move) and ``trouble`` (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``left_out``.
+        move) and ``trouble`` (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``excluded``.
     Raises:
-        ExportError: there is not one game, or nobody evaluated it.
+        ExportError: there is not one game, or it has no evaluations.
     """
     only_game(plies, "evaluation")
     mate = plies["eval_after_mate"]
     bound = pd.Series(np.where(mate.fillna(0) >= 0, BOUND_CP, -BOUND_CP), index=plies.index, dtype="Int64")
-    told = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
+    shown = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
     trouble = nw.from_native(plies, eager_only=True).select(trouble=TIME_TROUBLE)["trouble"].to_native()
-    drawn = usable(plies.assign(evaluation=told, trouble=trouble.fillna(False)), "evaluation")
+    drawn = usable(plies.assign(evaluation=shown, trouble=trouble.fillna(False)), "evaluation")
     sign = np.where(drawn["side"].eq("white"), 1, -1)
     chances = np.array(CHANCES)[sign * drawn["evaluation"].to_numpy(dtype=np.int64) + BOUND_CP]
     found = drawn.assign(chances=chances).drop(columns="evaluation")
@@ -105,7 +105,7 @@ def evaluation_course(
     Returns:
         The axes. The point of half-move 17 has the gid ``ply-17``.
     Raises:
-        ExportError: there is not one game, or nobody evaluated it.
+        ExportError: there is not one game, or it has no evaluations.
     """
     drawn = evaluated_moves(plies)
     look = theme_of(theme)
@@ -155,7 +155,7 @@ def _judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
     loss = numbers(own["loss_permille"])
     moves = (numbers(own["ply"]) + 1) / 2
     chances = numbers(own["chances"])
-    told = []
+    shown = []
     for kind, kinds, least, below, marker, size in _KINDS:
         those = (loss >= least) & (loss < below)
         for at, value, ply in zip(moves[those], chances[those], own["ply"][those], strict=True):
@@ -164,13 +164,13 @@ def _judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
             point.set_gid(f"{kind}-{ply}")
             ax.add_artist(point)
         count = int(those.sum())
-        told.append(f"{count} {kind if count == 1 else kinds}")
+        shown.append(f"{count} {kind if count == 1 else kinds}")
     short = own["trouble"].to_numpy(dtype=bool)
     bottom = 1 - _RUG if side == "white" else 0.0
     ax.bar(
         moves[short], _RUG, width=0.5, bottom=bottom, color=look.mark, linewidth=0, transform=ax.get_xaxis_transform()
     )
-    return ", ".join(told)
+    return ", ".join(shown)
 
 
 def _marker(shape: str, size: float, colour: str) -> Line2D:
@@ -194,7 +194,7 @@ def evaluation_sheet(
     Args:
         plies, events, theme: as for ``clock_race``. size: in inches.
     Raises:
-        ExportError: there is not one game, or nobody evaluated it.
+        ExportError: there is not one game, or it has no evaluations.
     """
     figure = new_figure(theme, size)
     timed = plies["clock_after_ms"].notna().any() and not plies["time_control"].eq("-").all()
@@ -218,11 +218,11 @@ def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clo
     """
     measure = measures.loss_by_clock if by == "clock" else measures.loss_by_think
     table = measure(moves_of(plies, player))
-    left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
+    excluded = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
     if table.empty:
-        why = ", ".join(f"{count:,} plies {reason}" for reason, count in left_out.items())
+        why = ", ".join(f"{count:,} plies {reason}" for reason, count in excluded.items())
         raise ExportError(f"No data: {f'excluded: {why}' if why else 'no game in this selection has a known move'}.")
-    table.attrs["left_out"] = left_out
+    table.attrs["left_out"] = excluded
     return table
 
 

@@ -70,10 +70,10 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
 
 
 def svg_text(figure: Figure, prefix: str = "") -> str:
-    """A figure as an ``<svg>`` element to stand in an HTML page.
+    """A figure as an ``<svg>`` element for an HTML page.
 
     Args:
-        prefix: is put before every id in it, so that several pictures can stand in one page; the gid ``ply-17``
+        prefix: is put before every id in it, so that one page can have several pictures; the gid ``ply-17``
             becomes ``race-ply-17`` with the prefix ``race-``. Letters, digits, ``-`` and ``_``.
     Raises:
         ValueError: the prefix has other characters.
@@ -84,7 +84,7 @@ def svg_text(figure: Figure, prefix: str = "") -> str:
     write_picture(figure, buffer, "svg")
     text = buffer.getvalue().decode("utf-8")
     element = text[text.index("<svg") :]
-    # Only inside tags: somebody's words may look like an id.
+    # Only inside tags: text may look like an id.
     return _ELEMENT.sub(lambda tag: _NAMED.sub(rf"\g<1>{prefix}", tag[0]), element) if prefix else element
 
 
@@ -123,7 +123,7 @@ class _Shown(Figure):
 
 
 def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5.0)) -> Figure:
-    """An empty figure that belongs to nobody: pyplot does not know it, and no window shows it.
+    """An empty figure that pyplot does not know, so no window shows it.
 
     Args:
         size: width and height in inches.

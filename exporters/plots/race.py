@@ -85,7 +85,7 @@ _MANY_POINTS = 120
 
 
 def marks_of(events: pd.DataFrame | None, *, chat: bool = False) -> list[Mark]:
-    """What of a game's events stands in a clock race: takebacks, added time, pauses, flags, lost connections.
+    """The events of a game that a clock race shows: takebacks, added time, pauses, flags, lost connections.
 
     Args:
         events: the event frame of one game, or None.
@@ -152,8 +152,8 @@ def clock_race(
         ax: where to draw; None: axes of a new figure.
         theme: ``light`` or ``dark``.
         chat: mark kibitzes, too.
-        titles: title and subtitle; False where something around the axes tells what they show.
-        footer: how many games and plies are drawn, and what was left out and why.
+        titles: title and subtitle; False where something around the axes names their content.
+        footer: how many games and plies are drawn, and what was excluded and why.
     Returns:
         The axes. The point of half-move 17 has the gid ``ply-17``, the marks ``event-0`` …
     Raises:
@@ -281,7 +281,7 @@ def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -
 
 
 def _shade_gaps(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[Patch]:
-    """Shade the moves that nobody saw."""
+    """Shade the moves that no source recorded."""
     known = sorted(plies["ply"].astype(int))
     holes = [(before, after) for before, after in pairwise(known) if after > before + 1]
     for before, after in holes:

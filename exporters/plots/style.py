@@ -124,7 +124,7 @@ def theme_of(theme: str | Theme) -> Theme:
 
 
 def dress(ax: Axes, theme: Theme, *, grid: Literal["both", "x", "y"] | None = "y") -> None:
-    """Give axes the theme's colours and take away the lines that tell nothing."""
+    """Give axes the theme's colours and remove the lines without information."""
     ax.set_facecolor(theme.background)
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
@@ -140,7 +140,7 @@ def dress(ax: Axes, theme: Theme, *, grid: Literal["both", "x", "y"] | None = "y
 
 
 def plain(text: object, longest: int = _LONGEST_WORD) -> str:
-    """Foreign words as they may be drawn: on one line, without control characters, the middle left out if too long."""
+    """Foreign words as they may be drawn: on one line, without control characters, the middle omitted if too long."""
     drawn = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text))
     if len(drawn) <= longest:
         return drawn
@@ -237,7 +237,7 @@ def add_legend(
             borderpad=0,
             labelspacing=0.35,
         )
-        # Set afterwards: a label that begins with an underscore would be left out, one with dollars be mathematics.
+        # Set afterwards: matplotlib omits labels that begin with an underscore, and reads dollars as mathematics.
         for text, label in zip(legend.get_texts(), labels, strict=True):
             text.set_parse_math(False)
             text.set_text(label)
@@ -257,7 +257,7 @@ def _columns(labels: Sequence[str], width: float) -> int:
 
 
 def add_footer(ax: Axes, theme: Theme, footer: str, *, drop: float = 0.0) -> None:
-    """A small line below the axes: how much was drawn, and what was left out and why.
+    """A small line below the axes: how much was drawn, and what was excluded and why.
 
     Args:
         drop: points of what else stands below the axes besides usual tick labels and the axis label.

@@ -120,7 +120,7 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
 
     Returns:
         ``phase``, ``think`` (the class), ``plies``, ``share`` (of the phase's moves), ``phase_plies``, ``median_ms``,
-        ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``left_out``.
+        ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
     Raises:
         ExportError: no time is known.
     """
@@ -133,8 +133,8 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
     )
     rows = []
     for phase in (*PHASES, _UNKNOWN):
-        told = drawn["phase"].isna() if phase == _UNKNOWN else drawn["phase"].eq(phase).fillna(False)
-        inside = told.to_numpy(dtype=bool)
+        of_phase = drawn["phase"].isna() if phase == _UNKNOWN else drawn["phase"].eq(phase).fillna(False)
+        inside = of_phase.to_numpy(dtype=bool)
         count = int(inside.sum())
         if not count:
             continue
@@ -158,7 +158,7 @@ def think_times(
 ) -> Axes:
     """How the think times of each phase are distributed: the share of its moves in each class of times.
 
-    A side's first move is no think and left out. If any time was printed in whole seconds, no class is
+    A side's first move is no think and is excluded. If any time was printed in whole seconds, no class is
     finer than one.
 
     Args:
@@ -217,7 +217,7 @@ def heatmap_cells(plies: pd.DataFrame, player: str | None = None) -> pd.DataFram
 
     Returns:
         ``move_from``, ``move_to`` (a column's move numbers), ``think`` (the class), ``think_no``, ``plies``; in
-        ``attrs`` ``games``, ``plies``, ``left_out``, ``labels``, ``columns`` (a column's width in moves).
+        ``attrs`` ``games``, ``plies``, ``excluded``, ``labels``, ``columns`` (a column's width in moves).
     Raises:
         ExportError: no time is known.
     """

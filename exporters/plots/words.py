@@ -1,4 +1,4 @@
-"""What is drawn and what is left out, in words: titles, subtitles, footers, and the rows that count."""
+"""What is drawn and what is excluded, in words: titles, subtitles, footers, and the rows that count."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def moves_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
     """The moves of one player, whatever the case of the handle; all moves for None.
 
     Raises:
-        ExportError: several guests had this handle: nobody knows whether they were one person.
+        ExportError: several guests, maybe different people, had this handle.
     """
     return plies if player is None else plies[plies["mover_id"].isin(choose_player(plies, player).identities)]
 
@@ -71,37 +71,37 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
     """The rows whose ``column`` is known.
 
     Args:
-        clocks: leave out untimed games. thinks: leave out these and each side's first move, which is no think: the
+        clocks: exclude untimed games. thinks: exclude these and each side's first move, which is no think: the
             rule of ``exporters.measures.time_usage`` without first moves.
     Returns:
-        The rows, with ``attrs`` ``games``, ``plies`` and ``left_out`` (reason → plies).
+        The rows, with ``attrs`` ``games``, ``plies`` and ``excluded`` (reason → plies).
     Raises:
-        ExportError: there are none; the sentence tells why.
+        ExportError: there are none; the message has the reason.
     """
-    left_out: dict[str, int] = {}
+    excluded: dict[str, int] = {}
     kept = plies
 
-    def leave_out(reason: str, which: Any) -> None:
+    def exclude(reason: str, which: Any) -> None:
         nonlocal kept
         count = int(which.sum())
         if count:
-            left_out[reason] = count
+            excluded[reason] = count
             kept = kept[~which]
 
     if clocks or thinks:
-        leave_out("of untimed games", kept["time_control"].eq("-").fillna(False).astype(bool))
-    leave_out("of examined games", kept["kind"].ne("played").fillna(False).astype(bool))
+        exclude("of untimed games", kept["time_control"].eq("-").fillna(False).astype(bool))
+    exclude("of examined games", kept["kind"].ne("played").fillna(False).astype(bool))
     unknown = kept[column].isna()
-    measured = thinks or column == "lag_ms"  # the measures of these leave out all that nobody saw
-    leave_out("inferred", (unknown | measured) & kept["origin"].eq("inferred").fillna(False).astype(bool))
-    leave_out(f"without a known {_MEANING[column]}", kept[column].isna())
+    measured = thinks or column == "lag_ms"  # the measures of these exclude inferred plies
+    exclude("inferred", (unknown | measured) & kept["origin"].eq("inferred").fillna(False).astype(bool))
+    exclude(f"without a known {_MEANING[column]}", kept[column].isna())
     if thinks:
-        leave_out("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
+        exclude("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
     if kept.empty:
-        why = f" ({_counted(left_out)})" if left_out else ": no game with a known move was chosen"
+        why = f" ({_counted(excluded)})" if excluded else ": no game with a known move was chosen"
         raise ExportError(f"No data{why}.")
     kept = kept.copy(deep=False)
-    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "left_out": left_out}
+    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "left_out": excluded}
     return kept
 
 
@@ -123,8 +123,8 @@ def counted(plies: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
     return found.astype("Int64").reset_index()
 
 
-def _counted(left_out: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {'ply' if count == 1 else 'plies'} {reason}" for reason, count in left_out.items())
+def _counted(excluded: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {'ply' if count == 1 else 'plies'} {reason}" for reason, count in excluded.items())
 
 
 def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
@@ -133,11 +133,11 @@ def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
     games, plies = attrs["games"], attrs["plies"]
     parts = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'}"]
     parts += [f"excluded: {_counted(attrs['left_out'])}"] if attrs["left_out"] else ["nothing excluded"]
-    going_on = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
-    in_progress = drawn.loc[going_on, "key"].nunique()
+    is_in_progress = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
+    in_progress = drawn.loc[is_in_progress, "key"].nunique()
     if in_progress:
         parts.append("the game is in progress" if games == 1 else f"in progress: {in_progress:,}")
-    incomplete = drawn.loc[~going_on & ~drawn["complete"].fillna(False).astype(bool), "key"].nunique()
+    incomplete = drawn.loc[~is_in_progress & ~drawn["complete"].fillna(False).astype(bool), "key"].nunique()
     if incomplete:
         parts.append("the game is not complete" if games == 1 else f"{incomplete:,} games are not complete")
     seconds = whole_seconds(drawn)
@@ -256,17 +256,17 @@ def _kind(plies: pd.DataFrame) -> list[str]:
 
 
 def _control(plies: pd.DataFrame) -> str:
-    told: list[str] = []
+    controls: list[str] = []
     for side in ("white", "black"):
         own = plies[plies["side"] == side]
         base, increment = one(own["base_s"]), one(own["increment_s"])
         if base is not None and increment is not None:
-            told.append(_control_text(int(base), int(increment)))
-    if not told:
+            controls.append(_control_text(int(base), int(increment)))
+    if not controls:
         return "time control unknown"
-    if len(set(told)) == 1:
-        return told[0]
-    return f"White {told[0]}, Black {told[1]}"
+    if len(set(controls)) == 1:
+        return controls[0]
+    return f"White {controls[0]}, Black {controls[1]}"
 
 
 def _control_text(base_s: int, increment_s: int) -> str:

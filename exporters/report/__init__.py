@@ -1,1 +1,1 @@
-"""Reports for a browser: one self-contained HTML file each, inert whatever stands in a log."""
+"""Reports for a browser: one self-contained HTML file each, inert whatever a log contains."""

@@ -51,7 +51,7 @@ def harmless(svg: str) -> ElementTree.Element:
 
 
 def serialise(element: ElementTree.Element) -> Markup:
-    """The drawing as it stands in a page."""
+    """The drawing as a page contains it."""
     return trusted(ElementTree.tostring(element, encoding="unicode", short_empty_elements=True))
 
 
@@ -120,7 +120,7 @@ def _corner(square: str, white_below: bool) -> tuple[int, int]:
 
 def _clean(element: ElementTree.Element) -> ElementTree.Element:
     made = ElementTree.Element(_local(element.tag), dict(_attributes(element)))
-    made.text, made.tail = _text(element.text), None  # handles stand in pictures, too
+    made.text, made.tail = _text(element.text), None  # pictures contain handles, too
     for child in element:
         if isinstance(child.tag, str) and _local(child.tag) not in _LEFT_OUT:
             made.append(_clean(child))
@@ -132,9 +132,9 @@ def _attributes(element: ElementTree.Element) -> Iterator[tuple[str, str]]:
         name = _local(name)
         if name == "style":
             for declaration in value.split(";"):
-                key, _, told = declaration.partition(":")
-                if told.strip():
-                    yield key.strip(), told.strip()
+                key, _, setting = declaration.partition(":")
+                if setting.strip():
+                    yield key.strip(), setting.strip()
         elif name == "href":
             if _OURS.fullmatch(value):
                 yield name, value
@@ -161,7 +161,7 @@ _Draw = Callable[..., Any]
 
 
 class Chart(NamedTuple):
-    """A picture as it stands in the page. ``board``: which one it is about; None: both. ``wide``: alone in its row."""
+    """A picture as the page contains it. ``board``: which one it is about; None: both. ``wide``: alone in its row."""
 
     heading: str
     board: int | None
@@ -208,7 +208,7 @@ def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], s
 
 
 def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:
-    """What can be drawn of these; what has nothing to show is left out."""
+    """The pictures of these that have something to show."""
     colours: dict[tuple[str, str, str], str] = {}
     found = []
     for number, (heading, board, draw) in enumerate(wanted):
@@ -229,10 +229,10 @@ def _wanted(
         yield "All four clocks", None, _drawing(pictures.bughouse_clocks, plies)
     for board, key in enumerate(keys):
         own = plies[plies["key"] == key]
-        told = None if events is None else events[events["key"] == key]
+        setting = None if events is None else events[events["key"] == key]
         letter = f", board {'AB'[board]}" if len(keys) > 1 else ""
         if len(keys) == 1:
-            yield "Clock race", board, _drawing(pictures.clock_race, own, told)
+            yield "Clock race", board, _drawing(pictures.clock_race, own, setting)
         if own[["eval_after_cp", "eval_after_mate"]].notna().any(axis=None):
             yield f"Evaluation{letter}", board, _drawing(pictures.evaluation_course, own)
         if (own["elapsed_ms"] > 0).any():
@@ -288,14 +288,14 @@ def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str
 
 
 def _footer(drawn: ElementTree.Element, prefix: str) -> Iterator[str]:
-    """What a picture says about its games in small print: how many, and what was left out."""
+    """A picture's footer: how many games it shows, and what was excluded."""
     for element in drawn.iter():
         if element.get("id") == f"{prefix}footer":
             yield " ".join("".join(element.itertext()).split())
 
 
 def _name_moves(drawn: ElementTree.Element, prefix: str) -> None:
-    """Moves are told by data attributes, and no name stays that nothing refers to: they would be many."""
+    """Data attributes name the moves; ids that nothing refers to are removed, as there would be many."""
     used = {
         target
         for element in drawn.iter()

@@ -50,7 +50,7 @@ class EventWords(NamedTuple):
 
 
 _GAME_NO = re.compile(r"Game [0-9]+: ")
-_UNTOLD_EXAMINE = frozenset(("shown", "forward", "backward", "move", "commit", "revert"))
+_HIDDEN_EXAMINE = frozenset(("shown", "forward", "backward", "move", "commit", "revert"))
 _RELATIONS = {
     -3: "an isolated position",
     -2: "observed while it was examined",
@@ -94,7 +94,7 @@ def event_words(event: GameEvent, exact: bool) -> EventWords | None:
         return EventWords("notice", None, "", f"The names changed: {event.text}")
     if kind is EventKind.FEED and detail != "log ends here":  # the result's row says it
         return EventWords("gap", None, "", _FEEDS.get(detail, event.text or f"{detail.capitalize()}."))
-    if kind is EventKind.EXAMINE and detail not in _UNTOLD_EXAMINE and event.text:
+    if kind is EventKind.EXAMINE and detail not in _HIDDEN_EXAMINE and event.text:
         return EventWords("notice", None, "", event.text)
     return None
 
@@ -218,13 +218,13 @@ _BASES = {
 
 
 def _has_arrival(game: Game) -> bool:
-    """Whether a line of the game has a time of its own: a move list tells a date, and no arrival."""
+    """Whether a line of the game has a time of its own: a move list has a date, but no arrival times."""
     plies = (ply for seen in game.observations for line in seen.lines for ply in line.plies)
     return any(ply.at_ms is not None for ply in plies) or any(event.at_ms is not None for event in game.events)
 
 
 def provenance(game: Game, in_progress: bool) -> list[str]:
-    """Which logs tell the game, who recorded them, what is missing and what was put together; a sentence each."""
+    """Which logs contain the game, who recorded them, what is missing and what was put together; a sentence each."""
     found = []
     seen_names: dict[str, list[str]] = {}
     for seen in game.observations:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exporters.boards import Hands, hands_in_match, write_placement
+from exporters.boards import BothHoldings, match_holdings, write_placement
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
 from exporters.evaluations import score_text, thoughts_by_ply
@@ -101,8 +101,8 @@ def _state(game: Game, state: ReportPosition) -> dict[str, Any]:
     if not is_untimed(game):
         found["clocks"] = [state.white_clock_ms, state.black_clock_ms]
         found["exact"] = is_exact(move) if move is not None else _first_exact(game)
-    if state.hands != (None, None):
-        found["hands"] = list(state.hands)
+    if state.holdings != (None, None):
+        found["hands"] = list(state.holdings)
     return found
 
 
@@ -144,7 +144,7 @@ def _showing(one: Showing, state: int) -> dict[str, Any]:
 
 
 def is_untimed(game: Game) -> bool:
-    """Whether nobody had a clock."""
+    """Whether the game had no clocks."""
     return game.base_s == 0 and not game.increment_s
 
 
@@ -161,7 +161,7 @@ def marked(move: Ply | None) -> tuple[str, ...]:
     return (move.uci[2:4],) if move.uci[1] == "@" else (move.uci[:2], move.uci[2:4])
 
 
-_HANDS = "The file tells no pieces in hand: they follow from the captures and drops of both boards."
+_HOLDINGS = "The file tells no pieces in hand: they follow from the captures and drops of both boards."
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
 
 
@@ -189,12 +189,16 @@ def game_report(
         ExportError: what it needs is not installed.
     """
     games = [game] if match is None else [match.a, match.b]
-    told = [*anomalies, *[()] * len(games)]
-    hands: dict[str, dict[int, Hands]] = {} if match is None else hands_in_match(match)
+    anomalies_of = [*anomalies, *[()] * len(games)]
+    holdings: dict[str, dict[int, BothHoldings]] = {} if match is None else match_holdings(match)
     boards = [
         # Partners sit side by side: the second board is seen from the other side.
         PlaybackBoard(
-            "" if match is None else "AB"[number], one, Course(one, hands.get("AB"[number])), number == 1, told[number]
+            "" if match is None else "AB"[number],
+            one,
+            Course(one, holdings.get("AB"[number])),
+            number == 1,
+            anomalies_of[number],
         )
         for number, one in enumerate(games)
     ]
@@ -215,7 +219,7 @@ def game_report(
                 number,
                 shown,
                 gives[board.letter],
-                bool(hands.get(board.letter)),
+                bool(holdings.get(board.letter)),
                 board.game.key in in_progress,
             )
             for number, board in enumerate(boards)
@@ -283,7 +287,7 @@ def _board_values(
     number: int,
     shown: Playback,
     gives: Mapping[int, str],
-    concluded_hands: bool,
+    derived_holdings: bool,
     in_progress: bool,
 ) -> dict[str, Any]:
     game, course = board.game, board.course
@@ -302,7 +306,7 @@ def _board_values(
         "flipped": board.flipped,
         "drawn": drawn,
         "timed": _has_clocks(board),
-        "hands": any(state.hands != (None, None) for state in course.main),
+        "hands": any(state.holdings != (None, None) for state in course.main),
         "first": draw_board(first.board, white_below=not board.flipped),
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
@@ -314,7 +318,7 @@ def _board_values(
         "about": about(game, in_progress),
         "clocks": [] if is_untimed(game) else _clock_rows(game),
         "clock_words": clock_words(game),
-        "proof": [*proof_words(game), *([_HANDS] if concluded_hands else [])],
+        "proof": [*proof_words(game), *([_HOLDINGS] if derived_holdings else [])],
         "provenance": provenance(game, in_progress),
         "anomalies": list(anomaly_words(board.anomalies)),
         "links": [
@@ -339,7 +343,7 @@ def _player(player: Player) -> dict[str, Any]:
 
 
 def _clock_rows(game: Game) -> list[dict[str, Any]]:
-    """White's row and Black's: times and clocks, or clocks alone where no times are told (BPGN)."""
+    """White's row and Black's: times and clocks, or clocks alone where there are no times (BPGN)."""
     timed = {side.side: _clock_row(side) for side in side_clocks(game)}
     rows = []
     for white, side in ((True, "white"), (False, "black")):
@@ -388,8 +392,8 @@ def _clock_row(side: SideClocks) -> dict[str, Any]:
 
 def _has_clocks(board: PlaybackBoard) -> bool:
     moves = [state.move for state in board.course.main if state.move is not None]
-    told = any(move.white_clock_ms is not None or move.black_clock_ms is not None for move in moves)
-    return told and not is_untimed(board.game)
+    anomalies_of = any(move.white_clock_ms is not None or move.black_clock_ms is not None for move in moves)
+    return anomalies_of and not is_untimed(board.game)
 
 
 def _pgn_lines(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) -> list[str]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_GAMES", "index_report"]
 
 MOST_GAMES = 2000
-"""How many games the page lists unless somebody asks for a number; what it counts is counted of all."""
+"""How many games the page lists by default; its counts are of all games."""
 _MOST_PLAYERS = 100
 _MOST_CONTROLS = 40
 _MOST_LOGS = 200
@@ -43,7 +43,7 @@ def index_report(
     sides: pd.DataFrame,
     sources: Sequence[SourceRow] = (),
     *,
-    left_out: Mapping[str, int] | None = None,
+    excluded: Mapping[str, int] | None = None,
     most: int | None = None,
     links: Mapping[str, str] | None = None,
 ) -> bytes:
@@ -51,7 +51,7 @@ def index_report(
 
     Args:
         games, sides: the game frame and the side frame of the same games.
-        sources: the logs of the archive. left_out: reason → games that were asked for and are not in the frames.
+        sources: the logs of the archive. excluded: reason → games that were asked for and are not in the frames.
         most: how many games the page lists, the newest; None: ``MOST_GAMES``.
         links: key → address of the game's own page.
     Returns:
@@ -73,7 +73,7 @@ def index_report(
         "title": "Archive of chess games",
         "description": " · ".join(filter(None, (count(len(games), "game"), period(games["day"])))),
         "facts": list(_facts(games, sides, sources)),
-        "left_out": [f"{count(number, 'game')} {reason}" for reason, number in (left_out or {}).items()],
+        "left_out": [f"{count(number, 'game')} {reason}" for reason, number in (excluded or {}).items()],
         "sections": [section for section in sections if section.tables],
         "games": [_game(row, links or {}) for row in records(listed)],
         "game_count": len(games),
@@ -90,8 +90,8 @@ def _facts(games: pd.DataFrame, sides: pd.DataFrame, sources: Sequence[SourceRow
     guest = sides["player_guest"].fillna(False).astype(bool)
     members = int(sides.loc[~guest, "player_id"].nunique())
     guests = int(guest.sum())
-    told = count(members, "player")
-    yield "Players", told + (f"; {count(guests, 'side')} played by guests, who are not told apart" if guests else "")
+    players = count(members, "player")
+    yield "Players", players + (f"; {count(guests, 'side')} played by guests, who are not told apart" if guests else "")
     servers = games["server"].astype("string").fillna("not told").value_counts().sort_index()
     names = sorted(servers.items(), key=lambda item: (-int(item[1]), str(item[0])))
     yield "Servers", ", ".join(f"{name} ({number:,})" for name, number in names)
@@ -102,7 +102,7 @@ def _facts(games: pd.DataFrame, sides: pd.DataFrame, sources: Sequence[SourceRow
 
 
 def _players(sides: pd.DataFrame) -> Table | None:
-    """Who played most; guests in one row, since a guest's handle is somebody else's tomorrow."""
+    """Who played most; guests in one row, since another guest may have the same handle tomorrow."""
     guest = sides["player_guest"].fillna(False).astype(bool)
     groups = [(len(group), group) for _, group in sides[~guest].groupby("player_id", observed=True, sort=True)]
     groups.sort(key=lambda item: -item[0])
@@ -153,7 +153,7 @@ def _counted(games: pd.DataFrame, by: list[str]) -> list[tuple[tuple[Any, ...], 
 
 
 def _logs(sources: Sequence[SourceRow]) -> Table | None:
-    """The logs by their names; where they were on somebody's disk is nobody's business."""
+    """The logs by their names; their paths are private."""
     rows = [
         [
             row.name.replace("\\", "/").rsplit("/", 1)[-1],

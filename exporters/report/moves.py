@@ -40,15 +40,15 @@ class MoveVerdict(NamedTuple):
 
 
 def verdicts(game: Game) -> dict[int, MoveVerdict]:
-    """By ply of the main line; empty if nobody evaluated the game."""
+    """By ply of the main line; empty if the game has no evaluations."""
     judged = judge_games([game])
     if judged is None:
         return {}
-    told = evaluations(game)
+    scores = evaluations(game)
     found = {}
     losses = zip(judged.loss_cp.tolist(), judged.loss_permille.tolist(), strict=True)
     for ply, (loss_cp, loss_permille) in zip(game.plies, losses, strict=True):
-        one = told.get(ply.ply)
+        one = scores.get(ply.ply)
         if one is not None:
             word = next((word for least, word in _LEVELS if loss_permille >= least), None)
             text = (pawns_text(one.score_cp, one.mate, signed=True) or "").replace("-", "−")
@@ -56,11 +56,11 @@ def verdicts(game: Game) -> dict[int, MoveVerdict]:
     return found
 
 
-def counted(game: Game, told: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
+def counted(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
     """A row for each side with a loss: handle, side, moves judged, inaccuracies, mistakes, blunders, mean loss."""
     rows = []
     for white, player in ((True, game.white), (False, game.black)):
-        own = [one for ply, one in told.items() if ply % 2 == white and one.loss_cp is not None]
+        own = [one for ply, one in verdicts.items() if ply % 2 == white and one.loss_cp is not None]
         if own:
             numbers = (str(_count(own, word)) for word in ("inaccuracy", "mistake", "blunder"))
             lost_cp = sum(one.loss_cp or 0 for one in own)
@@ -70,8 +70,8 @@ def counted(game: Game, told: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]
     return rows
 
 
-def _count(told: Iterable[MoveVerdict], word: str) -> int:
-    return sum(one.word == word for one in told)
+def _count(verdicts: Iterable[MoveVerdict], word: str) -> int:
+    return sum(one.word == word for one in verdicts)
 
 
 _BAR = 100
@@ -107,7 +107,7 @@ class Row:
     number: str = ""
     white: Cell | None = None
     black: Cell | None = None
-    told: EventWords | None = None
+    words: EventWords | None = None
     place: int | None = None
     heading: str = ""
     cells: list[Cell] = field(default_factory=list)
@@ -158,13 +158,13 @@ class _Rows:
         for place, one in enumerate(play.showings):
             if one.board != board:
                 continue
-            told = None if one.event is None else event_words(one.event, exact)
+            words = None if one.event is None else event_words(one.event, exact)
             if one.event is None:
                 self._places.setdefault(id(one.state), place)
-            elif told is not None:
-                self._events.setdefault(id(one.state), []).append((place, told))
-            if one.event is None or told is not None:
-                self._order.append((place, one.state, told))
+            elif words is not None:
+                self._events.setdefault(id(one.state), []).append((place, words))
+            if one.event is None or words is not None:
+                self._order.append((place, one.state, words))
         times = [state.move.elapsed_ms or 0 for state in course.main if state.move is not None]
         self._longest_ms = max(times, default=0)
         self._rows: list[Row] = []
@@ -182,9 +182,9 @@ class _Rows:
             if not branch.taken_back:
                 variations.setdefault(branch.ply, []).append(branch)
         known: set[int] = set()
-        for place, state, told in self._order:
-            if told is not None:
-                self._rows.append(Row("event", told=told, place=place))
+        for place, state, words in self._order:
+            if words is not None:
+                self._rows.append(Row("event", words=words, place=place))
             elif id(state) not in known and state.move is not None:
                 known.add(id(state))
                 if state.line:
@@ -205,24 +205,24 @@ class _Rows:
         def add(branch: Branch) -> None:
             self._variation(branch)
             for state in branch.states:
-                self._said(state)
+                self._add_events(state)
             for inner in below.get(branch.number, {}).values():
                 for one in inner:
                     add(one)
 
-        self._said(self._course.start)
+        self._add_events(self._course.start)
         left = below.pop(None, {})
         for state in self._course.main:
             self._main(state)
-            self._said(state)
+            self._add_events(state)
             for branch in left.pop(state.ply - 1, ()):
                 add(branch)
         for branches in left.values():
             for branch in branches:
                 add(branch)
 
-    def _said(self, state: ReportPosition) -> None:
-        self._rows += [Row("event", told=told, place=place) for place, told in self._events.get(id(state), ())]
+    def _add_events(self, state: ReportPosition) -> None:
+        self._rows += [Row("event", words=words, place=place) for place, words in self._events.get(id(state), ())]
 
     def _main(self, state: ReportPosition) -> None:
         if state.missing:

@@ -19,7 +19,7 @@ from recorder.replay.timing import Timing, cap_idle
 __all__ = ["CAPS_MS", "STEP_MS", "Playback", "ClockRun", "Showing", "play"]
 
 STEP_MS: Final = 1000
-"""How long a board stays whose time nothing tells."""
+"""How long a board without a time is shown."""
 CAPS_MS: Final = (10_000, 3_000)
 """The longest times that a reader who is in a hurry can choose."""
 _LEAST_LONG_MS: Final = 5_000
@@ -82,12 +82,12 @@ def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
         assert moment.game is not None
         found.showings += boards[moment.game].take(moment, at)
         found.end_ms, found.end_capped_ms = moment.at_ms, at
-    if not found.end_ms or boards[0].is_untold:
+    if not found.end_ms or boards[0].has_no_times:
         _pace(found)
     for board in boards:
         _add_others(found.showings, board)
-    told = [one.think_ms for one in found.showings if one.think_ms]
-    limit_ms = max(_LEAST_LONG_MS, round(_LONG_FACTOR * median(told)) if told else 0)
+    thinks_ms = [one.think_ms for one in found.showings if one.think_ms]
+    limit_ms = max(_LEAST_LONG_MS, round(_LONG_FACTOR * median(thinks_ms)) if thinks_ms else 0)
     found.long_ms = -(-limit_ms // 1000) * 1000
     return found
 
@@ -98,7 +98,7 @@ class _Board:
     def __init__(self, number: int, game: Game, course: Course) -> None:
         self.number = number
         self.game = game
-        self.told: set[int] = set()
+        self.shown_events: set[int] = set()
         self._course = course
         self._now: ReportPosition | None = None
         self._places = {id(event): index for index, seen in enumerate(game.observations) for event in seen.events}
@@ -107,8 +107,8 @@ class _Board:
         )
 
     @property
-    def is_untold(self) -> bool:
-        """Whether boards were shown, and nothing tells when: moves that were examined took no time."""
+    def has_no_times(self) -> bool:
+        """Whether boards were shown at unknown times: moves that were examined took no time."""
         return self._as_shown and not any(event.at_ms for event in self.game.events if _is_shown(event))
 
     def take(self, moment: GameMoment, capped_ms: tuple[int, ...]) -> list[Showing]:
@@ -133,7 +133,7 @@ class _Board:
             return [Showing(self.number, state, None, moment.at_ms, capped_ms, known, False, run, think_ms)]
         if not isinstance(what, GameEvent):
             return []
-        self.told.add(id(what))
+        self.shown_events.add(id(what))
         if self._as_shown and _is_shown(what):
             state = self._course.state(self._places[id(what)], what.value or 0, what.ply)
             if state is None or state is self._now:
@@ -150,7 +150,7 @@ class _Board:
 
 
 def _pace(found: Playback) -> None:
-    """A step for each board where nothing tells when it came: all moves took 0 s, or boards were only shown."""
+    """A step for each board where times are unknown: all moves took 0 s, or boards were only shown."""
     now_ms = -STEP_MS
     for one in found.showings:
         now_ms += STEP_MS if one.event is None else 0
@@ -159,9 +159,9 @@ def _pace(found: Playback) -> None:
 
 
 def _add_others(showings: list[Showing], board: _Board) -> None:
-    """Events that only another witness of the game tells: after the last board that was there by then."""
+    """Events that only another source of the game contains: after the last board that was there by then."""
     for event in board.game.events:
-        if id(event) in board.told or _is_shown(event):
+        if id(event) in board.shown_events or _is_shown(event):
             continue
         places = [at for at, one in enumerate(showings) if one.board == board.number and one.state.ply <= event.ply]
         at = places[-1] if places else 0

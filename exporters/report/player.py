@@ -43,7 +43,7 @@ def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
     Args:
         sides: the side frame of games with this handle. player: the handle, in any case.
     Raises:
-        ExportError: the handle is that of several guests, or of nobody.
+        ExportError: the handle is that of several guests, or of no player.
     """
     found = choose_player(sides, player, "player")
     if not found.identities:
@@ -63,7 +63,7 @@ def player_report(
     sides: pd.DataFrame,
     *,
     player: str,
-    left_out: Mapping[str, int] | None = None,
+    excluded: Mapping[str, int] | None = None,
     links: Mapping[str, str] | None = None,
 ) -> bytes:
     """A self-contained page about one player.
@@ -71,7 +71,7 @@ def player_report(
     Args:
         plies: the ply frame of the player's games, both sides. sides: the side frame of the same games.
         player: the handle, in any case.
-        left_out: reason → games that were asked for and are not in the frames.
+        excluded: reason → games that were asked for and are not in the frames.
         links: key → address of the game's own page.
     Returns:
         HTML in UTF-8; the same tables give the same bytes.
@@ -92,7 +92,7 @@ def player_report(
         "handle": plain_name(someone.handle),
         "marks": _marks(own_sides),
         "facts": list(_facts(own_sides, own, servers)),
-        "left_out": [*_reasons(left_out or {}), *_reasons(someone.excluded)],
+        "left_out": [*_reasons(excluded or {}), *_reasons(someone.excluded)],
         "charts": charts,
         "sections": sections_of(games, own),
         "opponents": _opponents(own_sides),
@@ -121,8 +121,8 @@ def _tally(own: pd.DataFrame) -> str:
         return "no game with a result"
     share = percent_text((wins + draws / 2) / decided)
     without = len(own) - decided
-    told = f"{count(wins, 'win')}, {count(draws, 'draw')}, {count(losses, 'loss', 'losses')}: {share}"
-    return told + (f"; {count(without, 'game')} without a result" if without else "")
+    results = f"{count(wins, 'win')}, {count(draws, 'draw')}, {count(losses, 'loss', 'losses')}: {share}"
+    return results + (f"; {count(without, 'game')} without a result" if without else "")
 
 
 def _facts(own: pd.DataFrame, moves: pd.DataFrame, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -150,12 +150,12 @@ def _facts(own: pd.DataFrame, moves: pd.DataFrame, servers: Mapping[str, int]) -
         yield "Not complete", f"{count(partly, 'game')}: what was not seen is not made up"
 
 
-def _reasons(left_out: Mapping[str, int]) -> list[str]:
-    return [f"{count(number, 'game')} {reason}" for reason, number in left_out.items()]
+def _reasons(excluded: Mapping[str, int]) -> list[str]:
+    return [f"{count(number, 'game')} {reason}" for reason, number in excluded.items()]
 
 
 def _opponents(own: pd.DataFrame) -> Table | None:
-    """Whom this player met, the most frequent first; guests in one row, since nobody knows who they were."""
+    """Whom this player met, the most frequent first; guests in one row, since they are unknown."""
     guest = own["opponent_guest"].fillna(False).astype(bool)
     rows = []
     groups = [group for _, group in own[~guest].groupby("opponent_id", observed=True, sort=True)]

@@ -295,7 +295,7 @@ _BAD: dict[str, Callable[[Any], str]] = {
 
 
 def _judged(own: pd.DataFrame) -> list[Table]:
-    """Nothing where nobody evaluated these moves."""
+    """Nothing where these moves have no evaluations."""
     return _some(_blunders(own), *_losses(own)) if own["loss_permille"].notna().any() else []
 
 

@@ -6,14 +6,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from exporters.boards import Board, Hands, boards_by_ply, carry_out, hands_after, hands_of, read_placement
-from exporters.pgn.annotations import told_once
+from exporters.boards import (
+    Board,
+    BothHoldings,
+    apply_move,
+    boards_by_ply,
+    holdings_after,
+    holdings_lines,
+    read_placement,
+)
+from exporters.pgn.annotations import unique_lines
 from exporters.pgn.parts import is_chess_fen
 from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
 
 __all__ = ["Branch", "Course", "ReportPosition"]
 
-_NO_HANDS: Final[Hands] = (None, None)
+_NO_HOLDINGS: Final[BothHoldings] = (None, None)
 
 
 @dataclass(eq=False, slots=True)
@@ -25,13 +33,13 @@ class ReportPosition:
         board: None: not known. hands: White's and Black's letters, None where not known or none.
         white_clock_ms, black_clock_ms: as printed with it; that of the side that did not move may be as it was before.
         missing: plies before this one that were not seen.
-        line: 0 for the main line, else the branch it stands in.
+        line: 0 for the main line, else the number of its variation.
     """
 
     ply: int
     move: Ply | None
     board: Board | None
-    hands: Hands
+    holdings: BothHoldings
     white_clock_ms: int | None
     black_clock_ms: int | None
     missing: int = 0
@@ -59,9 +67,9 @@ class Course:
         start: the first one. main: the main line. branches: what else was played or shown, by number from 1.
     """
 
-    def __init__(self, game: Game, hands: Mapping[int, Hands] | None = None) -> None:
-        """Take a game; ``hands``: by ply what both sides had in hand, where the record itself does not tell it."""
-        concluded = hands or {}
+    def __init__(self, game: Game, holdings: Mapping[int, BothHoldings] | None = None) -> None:
+        """Take a game; ``holdings``: by ply what both sides had in hand, where the record does not contain it."""
+        concluded = holdings or {}
         boards = boards_by_ply(game)
         (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)
         first = game.start_ply == 0
@@ -71,7 +79,7 @@ class Course:
             game.start_ply,
             None,
             boards.get(game.start_ply),
-            _start_hands(game),
+            _start_holdings(game),
             _ms(white_base_s) if first else _start_clock(game, True),
             _ms(black_base_s) if first else _start_clock(game, False),
         )
@@ -114,12 +122,12 @@ class Course:
 
     def _read_branches(self) -> None:
         game = self._game
-        told = told_once(game)
+        unique = unique_lines(game)
         for index, seen in enumerate(game.observations):
-            changes = hands_of(seen)
+            changes = holdings_lines(seen)
             apart = index not in self._main and game.kind is not GameKind.PLAYED
             for line in seen.lines:
-                if (line.number == 0 and not apart) or (index, line.number) not in told or not (line.plies or apart):
+                if (line.number == 0 and not apart) or (index, line.number) not in unique or not (line.plies or apart):
                     continue
                 number = len(self.branches) + 1
                 parent = (index, 0 if line.parent is None else line.parent)
@@ -129,10 +137,10 @@ class Course:
                 states: list[ReportPosition] = []
                 last = None if line.parent is None else parent_ply
                 for ply, board in _follow(game, seen, line, None if leaves is None else leaves.board):
-                    hands = hands_after(ply, changes) if changes else _NO_HANDS
+                    holdings = holdings_after(ply, changes) if changes else _NO_HOLDINGS
                     missing = 0 if last is None else max(0, ply.ply - last - 1)
                     clocks = _clocks(ply, None if missing else states[-1] if states else leaves)
-                    states.append(ReportPosition(ply.ply, ply, board, hands, *clocks, missing, number))
+                    states.append(ReportPosition(ply.ply, ply, board, holdings, *clocks, missing, number))
                     last = ply.ply
                 root = [] if line.parent is not None else _root(seen, number)
                 self._states[index, line.number] = {state.ply: state for state in (*root, *states)}
@@ -142,23 +150,23 @@ class Course:
                 )
 
 
-def _main(game: Game) -> Iterator[tuple[Ply, Hands]]:
+def _main(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
     for segment in game.segments:
         seen = game.observations[segment.observation]
-        changes = hands_of(seen)
+        changes = holdings_lines(seen)
         for ply in seen.lines[0].plies:
             if segment.from_ply <= ply.ply <= segment.to_ply:
-                yield ply, hands_after(ply, changes) if changes else _NO_HANDS
+                yield ply, holdings_after(ply, changes) if changes else _NO_HOLDINGS
 
 
-def _start_hands(game: Game) -> Hands:
+def _start_holdings(game: Game) -> BothHoldings:
     if game.variant not in ("crazyhouse", "bughouse"):
-        return _NO_HANDS
+        return _NO_HOLDINGS
     fen = game.start_fen
     if fen is not None and "[" in fen:
         letters = fen.partition("[")[2].partition("]")[0]
         return "".join(filter(str.isupper, letters)), "".join(filter(str.islower, letters)).upper()
-    return ("", "") if game.start_ply == 0 else _NO_HANDS
+    return ("", "") if game.start_ply == 0 else _NO_HOLDINGS
 
 
 def _start_clock(game: Game, white: bool) -> int | None:
@@ -176,14 +184,14 @@ def _root(seen: Observation, number: int) -> list[ReportPosition]:
         if anchor.line == 0 and anchor.reason == "start" and is_chess_fen(anchor.fen):
             return [
                 ReportPosition(
-                    anchor.ply, None, read_placement(anchor.fen.split()[0]), _NO_HANDS, None, None, 0, number
+                    anchor.ply, None, read_placement(anchor.fen.split()[0]), _NO_HOLDINGS, None, None, 0, number
                 )
             ]
     return []
 
 
 def _clocks(ply: Ply, before: ReportPosition | None) -> tuple[int | None, int | None]:
-    """Both clocks after a move; where only the mover's is told the other one still stands."""
+    """Both clocks after a move; where only the mover's is printed, the other one is unchanged."""
     white_ms, black_ms = ply.white_clock_ms, ply.black_clock_ms
     if before is not None and before.ply == ply.ply - 1:
         if ply.white_moved and black_ms is None:
@@ -212,6 +220,6 @@ def _follow(game: Game, seen: Observation, line: PlyLine, board: Board | None) -
             if ply.move is None or ply.proof_code == Proof.CONFLICT:
                 board = None
             else:
-                carry_out(board, ply, game.variant)
+                apply_move(board, ply, game.variant)
         last = ply.ply
         yield ply, board

@@ -1,4 +1,4 @@
-"""Tables of a page: figures as words, no finer than they were printed, and what each of them leaves out."""
+"""Tables of a page: figures as words, no finer than they were printed, and what each of them excludes."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ Cell = Callable[[_Row], str]
 
 
 class Table(NamedTuple):
-    """A table as it stands in a page.
+    """A table as a page contains it.
 
     Attributes:
         caption: what it is. columns: headings; the first one's cells head their rows.
-        rows: cells as text. words: places of the columns that hold words, which stand to the left.
-        note: what it leaves out.
+        rows: cells as text. words: places of the columns that hold words, which are aligned left.
+        note: what it excludes.
     """
 
     caption: str
@@ -88,10 +88,10 @@ def from_frame(
     *,
     note: str | None = None,
 ) -> Table | None:
-    """A measure's table for a page; None where it has nothing to tell, not even what was left out.
+    """A measure's table for a page; None where it is empty and excludes nothing.
 
     Args:
-        columns: heading → what makes a row's cell. note: instead of what the measure says it left out.
+        columns: heading → what makes a row's cell. note: instead of what the measure excluded.
     """
     if frame.empty and (note is not None or not frame.attrs["left_out"]):
         return None
@@ -131,7 +131,7 @@ def known(value: Any) -> bool:
 
 
 def word(name: str) -> Cell:
-    """A text as it stands in a column."""
+    """A text as a column contains it."""
     return lambda row: str(row[name]) if known(row[name]) and str(row[name]).strip() else NOTHING
 
 
@@ -184,7 +184,7 @@ def percent(name: str) -> Cell:
 
 
 def percent_text(share: float) -> str:
-    """Whole percent, half up; what is there is never told as nothing."""
+    """Whole percent, half up; a share above 0 is never shown as 0."""
     return "under 1 %" if 0 < share < 0.005 else f"{int(share * 100 + 0.5)} %"
 
 
@@ -227,8 +227,14 @@ def text_of(value: Any) -> str:
 
 def period(days: pd.Series[Any]) -> str:
     """``2020-01-31 to 2020-02-03``; nothing where no day is known."""
-    told = days.dropna().astype(str)
-    return "" if told.empty else told.min() if told.min() == told.max() else f"{told.min()} to {told.max()}"
+    known_days = days.dropna().astype(str)
+    return (
+        ""
+        if known_days.empty
+        else known_days.min()
+        if known_days.min() == known_days.max()
+        else f"{known_days.min()} to {known_days.max()}"
+    )
 
 
 def game_kind(row: _Row) -> str:

@@ -14,7 +14,7 @@ from storage.read.columns import NULL, ColumnReader, GameFacts, Ints, PlyArrays,
 __all__ = [
     "MOST_PLIES",
     "PlyBlock",
-    "hands_of",
+    "holdings_of",
     "moves_of",
     "numbers_at",
     "read_block",
@@ -101,7 +101,7 @@ def read_block(reader: ColumnReader, ids: list[int]) -> PlyBlock | None:
 
 
 def numbers_at(rows: Ints, places: Ints, numbers: Ints) -> Ints:
-    """For each row the number that stands at its place, or -1.
+    """For each row the number at its place, or -1.
 
     Args:
         rows: the rows' places, ascending. places, numbers: pairs in any order.
@@ -118,12 +118,12 @@ _OBSERVATION = 1 << 42  # offsets are smaller
 _NOT_SHOWN = (Origin.MOVELIST.value, Origin.INFERRED.value)
 
 
-def hands_of(block: PlyBlock, reader: ColumnReader) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+def holdings_of(block: PlyBlock, reader: ColumnReader) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
     """White's and Black's letters after each row; None where they are not known."""
-    nobody = np.full(len(block.game), None, dtype=object)
-    changes = reader.hands({view.observation_id for view in block.views})
+    nothing = np.full(len(block.game), None, dtype=object)
+    changes = reader.holdings({view.observation_id for view in block.views})
     if not changes:
-        return nobody, nobody
+        return nothing, nothing
     ids = np.array([view.observation_id for view in block.views], dtype=np.int64)[block.view]
     known = np.array(sorted({change.observation_id for change in changes}), dtype=np.int64)
     numbers = np.array([change.observation_id for change in changes], dtype=np.int64)

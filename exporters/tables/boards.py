@@ -125,7 +125,7 @@ def replay(moves: Moves, *, keep: bool = False) -> Replayed:
     """Play all games.
 
     A phase is that of the position before the move and lasts until the next one begins: the middlegame when at most 10
-    queens, rooks, bishops and knights are left or a side has fewer than four men on its own first rank, the endgame
+    queens, rooks, bishops and knights are left or a side has fewer than four pieces on its own first rank, the endgame
     when at most 6 of those pieces are left. Source: the "Divider" of lichess, without its measure of how mixed the
     armies are.
 
@@ -193,7 +193,7 @@ def _set_up(
 
 def _phase_now(board: NDArray[np.uint8], officers: NDArray[np.int64]) -> NDArray[np.int8]:
     """What the rule says of each position alone."""
-    own = (board[:, :8] - np.uint8(1) < 6).sum(axis=1)  # White's men are 1-6
+    own = (board[:, :8] - np.uint8(1) < 6).sum(axis=1)  # White's pieces are 1-6
     other = (board[:, 56:] >= _BLACK).sum(axis=1)
     middle = (officers <= _OPENING_OFFICERS) | (own < _FULL_RANK) | (other < _FULL_RANK)
     return np.where(officers <= _ENDGAME_OFFICERS, np.int8(2), middle.astype(np.int8))
@@ -208,7 +208,7 @@ def _play(
     officers: NDArray[np.int64],
     valid: NDArray[np.bool_],
 ) -> None:
-    """Play one move on each of the boards ``at``; if no man of the mover's stands there, nothing is known any more."""
+    """Play one move on each of the boards ``at``; a board without a piece of the mover there becomes unknown."""
     squares = board.reshape(-1)
     origin, target, extra = move & 63, move >> 6 & 63, move >> 12
     colour = np.where(ply & 1, 0, _BLACK)
@@ -269,12 +269,12 @@ _CASTLING = tuple("".join(letter for bit, letter in enumerate("KQkq") if code >>
 
 
 def fens(
-    played: Replayed, plies: PlyArrays, white_hands: NDArray[np.object_], black_hands: NDArray[np.object_]
+    played: Replayed, plies: PlyArrays, white_holdings: NDArray[np.object_], black_holdings: NDArray[np.object_]
 ) -> NDArray[np.object_]:
     """The position after each row; None where the board is not known.
 
-    The en passant square is written where a pawn stands beside the one that was pushed, pinned or not. Hands follow the
-    board in brackets where they were printed. What nobody printed (castling rights, half-moves) is ``-`` and 0.
+    The en passant square is written where a pawn is next to the one that was pushed, pinned or not. Holdings follow the
+    board in brackets where they were printed. Unknown castling rights and half-moves are ``-`` and 0.
     """
     assert played.boards is not None
     boards = np.ascontiguousarray(played.boards)
@@ -284,8 +284,8 @@ def fens(
     found: NDArray[np.object_] = words[:, 7]
     for rank in range(6, -1, -1):
         found = found + "/" + words[:, rank]
-    for row in np.flatnonzero([hand is not None for hand in white_hands]).tolist():
-        found[row] += f"[{white_hands[row]}{black_hands[row].lower()}]"
+    for row in np.flatnonzero([hand is not None for hand in white_holdings]).tolist():
+        found[row] += f"[{white_holdings[row]}{black_holdings[row].lower()}]"
     flags = np.where(plies.flags == NULL, 0, plies.flags)
     white = plies.ply & 1 == 1
     found = found + np.where(white, " b ", " w ").astype(object) + np.array(_CASTLING, dtype=object)[flags & 15]

@@ -59,7 +59,7 @@ def _whole(times_ms: Iterable[int | None]) -> list[int]:
 
 
 class _Starts(NamedTuple):
-    """What each game's clocks begin with: pairs are Black's and White's, as ``ply & 1`` tells the mover."""
+    """What each game's clocks begin with: pairs are Black's and White's, as ``ply & 1`` is the mover."""
 
     ply: Ints
     at_ms: Ints
@@ -90,7 +90,7 @@ def _at_once(block: PlyBlock) -> tuple[Clocks, NDArray[np.bool_]]:
     increment = starts.increment_ms[game, side]
     elapsed, lag, at_ms = plies.elapsed_ms, plies.lag_ms, plies.at_ms
     judged = starts.judged[game] & (elapsed != NULL) & (after != NULL) & (increment != NULL)
-    odd = judged & (before == NULL) & (place > 0)
+    unusual = judged & (before == NULL) & (place > 0)
     judged &= np.isin(block.precision, PRINTED)
 
     def left(since: Ints, where: NDArray[np.bool_]) -> Ints:
@@ -103,7 +103,7 @@ def _at_once(block: PlyBlock) -> tuple[Clocks, NDArray[np.bool_]]:
     free = (plies.ply <= 2) & (abs(after - before) <= unit_of_both)
     cause[counted] = np.where(small, _ROUNDING, np.where(free, _FIRST, -1))[counted]
     cause[counted & (residual == 0)] = _EXACT
-    odd |= counted & (cause < 0)
+    unusual |= counted & (cause < 0)
     # The first move behind a board that was joined: its clock may have been running.
     shown = starts.running_ms[game, side]
     joined = judged & (before == NULL) & (place == 0) & starts.shown[game] & (shown != NULL)
@@ -112,14 +112,14 @@ def _at_once(block: PlyBlock) -> tuple[Clocks, NDArray[np.bool_]]:
         most = elapsed + np.where(lag == NULL, 0, lag) + unit_of_both
         names = np.where(rest == 0, _EXACT, np.where(rest < 0, _ROUNDING, _SNAPSHOT))
         fits = (rest <= 0) & (rest >= -unit_of_both) | (rest > 0) & (rest <= most)
-        odd |= joined & ~fits
+        unusual |= joined & ~fits
         residual, cause = np.where(joined, rest, residual), np.where(joined & fits, names, cause)
         before = np.where(joined & (rest <= 0), shown, before)
     earlier = np.where(place > 0, at_ms[np.maximum(np.arange(len(game)) - 1, 0)], starts.at_ms[game])
     interval = np.where((at_ms != NULL) & (earlier != NULL), at_ms - earlier, NULL)
     thinking = _thinking(block, starts, place, interval)
     sure = starts.simple.copy()
-    sure[game[odd | (plies.ply != starts.ply[game] + 1 + place)]] = False
+    sure[game[unusual | (plies.ply != starts.ply[game] + 1 + place)]] = False
     return Clocks(before, interval, thinking, residual, cause), sure
 
 

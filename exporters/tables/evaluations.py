@@ -20,7 +20,7 @@ _CHANCES = np.array(CHANCES, dtype=np.int64)
 
 
 class Judged(NamedTuple):
-    """Of each row, as its mover sees it, in the order of the table's columns; ``NULL`` where nothing is told.
+    """Of each row, as its mover sees it, in the order of the table's columns; ``NULL`` where it is unknown.
 
     ``depth`` and ``engine`` are of the evaluation after the move; ``engine`` is an index in ``engines``, or -1.
     """
@@ -36,21 +36,21 @@ class Judged(NamedTuple):
     engines: tuple[str, ...]
 
 
-class _Told(NamedTuple):
+class _Evaluations(NamedTuple):
     """Evaluations as White sees them, each with the place of its position.
 
-    ``teller``: the engine, an empty text if it is not named; behind a line's end whether it is an analysis.
+    ``author``: the engine, an empty text if it is not named; behind a line's end whether it is an analysis.
     """
 
     place: Ints
     cp: Ints
     mate: Ints
     depth: Ints
-    teller: NDArray[np.object_]
+    author: NDArray[np.object_]
 
 
 def judge_block(block: PlyBlock, reader: ColumnReader) -> Judged | None:
-    """The columns of a block; None: nobody says anything of its games."""
+    """The columns of a block; None: its games have no evaluations."""
     ids = [game.id for game in block.games]
     thought_of, analysed = reader.thought_of(ids), reader.analysed(ids)
     if not thought_of and not analysed:
@@ -59,42 +59,42 @@ def judge_block(block: PlyBlock, reader: ColumnReader) -> Judged | None:
     saved, plain = _saved(block, reader, numbers)
     others = [number for number, row_id in enumerate(ids) if row_id in thought_of | analysed and number not in plain]
     games = reader.games([block.games[number].id for number in others], thinking=True)
-    told = [saved, _told(zip(others, games, strict=True))]
-    return _judge(block.game * MOST_PLIES + block.plies.ply, told)
+    stated = [saved, _evaluations_of(zip(others, games, strict=True))]
+    return _judge(block.game * MOST_PLIES + block.plies.ply, stated)
 
 
 def judge_games(games: Sequence[Game]) -> Judged | None:
-    """The columns of games' main lines, one game's behind the other's; None: nobody says anything of them."""
-    told = _told(enumerate(games))
-    if not len(told.place):
+    """The columns of games' main lines, one game's behind the other's; None: they have no evaluations."""
+    stated = _evaluations_of(enumerate(games))
+    if not len(stated.place):
         return None
     places = [number * MOST_PLIES + ply.ply for number, game in enumerate(games) for ply in game.plies]
-    return _judge(np.array(places, dtype=np.int64), [told])
+    return _judge(np.array(places, dtype=np.int64), [stated])
 
 
-def _told(games: Iterable[tuple[int, Game]]) -> _Told:
-    """What is said of games' positions; each game with its number."""
+def _evaluations_of(games: Iterable[tuple[int, Game]]) -> _Evaluations:
+    """The evaluations of games' positions; each game with its number."""
     places: list[int] = []
-    told: list[Evaluation] = []
+    stated: list[Evaluation] = []
     for number, game in games:
         for ply, one in evaluations(game).items():
             places.append(number * MOST_PLIES + ply)
-            told.append(one)
+            stated.append(one)
 
     def column(values: Iterable[int | None]) -> Ints:
         return np.array([NULL if value is None else value for value in values], dtype=np.int64)
 
-    return _Told(
+    return _Evaluations(
         np.array(places, dtype=np.int64),
-        column(one.score_cp for one in told),
-        column(one.mate for one in told),
-        column(one.depth for one in told),
-        np.array([f"{one.engine or ''}\n{'analysis' if one.analysed else ''}" for one in told], dtype=object),
+        column(one.score_cp for one in stated),
+        column(one.mate for one in stated),
+        column(one.depth for one in stated),
+        np.array([f"{one.engine or ''}\n{'analysis' if one.analysed else ''}" for one in stated], dtype=object),
     )
 
 
-def _saved(block: PlyBlock, reader: ColumnReader, numbers: set[int]) -> tuple[_Told, set[int]]:
-    """What files of saved games say, with one evaluation behind a move at most; and in which games that is all."""
+def _saved(block: PlyBlock, reader: ColumnReader, numbers: set[int]) -> tuple[_Evaluations, set[int]]:
+    """Evaluations in saved games with at most one behind a move; and in which games these are all."""
     pgn = block.origin == Origin.PGN
     saved = np.array([pgn[first:last].all() for first, last in pairwise(block.starts.tolist())], dtype=bool)
     saved &= block.whole
@@ -107,17 +107,17 @@ def _saved(block: PlyBlock, reader: ColumnReader, numbers: set[int]) -> tuple[_T
     number = owner[np.searchsorted(known, thoughts.observation_id)]
     place = number * MOST_PLIES + thoughts.ply + 1
     _, group, counts = np.unique(place, return_inverse=True, return_counts=True)
-    odd = set(number[(counts[group] > 1) | (thoughts.white != 1 - (thoughts.ply & 1))].tolist())
-    plain = set(owners.values()) - odd
+    ambiguous = set(number[(counts[group] > 1) | (thoughts.white != 1 - (thoughts.ply & 1))].tolist())
+    plain = set(owners.values()) - ambiguous
     kept = np.isin(number, sorted(plain)) & ((thoughts.score_cp != NULL) | (thoughts.mate != NULL))
     sign = np.where(thoughts.white == 1, 1, -1)
     cp = np.where((thoughts.score_cp == NULL) | (thoughts.mate != NULL), NULL, sign * thoughts.score_cp)
     mate = np.where(thoughts.mate == NULL, NULL, sign * thoughts.mate)
-    told = _Told(place, cp, mate, thoughts.depth, thoughts.engine + "\n")
-    return _Told._make(column[kept] for column in told), plain
+    stated = _Evaluations(place, cp, mate, thoughts.depth, thoughts.engine + "\n")
+    return _Evaluations._make(column[kept] for column in stated), plain
 
 
-def _judge(places: Ints, parts: Iterable[_Told]) -> Judged:
+def _judge(places: Ints, parts: Iterable[_Evaluations]) -> Judged:
     """Put evaluations beside the rows that they are about.
 
     A loss is known where both evaluations are one engine's, of one analysis or of none. It is how far the bounded
@@ -127,25 +127,25 @@ def _judge(places: Ints, parts: Iterable[_Told]) -> Judged:
     Args:
         places: of the rows, ascending.
     """
-    told = _Told._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
-    tellers, teller = np.unique(told.teller.astype(str), return_inverse=True)
-    names, of_teller = np.unique([name.partition("\n")[0] for name in tellers], return_inverse=True)
+    stated = _Evaluations._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    authors, author = np.unique(stated.author.astype(str), return_inverse=True)
+    names, of_author = np.unique([name.partition("\n")[0] for name in authors], return_inverse=True)
     unnamed = int(len(names) > 0 and names[0] == "")
     # An unknown one stands last, where -1 finds it.
-    cp, mate, depth = (np.append(column, NULL) for column in (told.cp, told.mate, told.depth))
-    engine, teller = np.append(of_teller[teller] - unnamed, -1), np.append(teller, -1)
-    numbers = np.arange(len(told.place))
-    after, before = (numbers_at(places, told.place + step, numbers) for step in (0, 1))
+    cp, mate, depth = (np.append(column, NULL) for column in (stated.cp, stated.mate, stated.depth))
+    engine, author = np.append(of_author[author] - unnamed, -1), np.append(author, -1)
+    numbers = np.arange(len(stated.place))
+    after, before = (numbers_at(places, stated.place + step, numbers) for step in (0, 1))
     sign = np.where(places & 1 == 1, 1, -1)
 
     def seen(values: Ints) -> Ints:
         return np.where(values == NULL, NULL, sign * values)
 
     cp_after, mate_after, cp_before, mate_before = (seen(column[at]) for at in (after, before) for column in (cp, mate))
-    # Mate in 0 is on the board: whoever moved last has given it.
+    # Mate in 0 is on the board: the last mover has given it.
     bounded_after = _bounded(cp_after, mate_after, mate_after >= 0)
     bounded_before = _bounded(cp_before, mate_before, mate_before > 0)
-    both = (after >= 0) & (before >= 0) & (teller[after] == teller[before])
+    both = (after >= 0) & (before >= 0) & (author[after] == author[before])
 
     def lost(value_before: Ints, value_after: Ints) -> Ints:
         return np.where(both, np.maximum(value_before - value_after, 0), NULL)

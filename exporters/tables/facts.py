@@ -66,7 +66,7 @@ _CUT_SHORT = {
 
 
 class GameSide(NamedTuple):
-    """One side of a game; the names are those of the columns, ``mover_…`` left out."""
+    """One side of a game; the names are those of the columns, without ``mover_…``."""
 
     handle: str
     identity: str
@@ -81,10 +81,10 @@ class GameSide(NamedTuple):
 
 
 class ChosenPlayer(NamedTuple):
-    """Whom a handle means in a table.
+    """The player that a handle names in a table.
 
     Attributes:
-        identities: of the player, one a server; empty where nobody of the table has the handle. handle: as in the
+        identities: of the player, one a server; empty where no player of the table has the handle. handle: as in the
             last row. excluded: reason → games of this handle that are not this player's.
     """
 
@@ -96,7 +96,7 @@ class ChosenPlayer(NamedTuple):
 def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> ChosenPlayer:
     """The player of a handle: the registered one of all servers in the table, else the only guest who had it.
 
-    Guests are never pooled, with each other or with a registered player: a guest's handle is somebody else's tomorrow.
+    Guests are never pooled, with each other or with a registered player: another guest may have the handle tomorrow.
 
     Args:
         frame: a ply frame or a side frame. handle: in any case. column: of the handles, ``mover`` or ``player``.
@@ -148,7 +148,7 @@ def connection_of(key: str, journal: str | None) -> str:
     """Within what a guest's handle is one person: a journal is one connection; of other logs only the game is sure.
 
     Args:
-        key: the game's. journal: the SHA-256 of the journal that alone witnesses the game, if one does.
+        key: the game's. journal: the SHA-256 of the journal that is the game's only source, if there is one.
     """
     return key if journal is None else journal
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from exporters.tables.block import PlyBlock, hands_of, moves_of, read_block
+from exporters.tables.block import PlyBlock, holdings_of, moves_of, read_block
 from exporters.tables.boards import fens, material, replay
 from exporters.tables.clocks import clocks_of
 from exporters.tables.columns import (
@@ -157,7 +157,7 @@ def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, A
     plies, game = block.plies, block.game
     white = plies.ply & 1 == 1
     clocks = clocks_of(block, reader)
-    white_hands, black_hands = hands_of(block, reader)
+    white_holdings, black_holdings = holdings_of(block, reader)
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
     basis = [one.time_basis for one in block.games]
     utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
@@ -186,15 +186,15 @@ def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, A
         "precision": coded(_BY_NAME["precision"].words, block.precision),
         "proof": coded(_BY_NAME["proof"].words, block.proof),
         "origin": coded(_BY_NAME["origin"].words, block.origin),
-        "white_holdings": pd.array(white_hands, dtype="string"),
-        "black_holdings": pd.array(black_hands, dtype="string"),
+        "white_holdings": pd.array(white_holdings, dtype="string"),
+        "black_holdings": pd.array(black_holdings, dtype="string"),
         "residual_ms": whole(clocks.residual_ms),
         "cause": coded(_BY_NAME["cause"].words, clocks.cause),
         **_evaluations(judge_block(block, reader), len(game)),
     }
     if played.boards is not None:
         values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
-        values["fen"] = pd.array(fens(played, plies, white_hands, black_hands), dtype="string")
+        values["fen"] = pd.array(fens(played, plies, white_holdings, black_holdings), dtype="string")
     return values
 
 
@@ -256,9 +256,9 @@ def _elapsed_origin(block: PlyBlock) -> Ints:
 
 
 def _waiting(block: PlyBlock, after: Ints) -> Ints:
-    """The opponent's clock after each ply: as printed with it, else as it stood after the opponent's move just before.
+    """The opponent's clock after each ply: as printed with it, else that after the opponent's move just before.
 
-    Saved games and deltas print the mover's clock only; ``after`` has these. It stands while the mover thinks.
+    Saved games and deltas print the mover's clock only; ``after`` has these. It does not change while the mover thinks.
     """
     plies, game = block.plies, block.game
     printed = np.where(plies.ply & 1 == 1, plies.black_clock_ms, plies.white_clock_ms)
@@ -324,7 +324,7 @@ def game_rows(reader: ColumnReader, games: list[tuple[int, int]]) -> list[dict[s
 
 
 def event_frame(games: Iterable[Game]) -> pd.DataFrame:
-    """The events of these games, in the order of their lines; of several witnesses what they tell alike once."""
+    """The events of these games, in the order of their lines; equal events of several sources once."""
     rows = [
         {
             "key": game.key,

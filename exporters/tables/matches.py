@@ -82,7 +82,7 @@ def _match_rows(match: Match) -> Iterator[_Row]:
         own, other = match.board(moment.board), match.board("B" if moment.board == "A" else "A")
         white = moment.ply.white_moved
         partner = other.black if white else other.white
-        # White of board A and Black of board B are one team; ``leads`` tells it as White of A sees it.
+        # White of board A and Black of board B are one team; ``leads`` has it from the view of White of A.
         sign = 1 if white is (moment.board == "A") else -1
         yield (
             own.key,
@@ -98,7 +98,7 @@ def _match_rows(match: Match) -> Iterator[_Row]:
 
 
 def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
-    """For each move how long before it nobody moved while players of one colour were on the move on both boards.
+    """For each move how long no player moved before it while players of one colour were on the move on both boards.
 
     They sit across, in different teams, and each may wait for the other. 0 where other colours were on the move; None
     where a move is missing, the order of the moves is not certain, or the arrival of one of the two is not known.

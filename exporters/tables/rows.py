@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from exporters.boards import with_hands
+from exporters.boards import plies_with_holdings
 from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
 from exporters.tables.boards import (
     NORMAL_START,
@@ -105,8 +105,8 @@ def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> I
     whole = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
     ended = (game.result, game.end, game.termination or None, game.reason_key, game.complete)
     basis = game.time_basis
-    moved, waiting_ms = -1, None  # the ply before, and its mover's clock: it stands until the next one
-    for (ply, hands), entry in zip(with_hands(game), ledger(game), strict=True):
+    moved, waiting_ms = -1, None  # the ply before, and its mover's clock, which is stopped until the next one
+    for (ply, holdings), entry in zip(plies_with_holdings(game), ledger(game), strict=True):
         white = ply.white_moved
         mine, other = sides[white], sides[not white]
         after_ms, opponent_ms = ply.white_clock_ms, ply.black_clock_ms
@@ -155,7 +155,7 @@ def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> I
             PRECISIONS[ply.precision_code],
             PROOFS[ply.proof_code],
             ORIGINS[ply.origin_code],
-            *hands,
+            *holdings,
             entry.residual_ms,
             None if entry.cause is None else entry.cause.value,
             *next(judged),

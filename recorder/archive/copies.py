@@ -1,4 +1,4 @@
-"""Older copies: a file that is the beginning of a log in the archive has nothing new to say."""
+"""Older copies: a file that is the beginning of a log in the archive has nothing new."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Copies:
         return self._marks[row.sha256]
 
     def begins(self, row: SourceRow, others: Copies, other: SourceRow) -> bool:
-        """Whether a source is the beginning of a longer one in another archive; False if nobody can tell.
+        """Whether a source is the beginning of a longer one in another archive; False if that is unknown.
 
         Args:
             row: of this archive. others: of the other archive. other: of that.
@@ -170,7 +170,7 @@ def _agree(part: _Marks, whole: _Marks) -> bool:
     number = 0
     while (mark := part.at(number)) is not None:
         if mark != (other := whole.at(number)):
-            return other is None  # a line so long that nobody knows yet
+            return other is None  # a line too long to compare yet
         number += 1
     return True
 

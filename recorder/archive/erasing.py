@@ -68,7 +68,7 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
 
     Args:
         file: any log but a journal. output: a path, or - for standard output. force: overwrite.
-        kind: of the log; None: told by its content.
+        kind: of the log; None: detected from its content.
     Raises:
         SourceError: it cannot be read, or is no log. ExportError: the copy must not be written.
     """
@@ -101,19 +101,19 @@ def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCle
     Args:
         file: any file of the journal. output: a path, or - for standard output. force: overwrite.
     Returns:
-        What replaced and counted bytes, and how many damaged bytes are left out.
+        What replaced and counted bytes, and how many corrupt bytes were dropped.
     Raises:
         SourceError, JournalError: it cannot be read. ExportError: the copy must not be written.
     """
     from recorder.live.secrets.journals import JournalCleaner
 
-    left_out: dict[str, int] = {}
+    excluded: dict[str, int] = {}
 
     def values() -> Iterator[JournalHeader | Record]:
         for name, reader, entries in session_files(file):
             yield from (entry.value for entry in entries)
             lost = (*reader.damage, *([reader.torn] if reader.torn else []))
-            left_out[name] = sum(damage.size_bytes for damage in lost)
+            excluded[name] = sum(damage.size_bytes for damage in lost)
 
     for _ in values():  # what is no journal is said before the copy is begun
         break
@@ -123,7 +123,7 @@ def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCle
     with open_output(output, force, paths, private=True) as out:
         for line in cleaner.lines():
             out.write(line)
-    return cleaner, sum(left_out.values())
+    return cleaner, sum(excluded.values())
 
 
 def _head(file: str) -> bytes:
@@ -151,7 +151,7 @@ class Forgetting:
     Attributes:
         games, chats, texts: as in ``storage.HandleReport``.
         redacted: names of the logs in whose kept bytes something was replaced. dropped: of those that are no longer
-            kept, because the handle stands in them where it cannot be replaced.
+            kept, because they contain the handle where it cannot be replaced.
     """
 
     games: int = 0
@@ -162,7 +162,7 @@ class Forgetting:
 
 
 def forgotten_in(archive: ArchiveStore) -> Forgotten:
-    """The players that an archive was told to forget."""
+    """The players that an archive forgets."""
     return Forgotten(archive.erasures.forgotten_handles())
 
 
@@ -172,7 +172,7 @@ def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], pr
     Args:
         archive: in ``transaction``.
         handles: hashes of theirs.
-        progress: told of each kept log.
+        progress: called for each kept log.
     Raises:
         StorageError: the archive cannot be written.
     """
@@ -197,7 +197,7 @@ def erase_handles(
     """Take players out of the archive and remember hashes of their handles.
 
     Args:
-        progress: told of each kept log.
+        progress: called for each kept log.
         dry_run: undo it at the end.
     Returns:
         What was taken out, and the files that still hold a handle; in a dry run none of these.
@@ -258,7 +258,7 @@ def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: 
 
 
 def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:
-    """Whether a handle, or what its player said, stands in a log's lines."""
+    """Whether a log's lines contain a handle, or chat of its player."""
     decoder = RawDecoder() if kind in SAVED_KINDS else make_decoder(kind)
     reader = LineReader()
     stream = iter(blocks)
@@ -291,7 +291,7 @@ def files_with(archive: ArchiveStore, forgotten: Forgotten) -> list[Path]:
 
 
 def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
-    """Whether a handle stands in a source's file; None: it is not where it was, or nobody can read it."""
+    """Whether a source's file contains a handle; None: it is missing or unreadable."""
     path = None if row.path is None else Path(row.path)
     if path is None or not log_files(path)[0].exists():
         return None
@@ -303,7 +303,7 @@ def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
 
 
 def recall(archive: ArchiveStore, handle: str) -> bool:
-    """Take a player off the list, and have the logs read again that may tell of him when they are imported next.
+    """Take a player off the list, and have logs that may contain the player read again when they are imported next.
 
     Returns:
         Whether he was on it.

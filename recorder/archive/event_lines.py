@@ -1,7 +1,7 @@
-"""What happens in a log that grows, as JSON lines for a reader that may be slow.
+"""Events of a log that grows, as JSON lines for a reader that may be slow.
 
-The strategy: a thread writes, whole lines in pieces that a pipe takes at once or not at all, so that he never sees
-half a line. What he has not taken yet is kept up to a limit. Beyond it he is waited for once more; then he has lost.
+A thread writes whole lines, in pieces that a pipe takes at once or not at all, so that the reader never sees half a
+line. Lines that it has not taken yet are kept up to a limit. Beyond it the thread waits once more, then drops them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _START = (
     *("started_at", "start_precision"),
 )
 _END = ("result", "reason", "termination", "ended_at", "complete")
-_HANDS = frozenset(("white_holdings", "black_holdings"))
+_HOLDINGS = frozenset(("white_holdings", "black_holdings"))
 
 _Place = tuple[int, int | None]
 """Where a game begins, and its number: what stays the same however it is read again."""
@@ -38,7 +38,7 @@ class _Out(Protocol):
     def write(self, text: str, /) -> object: ...
 
 
-class _Told:
+class _PrintedGame:
     """What was printed of one game."""
 
     def __init__(self, key: str, basis: TimeBasis, facts: dict[str, Any]) -> None:
@@ -67,11 +67,11 @@ class Ticker:
     def __init__(self, out: _Out) -> None:
         self.problem: str | None = None
         self._out = out
-        self._told: dict[_Place, _Told] = {}
+        self._printed: dict[_Place, _PrintedGame] = {}
         self._lines: list[str] = []
 
     def begin(self, where: str, source: str) -> None:
-        """Print nothing by itself. After a restart, games that may still go on are told once more, from their start."""
+        """Print nothing. After a restart, games that may be in progress are printed again from their start."""
 
     def take(self, games: list[Game]) -> None:
         """Print what these games have that was not printed."""
@@ -86,7 +86,7 @@ class Ticker:
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget games that are never given again."""
-        self._told = {place: told for place, told in self._told.items() if place[0] >= read_up_to}
+        self._printed = {place: printed for place, printed in self._printed.items() if place[0] >= read_up_to}
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Print what these games have that was not printed; if the log never goes on, they have ended."""
@@ -94,45 +94,45 @@ class Ticker:
             if game.kind is GameKind.PLAYED:
                 self._take(game, final)
         self._print()
-        self._told = {}
+        self._printed = {}
 
     def _take(self, game: Game, final: bool = False) -> None:
         place = game.first_offset, game.game_no
         found = game_object(game)
         facts = {name: found[name] for name in _START}
-        told = self._told.get(place)
-        if told is None:
-            told = self._told[place] = _Told(game.key, game.time_basis, facts)
-            self._line("game_started", told, facts)
-        elif changed := {name: value for name, value in facts.items() if told.facts[name] != value}:
-            told.facts = facts
-            self._line("game_changed", told, changed)
+        printed = self._printed.get(place)
+        if printed is None:
+            printed = self._printed[place] = _PrintedGame(game.key, game.time_basis, facts)
+            self._line("game_started", printed, facts)
+        elif changed := {name: value for name, value in facts.items() if printed.facts[name] != value}:
+            printed.facts = facts
+            self._line("game_changed", printed, changed)
         plies = {ply["ply"]: ply for ply in found["plies"]}
-        gone = [number for number, ply in told.plies.items() if not _stands(ply, plies.get(number))]
+        gone = [number for number, ply in printed.plies.items() if not _is_same_move(ply, plies.get(number))]
         if gone:
-            self._line("takeback", told, {"ply": min(gone) - 1})
-            told.plies = {number: ply for number, ply in told.plies.items() if number < min(gone)}
+            self._line("takeback", printed, {"ply": min(gone) - 1})
+            printed.plies = {number: ply for number, ply in printed.plies.items() if number < min(gone)}
         for ply in found["plies"]:
-            self._ply(told, ply)
+            self._ply(printed, ply)
         end = game.end if final or game.end != "log-ends" else None  # it may go on
-        if end not in (None, told.end):
-            self._line("game_ended", told, {"end": end} | {name: found[name] for name in _END})
-        told.end = end
+        if end not in (None, printed.end):
+            self._line("game_ended", printed, {"end": end} | {name: found[name] for name in _END})
+        printed.end = end
 
-    def _ply(self, told: _Told, ply: dict[str, Any]) -> None:
+    def _ply(self, printed: _PrintedGame, ply: dict[str, Any]) -> None:
         """Print a ply, or what has become known of it."""
-        known = told.plies.get(ply["ply"])
-        told.plies[ply["ply"]] = ply
+        known = printed.plies.get(ply["ply"])
+        printed.plies[ply["ply"]] = ply
         changed = ply.keys() if known is None else {name for name in ply if known[name] != ply[name]}
-        if changed and changed <= _HANDS:
+        if changed and changed <= _HOLDINGS:
             self._line(
-                "holdings", told, {"ply": ply["ply"]} | {name: ply[name] for name in sorted(_HANDS, reverse=True)}
+                "holdings", printed, {"ply": ply["ply"]} | {name: ply[name] for name in sorted(_HOLDINGS, reverse=True)}
             )
         elif changed:
-            self._line("ply", told, ply)
+            self._line("ply", printed, ply)
 
-    def _line(self, event: str, told: _Told, facts: dict[str, Any]) -> None:
-        self._lines.append(json.dumps({"event": event, "key": told.key, **facts}, ensure_ascii=False) + "\n")
+    def _line(self, event: str, printed: _PrintedGame, facts: dict[str, Any]) -> None:
+        self._lines.append(json.dumps({"event": event, "key": printed.key, **facts}, ensure_ascii=False) + "\n")
 
     def _print(self) -> None:
         lines, self._lines = self._lines, []
@@ -140,7 +140,7 @@ class Ticker:
             self._out.write("".join(lines))
 
 
-def _stands(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
+def _is_same_move(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
     """Whether a ply that was printed was not taken back; a move of which more is known is the same move."""
     return now is not None and (known["uci"] is None or now["uci"] is None or known["uci"] == now["uci"])
 
@@ -223,7 +223,7 @@ class EventPipe:
         while piece and self.lost is None:
             try:
                 count = os.write(self._file, piece)
-            except BlockingIOError:  # somebody else has made it so
+            except BlockingIOError:  # another process has set it non-blocking
                 select.select([], [self._file], [], 0.1)
                 continue
             piece = piece[count:]

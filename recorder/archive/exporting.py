@@ -29,7 +29,7 @@ __all__ = [
     "export_bpgn",
     "export_games",
     "export_pgn",
-    "left_out",
+    "count_excluded",
     "named_games",
     "protected",
     "require_games",
@@ -76,7 +76,7 @@ def protected(archive: ArchiveStore) -> list[Path]:
 
 
 def require_keys(archive: ArchiveStore, where: GameFilter) -> None:
-    """Refuse a KEY that no game of the archive has, whatever the other options leave out, and an unknown variant.
+    """Refuse a KEY that no game of the archive has, whatever the other options exclude, and an unknown variant.
 
     Raises:
         StorageError: there is no such game. UnknownVariantError: there is no such variant.
@@ -134,7 +134,7 @@ def named_games(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
     return replace(found, folded=archive.duplicates.folded(found)) if found.unique else found
 
 
-def left_out(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
+def count_excluded(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
     """Games that match what was asked about players, variant … but are not taken, by the first reason that holds."""
     steps: tuple[tuple[str, dict[str, Any]], ...] = (
         ("examined or set up", {"kinds": where.kinds}),
@@ -168,13 +168,13 @@ def left_out(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
 
 
 def require_games(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
-    """What a filter leaves out, as ``left_out``; for tables, pictures and pages, which no games make.
+    """The games that a filter excludes, as ``count_excluded``; for tables, pictures and pages, which no games make.
 
     Raises:
         StorageError: no game is left.
     """
     _refuse_unknown_variants(archive, where)
-    reasons = left_out(archive, where)
+    reasons = count_excluded(archive, where)
     if not archive.count(where):
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
         raise StorageError(
@@ -284,8 +284,8 @@ def export_bpgn(
             for head in heads:
                 out.write(exporter.game_text(head).encode("utf-8", "replace"))
         report = exporter.report
-    report.left_out["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
-    report.left_out += Counter()
+    report.excluded["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
+    report.excluded += Counter()
     return report
 
 
@@ -338,7 +338,7 @@ def backup_archive(where: str, target: str) -> None:
 
 
 def share_archive(where: str, target: str, *, pseudonyms: bool, redact: Sequence[str]) -> None:
-    """Write a copy to give away; see ``storage.share``.
+    """Write a copy without private data; see ``storage.share``.
 
     Args:
         pseudonyms, redact: as ``storage.share`` takes them.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
 
-_COPIES = 10  # of one log, that go on differently: nobody has more
+_COPIES = 10  # of one log, that continue differently: more are not expected
 
 
 def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
@@ -134,7 +134,7 @@ class FinishedGames:
         self._catch_up(where, source)
 
     def take(self, games: list[Game]) -> None:
-        """Write games that were given out."""
+        """Write finished games."""
         self._give(games)
 
     def look(self, games: list[Game]) -> None:
@@ -187,7 +187,7 @@ class FinishedGames:
 
     def _put(self, archive: ArchiveStore | None, game: Game) -> None:
         """Write a game unless the file has it; an entry from before it went on is replaced."""
-        same = {} if archive is None else archive.witness_paths(game.key)
+        same = {} if archive is None else archive.source_paths(game.key)
         paths: list[Path] = []
         if archive is not None:
             game, paths = self._joined(archive, game, same)
@@ -206,9 +206,9 @@ class FinishedGames:
 
         every = GameFilter(keys=frozenset(same), witnesses=True, kinds=frozenset(), min_plies=0)
         with chosen_games(archive, every) as games:
-            told = list(games)
-        paths = [self._path_of(one) for one in told]
-        ours = [one for one in told if one.key == game.key or self._is_ours(same[one.key], same[game.key])]
+            candidates = list(games)
+        paths = [self._path_of(one) for one in candidates]
+        ours = [one for one in candidates if one.key == game.key or self._is_ours(same[one.key], same[game.key])]
         if len(ours) < 2:
             return game, paths
         keys = {one.key for one in ours}
@@ -290,7 +290,7 @@ class FinishedGames:
             self._look_at(self._target, keys)
         refuse_protected(self._target, protected(archive))
         read_up_to = archive.source(source).read_up_to
-        every = GameFilter(source=source, witnesses=True)  # what this log tells: nothing else can be told at once
+        every = GameFilter(source=source, witnesses=True)  # the games of this log alone
         for only_torn in (True, False):
             with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
                 for game in games:
@@ -311,7 +311,7 @@ class FinishedGames:
                         self._others.add(game.key)
                     if not (over or there) or (left and not over):
                         continue
-                    # What is there is not written when it is given out, whoever wrote it.
+                    # A game that the file has already is not written again, whichever program wrote it.
                     self._given[game.key] = game.first_offset
                     try:
                         if only_torn and path.exists() and self._is_torn(archive, path, game):
@@ -326,7 +326,7 @@ class FinishedGames:
 
     def _has_gone_on(self, archive: ArchiveStore, game: Game) -> bool:
         """Whether an entry of a game that has no result yet may lack something of it."""
-        return game.end == "result" or len(archive.witness_paths(game.key)) > 1
+        return game.end == "result" or len(archive.source_paths(game.key)) > 1
 
     def _look_at(self, path: Path, keys: dict[Path, tuple[set[str], set[str]]]) -> None:
         status = path.stat() if path.exists() else None
@@ -338,7 +338,7 @@ class FinishedGames:
         try:
             if not file.torn:
                 return False
-            joined, _ = self._joined(archive, game, archive.witness_paths(game.key))
+            joined, _ = self._joined(archive, game, archive.source_paths(game.key))
             return file.written_of(self._text(joined)) > 0
         finally:
             file.close()

@@ -22,13 +22,13 @@ __all__ = ["Follower", "MissingFacts", "holds_saved_games"]
 
 
 def holds_saved_games(path: Path) -> bool:
-    """Whether a file is PGN or BPGN, which nobody follows."""
+    """Whether a file is PGN or BPGN, which cannot be followed."""
     with closing(read_blocks(path, size=HEAD_BYTES)) as blocks:
         return detect(next(blocks, b"")) in SAVED_KINDS
 
 
 class Follower:
-    """Reads on, and tells what happens.
+    """Reads what is new in a log, and reports what happens.
 
     Args:
         path: of the log. resident: reads it. finished, pipe: where its games and its events go besides.
@@ -44,15 +44,15 @@ class Follower:
         resident: Resident,
         finished: FinishedGames | None,
         pipe: EventPipe | None,
-        tell: Callable[[str], object],
+        notify: Callable[[str], object],
     ) -> None:
         self._path = path
         self._name = clean(str(path))
         self._resident = resident
         self._finished = finished
         self._pipe = pipe
-        self._tell = tell
-        self._told: str | None = None
+        self._notify = notify
+        self._reported: str | None = None
         self.left = False
         self._moved: str | None = None
         self._followed = False  # a log that has ended
@@ -61,41 +61,41 @@ class Follower:
         """Read what is new."""
         resident = self._resident
         resident.look()
-        self._tell_state()
+        self._report_state()
         if resident.replaced is not None:
             self._followed, self._moved = True, None
-            self._tell(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
+            self._notify(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
             self.step()
         elif resident.moved != self._moved:
             self._moved = resident.moved
             if self._moved is not None:
-                self._tell(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
+                self._notify(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
 
     def finish(self) -> None:
-        """Read what came last."""
+        """Read the last bytes."""
         self.step()
         self._resident.finish()
         if self._pipe is not None:
             self._pipe.close()
-        self._tell_state()
+        self._report_state()
 
-    def _tell_state(self) -> None:
-        """Say what is wrong once, and that it is over."""
+    def _report_state(self) -> None:
+        """Report a problem once, and its end."""
         resident, finished, pipe = self._resident, self._finished, self._pipe
         waiting = None if resident.waiting is None else f"{resident.waiting}; waiting for more."
         problem = resident.problem or waiting or (finished.problem if finished is not None else None)
-        if problem != self._told:
+        if problem != self._reported:
             if problem is not None:
-                self._tell(clean(problem))
-            elif self._told is not None:
-                self._tell("That is over: going on.")
-            self._told = problem
+                self._notify(clean(problem))
+            elif self._reported is not None:
+                self._notify("That is over: going on.")
+            self._reported = problem
         if pipe is not None and pipe.lost is not None and not self.left:
             self.left = True
-            self._tell(f"{pipe.lost}: none is printed from here on. The archive goes on.")
+            self._notify(f"{pipe.lost}: none is printed from here on. The archive goes on.")
 
     def report(self) -> None:
-        """Say what came of it.
+        """Report how many games were read.
 
         Raises:
             SourceError: there was no log. StorageError, ExportError: something is still missing in the archive, or in
@@ -104,9 +104,9 @@ class Follower:
         resident, finished = self._resident, self._finished
         if resident.waiting is not None and not (self._followed or resident.known):
             raise SourceError(f"{resident.waiting}.")
-        self._tell(f"{self._name}: {plural(resident.games, 'game')} read.")
+        self._notify(f"{self._name}: {plural(resident.games, 'game')} read.")
         if finished is not None:
-            self._tell(f"{plural(finished.games, 'game')} appended.")
+            self._notify(f"{plural(finished.games, 'game')} appended.")
         if resident.problem is not None:
             raise StorageError(f"{resident.problem} What is missing is read by the next import of {self._name}.")
         if finished is not None and finished.problem is not None:
@@ -125,11 +125,11 @@ class MissingFacts:
     looks_back = False
     owes = False
 
-    def __init__(self, log: str, tell: Callable[[str], object]) -> None:
+    def __init__(self, log: str, notify: Callable[[str], object]) -> None:
         self.problem: str | None = None
         self._log = log
-        self._tell = tell
-        self._told: set[str] = set()
+        self._notify = notify
+        self._reported: set[str] = set()
 
     def begin(self, where: str, source: str) -> None:
         """Nothing is looked up: the next game shows it."""
@@ -148,13 +148,13 @@ class MissingFacts:
             missing["site"] = "--server NAME"
         if any(game.day is None for game in games):
             missing["date"] = "--date YYYY-MM-DD"
-        missing = {fact: option for fact, option in missing.items() if fact not in self._told}
+        missing = {fact: option for fact, option in missing.items() if fact not in self._reported}
         if not missing:
             return
-        self._told |= missing.keys()
+        self._reported |= missing.keys()
         what = f"does not name the {' or the '.join(missing)} of its games"
         them = "them" if len(missing) > 1 else "it"
-        self._tell(f"{self._log} {what}; follow it again with {' and '.join(missing.values())} to add {them}.")
+        self._notify(f"{self._log} {what}; follow it again with {' and '.join(missing.values())} to add {them}.")
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Nothing is kept."""

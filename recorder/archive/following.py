@@ -1,8 +1,8 @@
-"""Keeping an archive up to date with one log or journal that somebody is writing.
+"""Keeping an archive up to date with one log or journal that is being written.
 
 The strategy: what is new is read once, by a pipeline that stays, and committed at once: games that are over as an
 import stores them, games that go on as they stand (``storage.write.in_progress``). Now and then, and at the end, the
-source's row learns how far that was (``settle``). Whatever goes wrong, all this is forgotten and begun anew from that
+source's row records how far that was (``settle``). After any error all of it is dropped and read again from that
 row, as a growing log is imported: what the archive holds at last is what one import of the whole log gives.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recorder.model import Game
-    from storage.write.in_progress import LivingSource
+    from storage.write.in_progress import SourceInProgress
 
 __all__ = ["OVER", "Outlet", "Resident"]
 
@@ -59,7 +59,7 @@ class Outlet(Protocol):
         """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
 
     def take(self, games: list[Game]) -> None:
-        """Games that were given out: nothing changes them any more."""
+        """Finished games, which do not change any more."""
 
     def look(self, games: list[Game]) -> None:
         """Games in progress that have changed, as they stand."""
@@ -82,8 +82,8 @@ class Resident:
         path: of the log; any part of a journal's session.
         options: how it is read. keep: whether its bytes are kept in the archive; a journal's never are.
         outlets: get what was committed.
-        named: whoever wants it means this log: if the archive was told to forget it, it comes back.
-        watchdog: is told of each step of progress.
+        named: the user named this log: if the archive forgets it, it comes back.
+        watchdog: is called at each step of progress.
     Attributes:
         problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
         waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
@@ -116,7 +116,7 @@ class Resident:
         self._watchdog = watchdog or Unwatched()
         self._tail: Tail | None = None
         self._begun: Begun | None = None
-        self._source: LivingSource | None = None
+        self._source: SourceInProgress | None = None
         self._kept: list[bytes] = []
         self._final: dict[str, int] = {}  # games that were counted and may be read again
         self._known = 0  # games of before
@@ -163,7 +163,7 @@ class Resident:
         return self._attempt(self._look, settle)
 
     def finish(self) -> bool:
-        """Read what came last; games that are still open end with the log.
+        """Read the last bytes; games without an end end with the log.
 
         Returns:
             Whether the archive has everything.
@@ -192,7 +192,7 @@ class Resident:
             try:
                 found = step(*how)
             except OvertakenError:
-                self.close()  # somebody else was here: begin from what he left
+                self.close()  # another process changed the source: start from its state
                 self._leave_it_to_another()
                 found = step(*how)
         except RecorderError as error:
@@ -209,10 +209,10 @@ class Resident:
         return False
 
     def _leave_it_to_another(self) -> None:
-        """Rest for longer and longer if somebody else does all this, too: two would undo each other's work for ever.
+        """Wait longer and longer while another process follows this log: two would undo each other's work for ever.
 
         Raises:
-            SourceError: somebody does.
+            SourceError: another process follows it.
         """
         now = time.monotonic()
         self._overtaken_s = [at for at in self._overtaken_s if now - at < _OVERTAKEN_S + self._pause_s] + [now]
@@ -253,8 +253,8 @@ class Resident:
         return True
 
     def _begin(self) -> bool:
-        """Import what is there and stay."""
-        from storage.write.in_progress import LivingSource
+        """Import the log so far, and keep it open."""
+        from storage.write.in_progress import SourceInProgress
 
         source = Input(str(self._path), self._path, named=self._named, on_block=self._watchdog.progress)
         given: list[Game] = []
@@ -285,8 +285,8 @@ class Resident:
         self.waiting, self.known = None, False
         begun = outcome.begun
         self._begun = begun
-        self._source = LivingSource(path, outcome.sha256, begun.mark)
-        self._tail = open_tail(self._path, begun.size + len(begun.held))
+        self._source = SourceInProgress(path, outcome.sha256, begun.mark)
+        self._tail = open_tail(self._path, begun.size + len(begun.unread))
         # A typescript's times come in a file of their own, which is read as a whole.
         self._timed = outcome.kind == SourceKind.TYPESCRIPT.value and timing_of(source) is not None
         self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not begun.pipeline.unredacted
@@ -301,7 +301,7 @@ class Resident:
         return True
 
     def _read_on(self) -> bool:
-        """Read to the end of what is there."""
+        """Read to the present end of the log."""
         begun, tail = self._begun, self._tail
         assert begun is not None
         assert tail is not None
@@ -314,7 +314,7 @@ class Resident:
             self._watchdog.progress()
             # Who is behind shows games only when they are over: the quickest way to catch up.
             self._commit(games, behind=len(data) >= BLOCK)
-            begun.held += data  # what a row can do without comes behind its commit
+            begun.unread += data  # what a row can do without comes behind its commit
             self._advance(clean)
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
@@ -335,20 +335,20 @@ class Resident:
         begun = self._begun
         assert begun is not None
         size = len(clean)
-        begun.running.update(begun.held[:size])
-        begun.held = begun.held[size:]
+        begun.running.update(begun.unread[:size])
+        begun.unread = begun.unread[size:]
         begun.size += size
         if self._keep and clean:
             self._kept.append(clean)
 
     def _commit(self, games: list[Game], behind: bool = False) -> None:
-        """Write games that were given out, and what has become of the others; then tell."""
+        """Write finished games and changed games in progress; then pass them on."""
         changed = self._write(games, behind)
         self._count(games)
         self._tell(games, changed)
 
     def _write(self, games: list[Game], behind: bool = False) -> list[Game]:
-        """Write games that were given out and, unless more has come already, the games in progress that have changed.
+        """Write finished games and, unless there is more to read, the games in progress that have changed.
 
         Returns:
             The latter.
@@ -369,7 +369,7 @@ class Resident:
             for (shown, _), row in zip(changed, rows, strict=True):
                 shown.row = row
             if not behind and (games or gone or any(game.end in OVER for _, game in changed)):
-                source.relate()  # before anybody is told of them
+                source.relate()  # before the outlets get them
         return [game for _, game in changed]
 
     def _count(self, games: list[Game]) -> None:
@@ -384,7 +384,7 @@ class Resident:
                 outlet.look(changed)
 
     def _settle(self) -> None:
-        """Let the source's row tell how far its log was read."""
+        """Record in the source's row how far its log was read."""
         begun = self._begun
         assert begun is not None
         self._store(*begun.pipeline.restart(), begun.mark)
@@ -393,7 +393,7 @@ class Resident:
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
-        drop = self._keep and begun.pipeline.unredacted > 0  # bytes that tell of somebody who is forgotten
+        drop = self._keep and begun.pipeline.unredacted > 0  # bytes with a forgotten player
         self._keep = self._keep and not drop
         source.settle(
             sha256=begun.running.hexdigest(),

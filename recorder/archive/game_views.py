@@ -18,7 +18,7 @@ import chess.pgn
 import chess.svg
 import chess.variant
 
-from exporters.boards import boards_by_ply, with_hands, write_placement
+from exporters.boards import boards_by_ply, plies_with_holdings, write_placement
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
 from recorder.errors import ExportError, ReplayError
@@ -160,8 +160,8 @@ def _replay(game: Game, part: PgnPart, wanted: int, placements: dict[int, str]) 
         if shown is not None and board.board_fen(promoted=False) != shown:  # castling that python-chess does not know
             board.set_board_fen(shown)
     if isinstance(board, chess.variant.CrazyhouseBoard) and game.variant == "bughouse":
-        hands = next((hands for ply, hands in with_hands(game) if ply.ply == wanted), (None, None))
-        for colour, letters in zip((chess.WHITE, chess.BLACK), hands, strict=True):
+        holdings = next((holdings for ply, holdings in plies_with_holdings(game) if ply.ply == wanted), (None, None))
+        for colour, letters in zip((chess.WHITE, chess.BLACK), holdings, strict=True):
             board.pockets[colour] = chess.variant.CrazyhousePocket((letters or "").lower())
     return board
 
@@ -180,9 +180,9 @@ def html_of(game: Game) -> str:
     sides = []
     for player, white in ((game.white, True), (game.black, False)):
         clock = next((ply for ply in reversed(plies) if ply.white_moved is white and ply.clock_ms is not None), None)
-        told = "-" if clock is None else format_clock(clock.clock_ms, clock.precision_code in EXACT)
+        clock_text = "-" if clock is None else format_clock(clock.clock_ms, clock.precision_code in EXACT)
         name = " ".join(filter(None, (player.handle, player.titles, player.rating_text)))
-        sides.append(f"<tr><td>{'White' if white else 'Black'}</td><td>{escape(name)}</td><td>{told}</td></tr>")
+        sides.append(f"<tr><td>{'White' if white else 'Black'}</td><td>{escape(name)}</td><td>{clock_text}</td></tr>")
     chart = _think_times(plies)
     drawn = _image(chart, "Time for each move: White above, Black below") if chart else "No times are known."
     reason = f"<tr><td>End</td><td>{escape(game.reason)}</td><td></td></tr>" if game.reason else ""

@@ -2,7 +2,7 @@
 
 The games of another archive are taken as they were read; their bytes are not parsed again. The archive gets what
 importing all logs of both would give it. So a source that both have is there once; where one has more of a log than the
-other, the longer one counts; what was forgotten here stays out, and a player whom one of them was told to forget is
+other, the longer one counts; what was forgotten here stays out, and a player whom one of them forgets is
 forgotten.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.copies import Copies
 from recorder.archive.erasing import forget_handles
-from recorder.archive.importing import import_source, tell_kind
+from recorder.archive.importing import identify, import_source
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
 from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
@@ -62,7 +62,7 @@ class Merged(NamedTuple):
     Attributes:
         name: what the user calls the other archive.
         outcomes: what became of each source of the other archive.
-        players: whom the other archive was told to forget and this one was not; only hashes of their handles are known.
+        players: whom the other archive forgets and this one does not; only hashes of their handles are known.
         games: of this archive's own that go with them.
         analyses: taken over from the other archive. homeless: those of them that were not, as their games are not here.
     """
@@ -88,7 +88,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
         archive: open for writing, or for reading if ``dry_run``; None: it is not there yet.
         other: a snapshot. name: what the user calls it.
         dry_run: only tell.
-        progress: told the bytes of each source when it was taken.
+        progress: gets the bytes of each source when it was taken.
     Raises:
         StorageError: an archive cannot be read, or this one not written; it is as it was.
     """
@@ -167,7 +167,7 @@ def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
 def _is_better(row: SourceRow, mine: SourceRow) -> bool:
     """Whether the other archive knows more of the same source."""
     if mine.lacks_player and mine.kept and not row.kept:
-        return False  # its games would stand beside bytes that lack them; what is kept may be all that is left
+        return False  # its games would have bytes without them; the kept bytes may be all that is left
     if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
         return row.parser_version == PARSER_VERSION
     return row.kept and not mine.kept and row.options == mine.options
@@ -252,7 +252,7 @@ class ImportReport:
 
     Attributes:
         outcomes: what became of each log, also of those in other archives, in their order.
-        merged: what came from other archives, one entry each.
+        merged: results of merging other archives, one entry each.
         skipped: files in folders that were not opened, because of their names.
     """
 
@@ -268,7 +268,7 @@ class ImportReport:
 
     @property
     def games(self) -> int:
-        """How many games were stored; one that several logs witness counts once for each."""
+        """How many games were stored; a game in several logs counts once for each."""
         return sum(outcome.games for outcome in self.outcomes)
 
     @property
@@ -318,7 +318,7 @@ def import_paths(
                 report.outcomes += found.outcomes
             else:
                 if archive is None or copies is None:
-                    found = tell_kind(source, options)
+                    found = identify(source, options)
                 else:
                     found = import_source(archive, source, options, copies=copies, keep=keep, progress=of_file)
                 report.outcomes.append(found)

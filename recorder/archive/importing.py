@@ -1,4 +1,4 @@
-"""Reading logs into an archive: which bytes are new, and from where reading goes on.
+"""Reading logs into an archive: which bytes are new, and from where reading continues.
 
 A file is read twice. The first pass hashes its decompressed bytes, noting the running hash at the sizes of sources
 that may have grown into it. The second replaces secrets, then feeds the pipeline and keeps the same bytes: no line,
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "import_source",
-    "tell_kind",
+    "identify",
 ]
 
 
-def tell_kind(source: Input, options: ReadOptions) -> Outcome:
-    """What a file is, without storing anything."""
+def identify(source: Input, options: ReadOptions) -> Outcome:
+    """Identify a file without storing anything."""
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     try:
@@ -61,7 +61,7 @@ def tell_kind(source: Input, options: ReadOptions) -> Outcome:
 
 
 def _was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:
-    """Whether nobody named it, and its games came from logs: they would be there twice."""
+    """Whether the file was found in a folder and its games came from logs: they would be there twice."""
     return not source.named and kind in SAVED_KINDS and is_own_export(seen.head)
 
 
@@ -99,7 +99,7 @@ def import_source(
         options: how it is read.
         copies: finds out whether it is an earlier part of a log in the archive.
         keep: whether its bytes are kept; those of a journal never are.
-        progress: told after each block.
+        progress: called after each block.
         followed: games without an end stay open, see ``Outcome.begun``.
         on_games: is given the games that are stored, before they are committed.
     Returns:

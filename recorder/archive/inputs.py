@@ -54,7 +54,7 @@ class ReadOptions:
 
     Attributes:
         timing: a typescript's timing file.
-        forgotten: whom the archive was told to forget; not remembered with the source.
+        forgotten: players that the archive forgets; not stored with the source.
     """
 
     kind: SourceKind | None = None
@@ -123,7 +123,7 @@ class ReadOptions:
 def read_options(
     kind: str | None, server: str | None, date: date | None, tz: str | None, chat: str | None
 ) -> ReadOptions:
-    """What ``reading_options`` hands to a command."""
+    """The options of ``reading_options`` as one value."""
     return ReadOptions(None if kind is None else SourceKind(kind), server, date, tz, chat)
 
 
@@ -132,10 +132,10 @@ class Input:
     """One log to read.
 
     Attributes:
-        name: what the user is told. path: what is opened. spooled: it is a copy of standard input or of a pipe.
+        name: as messages call it. path: what is opened. spooled: it is a copy of standard input or of a pipe.
         named: the user named this file, not a folder in which it is.
         error: why there is nothing to read, one sentence, or None.
-        on_block: called after each block that is read of it, in every pass; None: nobody wants to know.
+        on_block: called after each block that is read of it, in every pass.
     """
 
     name: str

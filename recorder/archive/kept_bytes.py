@@ -56,7 +56,7 @@ _LONGEST_LINE = 1 << 16
 
 
 def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
-    """What to call each source, by its id: its name, with as many of its folders as tell it from the others.
+    """What to call each source, by its id: its name, with as many of its folders as distinguish it from the others.
 
     Args:
         rows: all sources of the archive.
@@ -90,7 +90,7 @@ def source_blocks(archive: ArchiveStore, row: SourceRow, offset: int = 0) -> Ite
 
 
 def reads_kept(row: SourceRow) -> bool:
-    """Whether a source is read from the archive: all of it is kept, and no file tells of a player whom that lacks."""
+    """Whether a source is read from the archive: all is kept, and its file has no player that the kept bytes lack."""
     return row.kept and (not row.lacks_player or file_of(row) is None)
 
 
@@ -282,7 +282,7 @@ class RecordedLines:
                 log = self._log(sha256)
                 if log is not None:
                     found |= {(sha256, offset): text for offset, text in _frames(log, offsets)}
-            except RecorderError:  # gone while it is replayed: its boards are printed anew
+            except RecorderError:  # removed during the replay: its boards are formatted from the game
                 continue
         return found
 
@@ -334,7 +334,7 @@ def _offsets(game: Game) -> Mapping[str, list[int]]:
 
 
 def _frames(log: Log, offsets: list[int]) -> Iterator[tuple[int, str]]:
-    """The frames that begin at these places, as they stand there."""
+    """The frames that begin at these places, as the log contains them."""
     journal = log.kind is SourceKind.JOURNAL
     begin = max(offsets[0] - MAX_LINE_BYTES, 0) if journal else offsets[0]
     wanted = set(offsets)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def default_archive() -> str:
-    """Where the archive is if nobody says: the platform's place for a user's data."""
+    """The default archive, in the platform's folder for a user's data."""
     import platformdirs
 
     return str(Path(platformdirs.user_data_dir("ics-recorder", appauthor=False)) / "archive.sqlite")
@@ -111,7 +111,7 @@ async def take_left_over(
     tell: Callable[[str], object],
     later: str,
 ) -> None:
-    """Import the journals of a folder that nobody has closed and nobody writes, then end them, so that they are found
+    """Import the journals of a folder that are neither closed nor being written, then end them, so that they are found
     only once. What could not be imported is left for the next start.
 
     Args:
@@ -127,7 +127,7 @@ async def take_left_over(
     def look() -> list[Path]:
         return [found.path for found in open_sessions(journals) if not found.written]
 
-    # A long journal takes seconds, a disk that hangs longer: nobody who plays or is recorded waits for it.
+    # A long journal takes seconds, a disk that hangs longer: the connection must not wait for it.
     left = await in_thread(look)
     if not left or (import_them is not None and not await import_them(left)):
         return

@@ -2,8 +2,8 @@
 
 The strategy: a game is appended in one call that returns when the disk has it. An entry is found by its key tag, and is
 the lines from its first tag to the blank line after its moves, where a comment may have blank lines; to replace it the
-file is written anew beside itself and renamed, every other byte as it was. Who waited for the lock meanwhile opens the
-new file.
+file is written under another name and renamed, other bytes unchanged. A process that waited for the lock
+meanwhile opens the new file.
 """
 
 from __future__ import annotations

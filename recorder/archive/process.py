@@ -1,7 +1,7 @@
 """The process that keeps the archive up to date while ``record`` or ``proxy`` writes journals.
 
-It is told on standard input, a line each: first how (``Orders``), then journals to take; it looks for what is new in
-them twice a second. When standard input ends, the recorder is done or dead: what came last is read, and this ends
+It reads from standard input, a line each: first how (``Orders``), then journals to take; it looks for what is new in
+them twice a second. When standard input ends, the recorder is done or dead: the last bytes are read, and this ends
 too. So it needs no signal; a ``Watchdog`` ends it when it makes no progress, or is too busy to see that end. What there
 is to tell goes to standard error as JSON lines.
 """
@@ -50,9 +50,9 @@ class _Taken:
 
         self.path = path
         self.again = False  # it was done, but for games that it left open
-        self.left = left  # nobody writes it any more
-        self.told: str | None = None
-        # What an earlier run left goes where that run was told to; of its events nobody may want more.
+        self.left = left  # no process writes it any more
+        self.reported: str | None = None
+        # Games of an earlier run go to that run's outputs; its events are not printed.
         pgn, events = outlets_of(path) if left else (orders.pgn, orders.events)
         self.ours = pgn == orders.pgn
         self.finished = None
@@ -100,7 +100,7 @@ class _Archiving:
             with open_archive(self._orders.where) as archive:
                 rows = [row for row in archive.sources() if row.unfinished and row.path is not None]
         except RecorderError:
-            return  # there is none yet, or what is wrong with it is told when it is written
+            return  # there is none yet, or the problem is reported when it is written
         for path in (find_part(Path(row.path or "")) for row in rows):
             if is_journal(path) and path.exists() and not is_being_written(log_files(path)[-1]):
                 self._take(path, left=True)
@@ -126,7 +126,7 @@ class _Archiving:
         self._watchdog.end()
 
     def finish(self) -> bool:
-        """Read what came last; tell whether everything is in the archive and in the PGN."""
+        """Read the last bytes; returns whether everything is in the archive and in the PGN."""
         for taken in self._taken.values():
             if taken.finished is not None:
                 taken.finished.defer = False
@@ -154,7 +154,7 @@ class _Archiving:
                 time.sleep(0.5)
 
     def _finish(self, taken: _Taken) -> None:
-        # A PGN of an earlier run that cannot be written keeps nobody: the archive knows that it lacks games.
+        # A PGN of an earlier run that cannot be written delays nothing: the archive records that it lacks games.
         if taken.resident.finish() and (taken.problem is None or not taken.ours):
             self._tell(taken)
             del self._taken[taken.path]
@@ -168,9 +168,9 @@ class _Archiving:
 
     def _tell(self, taken: _Taken) -> None:
         """Say what is wrong once, and that it is over."""
-        if taken.problem != taken.told:
-            over = taken.problem is None and taken.told is not None
-            taken.told = taken.problem
+        if taken.problem != taken.reported:
+            over = taken.problem is None and taken.reported is not None
+            taken.reported = taken.problem
             _say(problem=taken.problem, over=over)
         self._tell_lost()
 
@@ -198,7 +198,7 @@ def _say(**facts: Any) -> None:
         sys.stderr.write(json.dumps(facts) + "\n")
         sys.stderr.flush()
     except OSError:
-        pass  # nobody is there to be told
+        pass  # the recorder has ended
 
 
 def main() -> int:

@@ -117,7 +117,7 @@ def _recorded(
 
 
 class ProxyArchive:
-    """The archive's process, and what is told of it.
+    """The archive's process, and the messages about it.
 
     Args:
         where: the archive. pgn, events: as for ``ArchiveChild``.
@@ -141,7 +141,7 @@ class ProxyArchive:
         self.child.take(journal)
 
     async def finish(self, hurry: asyncio.Event, left_over: asyncio.Task[None]) -> None:
-        """Wait until everything is imported, or until somebody is in a hurry."""
+        """Wait until everything is imported, or until a signal ends the wait."""
         missing = await self.child.finish(hurry, left_over)
         self.missing = bool(missing)
         if missing and hurry.is_set():

@@ -1,4 +1,4 @@
-"""An archive made anew from its journals and kept logs, and what that changes."""
+"""Rebuilding an archive from its journals and kept logs, and what that changes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_again(
 
     Args:
         old: the archive. new: an empty one.
-        progress: told after each block.
+        progress: called after each block.
         carry_over: sources that cannot be read again are copied as they are.
     Returns:
         The sources that could not be read again, and a sentence about each other one that errors of this program kept

@@ -125,7 +125,7 @@ async def _cancel(task: asyncio.Task[None]) -> None:
 
 
 async def record(run: RecordRun) -> tuple[ExitCode, bool]:
-    """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
+    """Record until a signal or an error, which is reported; returns whether anything was recorded."""
     server, child, observing, report = run.server, run.child, run.observing, run.report
     lasting = Lasting()
 
@@ -164,7 +164,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
             if left := lasting.left_behind():
                 report("style_left", left)
         _report_end(capture, observing, report)
-    except RecorderError as error:  # said at once, whatever the archive waits for
+    except RecorderError as error:  # reported at once, whatever the archive waits for
         status = exit_status(error)
         await show_no_more()
         report("failed", f"Error: {error}", error=type(error).__name__)
@@ -194,7 +194,7 @@ async def _take_left_over(run: RecordRun) -> None:
 async def _finish(
     child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], report: MessageSink
 ) -> bool:
-    """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
+    """Wait until the archive has everything, or a signal ends the wait; returns whether it has."""
     missing = await child.finish(hurry, taking)
     for journal in missing:
         later = import_command(find_part(journal), where)

@@ -1,6 +1,6 @@
-"""The archive's process as ``record`` and ``proxy`` see it: started, told what to take, and waited for.
+"""The archive's process as ``record`` and ``proxy`` use it: started, given journals to take, and waited for.
 
-The recorder never waits for it: the process looks for itself at the journals that it is told to take. If it ends
+The recorder never waits for it: the process looks by itself at the journals that it was given. If it ends
 before its time it is started again, and reads on from where the archive is. If it made no progress on a journal, that
 one is set aside.
 """
@@ -74,7 +74,7 @@ class ArchiveChild:
         done: gets a journal when all of it is in the archive, and how many games it gave.
 
     Attributes:
-        state: how far the archive is, in words. left: whoever read the events has gone. appended: games in the PGN.
+        state: how far the archive is, in words. left: the event reader has gone. appended: games in the PGN.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class ArchiveChild:
         self._orders = Orders(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S)
         self._say = say
         self._done = done
-        self._wanted: dict[Path, bool] = {}  # journals that are not done; whether nobody writes them any more
+        self._wanted: dict[Path, bool] = {}  # journals that are not done; whether they are no longer written
         self._aside: list[Path] = []  # journals on which the process made no progress, by ``plain_name``
         self._loop: asyncio.AbstractEventLoop | None = None
         self._problem = False
@@ -104,10 +104,10 @@ class ArchiveChild:
         self._process: asyncio.subprocess.Process | None = None
         self._stuck_on: Path | None = None  # the journal on which the last process made no progress
 
-    # --- from whoever records
+    # --- called by the recorder
 
     def sign(self, journal: JournalWriter) -> None:
-        """Note in a new journal where its games go besides: whoever takes it after a crash gives them there.
+        """Note the other outputs of its games in a new journal, for the process that takes it after a crash.
 
         Raises:
             JournalError: it cannot be written.
@@ -125,7 +125,7 @@ class ArchiveChild:
                 self._loop.call_soon_threadsafe(lambda: self._want(path, left=False))
 
     async def take_left(self, journals: Sequence[Path]) -> bool:
-        """Take journals that nobody writes any more; whether the archive has them at last."""
+        """Take journals that are no longer written; returns whether the archive has them in the end."""
         paths = [_first_part(path) for path in journals]
         for path in paths:
             self._want(path, left=True)
@@ -143,10 +143,10 @@ class ArchiveChild:
         self._running = asyncio.create_task(self._run())
 
     async def finish(self, hurry: asyncio.Event | None = None, taking: asyncio.Task[None] | None = None) -> list[Path]:
-        """Wait until everything that was written is in the archive, or somebody is in a hurry.
+        """Wait until everything that was written is in the archive, or ``hurry`` is set.
 
         Args:
-            hurry: set by whoever does not want to wait.
+            hurry: set to end the wait.
             taking: takes what a crash left; it is waited for as long as the archive can be written, and cancelled.
         Returns:
             The journals that are not.
@@ -176,7 +176,7 @@ class ArchiveChild:
         return [*self._aside, *self._wanted]
 
     async def _let_take(self, taking: asyncio.Task[None], hurry: asyncio.Event | None) -> None:
-        """A journal that was just ended is told of while the process still listens."""
+        """The process gets a journal that was just ended while it still listens."""
         loop = asyncio.get_running_loop()
         end_s = loop.time() + _END_S
         while loop.time() < end_s and not self._problem and (hurry is None or not hurry.is_set()):
@@ -286,7 +286,7 @@ class ArchiveChild:
         return process
 
     def _say_no_more(self) -> None:
-        """The process ends when it has done what it was told."""
+        """The process ends when it has done its orders."""
         if self._process is not None:
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -337,7 +337,7 @@ class ArchiveChild:
             return
         self._wanted[path] = left
         stdin = None if self._process is None else self._process.stdin
-        if stdin is not None and not stdin.is_closing():  # else the next process is told
+        if stdin is not None and not stdin.is_closing():  # else the next process gets it
             stdin.write(_order(path, left))
 
 

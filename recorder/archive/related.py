@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "anomalies_of_game",
-    "as_told",
+    "games_by_source",
     "examinations",
     "games_in_progress",
     "match_findings",
@@ -28,19 +28,19 @@ __all__ = [
 
 
 def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str]]:
-    """Games that are linked with one by an examination, as the archive says, else as the games of its players tell.
+    """Games that are linked with one by an examination, by the archive's links, else by the games of its players.
 
     Returns:
-        For each a word for what it is (``Examination of``, ``Examined in``), the game, and what tells it.
+        For each a word for what it is (``Examination of``, ``Examined in``), the game, and the evidence.
     """
     from recorder.relating.examined import link_examined
     from storage import GameFilter
 
-    told = [link for link in game.links if link.kind is LinkKind.EXAMINED]
+    linked = [link for link in game.links if link.kind is LinkKind.EXAMINED]
     played = game.kind is GameKind.PLAYED
     word = "Examined in" if played else "Examination of"
-    if told:
-        return [(word, archive.game(link.key), link.evidence) for link in told]
+    if linked:
+        return [(word, archive.game(link.key), link.evidence) for link in linked]
     players = GameFilter(
         players=frozenset((game.white.handle, game.black.handle)), kinds=frozenset({GameKind.EXAMINED})
     )
@@ -82,21 +82,21 @@ def anomalies_of_game(archive: ArchiveStore, game: Game) -> list[Anomaly]:
     """Anomalies of the server's game number between the game's first and last line, and those of no game there."""
     return [
         anomaly
-        for row, told in as_told(archive, game)
+        for row, linked in games_by_source(archive, game)
         for _, anomaly in archive.anomalies(row.id)
-        if told.first_offset <= anomaly.offset <= told.last_offset and anomaly.game_no in (told.game_no, None)
+        if linked.first_offset <= anomaly.offset <= linked.last_offset and anomaly.game_no in (linked.game_no, None)
     ]
 
 
-def as_told(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, Game]]:
-    """The game as each source tells it, with the source."""
+def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, Game]]:
+    """The game in each of its sources, with the source."""
     if not game.merged_from:
         return [(archive.game_sources(game.key)[0], game)]
     from storage import GameFilter
 
     chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, witnesses=True)
-    told = [(one.observations[0].source, one) for one in archive.games(chosen)]
-    return [(archive.source(source.sha256), one) for source, one in told if source is not None]
+    linked = [(one.observations[0].source, one) for one in archive.games(chosen)]
+    return [(archive.source(source.sha256), one) for source, one in linked if source is not None]
 
 
 def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
@@ -122,20 +122,20 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
 
 
 def match_of(archive: ArchiveStore, game: Game) -> tuple[Match, str] | None:
-    """The match of a bughouse game and what tells that its boards are one; None: its other board is not known."""
+    """The match of a bughouse game and the evidence for it; None: its other board is unknown."""
     if game.variant != "bughouse":
         return None
     from recorder.relating.bughouse import pair_bughouse
     from recorder.relating.match import board_order
 
     others = {other.key: other for other in other_boards(archive, [game])}
-    told = [(link.key, link.evidence) for link in game.links if link.kind is LinkKind.PARTNER and link.key in others]
-    told = told or [
+    linked = [(link.key, link.evidence) for link in game.links if link.kind is LinkKind.PARTNER and link.key in others]
+    linked = linked or [
         (second if first == game.key else first, evidence)
         for first, second, evidence in pair_bughouse([game, *others.values()])
         if game.key in (first, second)
     ]
-    return (board_order(game, others[told[0][0]]), told[0][1]) if told else None
+    return (board_order(game, others[linked[0][0]]), linked[0][1]) if linked else None
 
 
 def match_findings(match: Match) -> list[str]:

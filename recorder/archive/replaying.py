@@ -286,7 +286,7 @@ def _write_analysed(
 
 
 def _annotated(run: AnalysisRun, games: Sequence[Game], progress: Progress) -> Iterator[Game]:
-    """The games, with what the engine told of them; the rest as they were when it cannot go on."""
+    """The games with the engine's analyses; the rest unchanged if the engine fails."""
     for number, game in enumerate(games, 1):
         if not run.is_over:
             head = run.head(game)

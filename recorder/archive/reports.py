@@ -100,7 +100,7 @@ def page_of_player(archive: ArchiveStore, player: str, chosen: GameFilter) -> Re
     someone = who_is_meant(sides, player)
     in_progress = games_in_progress(archive)
     plies, sides = with_progress(plies, in_progress), with_progress(sides, in_progress)
-    html = player_report(plies, sides, player=player, left_out=excluded)
+    html = player_report(plies, sides, player=player, excluded=excluded)
     servers = games_by_server(sides, someone)
     title = f"the report of {plural(sum(servers.values()), 'game')} of {someone.handle}"
     return ReportPage(html, title, {**excluded, **someone.excluded}, servers)
@@ -121,14 +121,14 @@ def page_of_archive(archive: ArchiveStore, chosen: GameFilter) -> ReportPage:
         rows = reader.games_of(chosen)
         games, sides = game_frame(reader, rows), side_frame(reader, rows)
     games = with_progress(games, games_in_progress(archive))
-    html = index_report(games, sides, archive.sources(), left_out=excluded, most=chosen.last)
+    html = index_report(games, sides, archive.sources(), excluded=excluded, most=chosen.last)
     return ReportPage(html, f"the index of {plural(len(games), 'game')}", excluded)
 
 
 class ClockTable(NamedTuple):
     """A table's measure (``exporters.measures``), and what it is about.
 
-    ``grouped``: whether it is told by dimensions. ``both_sides``: it needs all moves of a game, also with ``--player``.
+    ``grouped``: whether dimensions group it. ``both_sides``: it needs all moves of a game, also with ``--player``.
     ``matches``: it is about both boards of bughouse matches. ``evaluated``: it counts what engines thought of moves.
     """
 

@@ -56,7 +56,7 @@ class Begun:
     Attributes:
         pipeline, scrubbing: what has read it. size, running: of the bytes that the archive knows of, and their hash.
         held: the bytes behind them: ``scrubbing`` waits for the end of their line.
-        mark: stands in the source's row as long as nobody else changes it.
+        mark: is in the source's row until another process changes it.
         behind: there is more of it, not looked at yet.
     """
 
@@ -64,7 +64,7 @@ class Begun:
     scrubbing: Scrubbing
     size: int
     running: hashlib._Hash
-    held: bytes
+    unread: bytes
     mark: str
     behind: bool
 
@@ -124,10 +124,10 @@ def stored_name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:
 
 
 def stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
-    """Where the archive says that a log is; None: it would tell of somebody who is forgotten, and can do without."""
+    """The path of a log as the archive stores it; None: it would contain the handle of a forgotten player."""
     path = str(source.path.absolute())
-    told = kind is not SourceKind.JOURNAL and forgotten.name(path) != path
-    return None if source.spooled or told else path
+    names_player = kind is not SourceKind.JOURNAL and forgotten.name(path) != path
+    return None if source.spooled or names_player else path
 
 
 @dataclass(slots=True, frozen=True)
@@ -154,7 +154,7 @@ class _Intake:
         outcome: counts the games.
         on_games: as for ``import_source``.
         start: the place from which the pipeline reads. keep_from: that from which bytes are kept; None: none are.
-        done: the place of the first byte to come.
+        done: the place of the next byte.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
     start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
     forgotten = options.forgotten or Forgotten()
     keep = reading.keep and kind is not SourceKind.JOURNAL
-    if keep and before is not None and before.kept_bytes < start and _tells_of_forgotten(source, start, kind, options):
+    if keep and before is not None and before.kept_bytes < start and _names_forgotten(source, start, kind, options):
         keep = False  # they would be kept without the pipeline's having looked at them
     resume = resumed.restart_state if resumed else None
     if followed and kind in SAVED_KINDS:
@@ -224,16 +224,16 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         if not keep:
             writer.keep_nothing()  # nor what was kept before
         keep_from = writer.keep_from if keep else None
-        # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
+        # The lines of a resumed log do not depend on earlier ones, so earlier bytes need not be read again.
         first = start if keep_from is None or start <= keep_from else 0
         intake = _Intake(writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, done=first)
         scrubbing = Scrubbing(kind, begun=first > 0, redact=Redactor(forgotten, kind).receive)
         end = seen.size
         if followed and kind is not SourceKind.TYPESCRIPT:
             end = min(end, max(start + _AT_ONCE, 0 if before is None else before.size_bytes))
-        held = _read_blocks(reading, intake, scrubbing, first, end)
+        unread = _read_blocks(reading, intake, scrubbing, first, end)
         if following is not None:
-            outcome.begun = _begin(source, seen, writer, following, scrubbing, end, held)
+            outcome.begun = _begin(source, seen, writer, following, scrubbing, end, unread)
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
             intake.take(scrubbing.finish())
@@ -254,18 +254,18 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
 
 def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:
     """Read a source from ``first`` to ``end``; return the last bytes, whose line has no end yet."""
-    read, held = first, b""
+    read, unread = first, b""
     for block in LogReading(reading.source, reading.progress, size=end, offset=first):
         read += len(block)
         intake.take(scrubbing.receive(block))
         left = read - intake.done
-        held = (block if left <= len(block) else held + block)[-left:] if left else b""
+        unread = (block if left <= len(block) else unread + block)[-left:] if left else b""
     if read != end:
         raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
-    return held
+    return unread
 
 
-def _tells_of_forgotten(source: Input, size: int, kind: SourceKind, options: ReadOptions) -> bool:
+def _names_forgotten(source: Input, size: int, kind: SourceKind, options: ReadOptions) -> bool:
     """Whether a handle stands among a log's first bytes where it cannot be replaced."""
     forgotten = options.forgotten
     if not forgotten:
@@ -274,10 +274,10 @@ def _tells_of_forgotten(source: Input, size: int, kind: SourceKind, options: Rea
 
 
 def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:
-    """A restart state that tells whether more of the source may be there than the archive knows.
+    """A restart state with a mark if the source may have more than the archive knows.
 
     Args:
-        mark: of whoever left it so; None: all was read.
+        mark: of the reader that stopped there; None: all was read.
     """
     rest = {name: value for name, value in state.items() if name != UNFINISHED}
     return rest if mark is None else {**rest, UNFINISHED: mark}
@@ -290,10 +290,10 @@ def _begin(
     pipeline: Pipeline,
     scrubbing: Scrubbing,
     end: int,
-    held: bytes,
+    unread: bytes,
 ) -> Begun:
     """What a log is followed with; the archive then knows of it only what was read and has come whole."""
-    size, running = end - len(held), seen.running
+    size, running = end - len(unread), seen.running
     if not size:
         raise NothingYetError(f"{source.name} has no whole line yet")
     if size != seen.size:
@@ -301,4 +301,4 @@ def _begin(
         for block in LogReading(source, size=size):
             running.update(block)
         writer.resize(running.hexdigest(), size)
-    return Begun(pipeline, scrubbing, size, running, held, secrets.token_hex(8), end < seen.size)
+    return Begun(pipeline, scrubbing, size, running, unread, secrets.token_hex(8), end < seen.size)

@@ -1,4 +1,4 @@
-"""The bytes of a log as they come: what stands in it from a place on, and then what is appended."""
+"""The bytes of a log as they arrive: those behind a place, and then what is appended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ State = tuple[int, int, int, int, int]
 """How many files a log consists of; of the last one device, inode, size, time of change."""
 
 BLOCK = 1 << 18
-"""What is read at once of a plain file: whoever gets so much is behind."""
+"""What is read at once of a plain file: a reader that gets so much is behind."""
 _FIRST = 1 << 13
 """What is asked for first: a block is memory that the system clears and takes back, which costs more than a line."""
 _COMPARED = 4096
@@ -81,7 +81,7 @@ class Tail:
     def _look_for_another(self) -> None:
         """Another log has its name; as long as none has, its writer may go on with this one.
 
-        A file that is still empty is none: logrotate makes it before the writer is told to let go of the old one.
+        A file that is still empty is none: logrotate creates it before the writer closes the old one.
         """
         ours = os.fstat(self._file)
         try:
@@ -183,7 +183,7 @@ class _JournalTail(Tail):
         self._looked = False
         if len(data) >= _COMPARED:
             self._more.clear()
-        self._more.append(data)  # put together when it is asked for: whoever gets these bytes waits for them
+        self._more.append(data)  # joined when asked for, because the reader waits for these bytes
         return data
 
     def _last_line(self) -> bytes:

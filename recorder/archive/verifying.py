@@ -96,7 +96,7 @@ class Audit:
         clocks_not_known: the others, of which nothing can be added up.
         unexplained: the moves whose clock nothing explains.
         unread: what an error of this program kept from being read, one sentence, or None.
-        conflicts: in what it contradicts other witnesses of its games; no finding, since nobody knows who is right.
+        conflicts: contradictions to other sources of its games; no finding, since it is unknown which is right.
     """
 
     id: str
@@ -150,7 +150,7 @@ class VerifyReport:
 
     Attributes:
         audits: what was found in each source.
-        stale: keys of games of several sources that are not what their witnesses make.
+        stale: keys of merged games that differ from what their sources give now.
         analyses: the analyses of the archive; None: only some sources were verified.
     """
 
@@ -359,7 +359,7 @@ def game_parts(game: Game) -> dict[str, bytes]:
         "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
         "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
         "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
-        # Their numbers are left out: where somebody's words were taken out, one is missing.
+        # Without their numbers: where chat of a player was erased, one is missing.
         "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
         "events": [[tuple(event)[1:] for event in one.events] for one in seen],
         "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],

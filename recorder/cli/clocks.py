@@ -10,7 +10,7 @@ from recorder.archive.exporting import chosen_games, named_games, protected, req
 from recorder.archive.locate import open_archive
 from recorder.archive.reports import CLOCK_TABLES, DIMENSIONS, clock_table
 from recorder.cli.completing import complete_names
-from recorder.cli.export_options import csv_option, format_of, output_options, say_left_out, say_written, write_json
+from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded, say_written, write_json
 from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option, wide_option
 from recorder.cli.output import print_table, say
 from recorder.text import clean, plural
@@ -194,7 +194,7 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
     else:
         _print_sides(sides)
     say(f"{plural(summary.games, 'game')}, {plural(summary.plies, 'ply', 'plies')} with times.")
-    say_left_out([*reasons.items(), *sorted(summary.left_out.items())])
+    say_excluded([*reasons.items(), *sorted(summary.excluded.items())])
 
 
 def _print_sides(sides: list[SideClocks]) -> None:
@@ -340,7 +340,7 @@ def _say_counts(told: dict[Any, Any], reasons: dict[str, int]) -> None:
     _say_engines(told.get("engines", []))
     if told["left_out"]:
         say(f"Plies excluded: {_numbers(told['left_out'])}.")
-    say_left_out(reasons.items())
+    say_excluded(reasons.items())
 
 
 def _say_engines(engines: list[dict[str, Any]]) -> None:

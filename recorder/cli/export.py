@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import chosen_games, left_out, named_games, protected, without_games
+from recorder.archive.exporting import chosen_games, count_excluded, named_games, protected, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     csv_option,
@@ -300,7 +300,7 @@ def _write(
     with open_archive(where) as archive:
         chosen = named_games(archive, chosen)
         report = write(archive, chosen)
-        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
+        say_written(report, output, count_excluded(archive, chosen), without_games(archive, chosen))
 
 
 @click.command(
@@ -389,7 +389,7 @@ def convert(
             reader = GameReader(source, read_options(**reading), progress)
             with open_output(output, force) as out:
                 report = exporter.write(selection.select(reader), out)
-            say_written(report, output, dict(selection.left_out))
+            say_written(report, output, dict(selection.excluded))
             for warning in reader.report.warnings:
                 say(warning)
             if reader.damage:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from recorder.archive.exporting import left_out
+from recorder.archive.exporting import count_excluded
 from recorder.cli.options import WordSet, in_section
 from recorder.cli.output import say
 from recorder.text import plural
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "csv_option",
     "format_of",
-    "left_out",
+    "count_excluded",
     "make_pgn_options",
     "output_options",
     "pgn_options",
-    "say_left_out",
+    "say_excluded",
     "say_written",
     "write_json",
 ]
@@ -138,7 +138,7 @@ _INCLUDED_BY = {
 }
 
 
-def say_left_out(reasons: Iterable[tuple[str, int]]) -> None:
+def say_excluded(reasons: Iterable[tuple[str, int]]) -> None:
     """One line on stderr: ``Left out: 3 examined (--include examined), 2 without a known date.``"""
     words = ", ".join(
         f"{number:,} {_one(reason) if number == 1 else reason}"
@@ -158,7 +158,7 @@ def say_written(report: ExportReport, output: str, reasons: dict[str, int], none
     target = "standard output" if output == "-" else output
     written = f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}."
     say(written if none is None else none)
-    say_left_out([*reasons.items(), *sorted(report.left_out.items())])
+    say_excluded([*reasons.items(), *sorted(report.excluded.items())])
 
 
 def write_json(value: Any, output: str, force: bool, keep: Collection[Path]) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import left_out, named_games, without_games
+from recorder.archive.exporting import count_excluded, named_games, without_games
 from recorder.archive.locate import open_archive
-from recorder.cli.export_options import say_left_out
+from recorder.cli.export_options import say_excluded
 from recorder.cli.options import (
     Command,
     archive_option,
@@ -85,7 +85,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
                 say(f"{plural(len(rows), 'game')}{f', {in_progress:,} in progress' if in_progress else ''}.")
             elif sentence := without_games(archive, chosen):
                 say(sentence)
-        say_left_out(left_out(archive, chosen).items())
+        say_excluded(count_excluded(archive, chosen).items())
 
 
 def _time_control(game: Game) -> str | None:

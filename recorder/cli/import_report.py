@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.export_options import left_out, say_left_out
+from recorder.cli.export_options import count_excluded, say_excluded
 from recorder.cli.output import say
 from recorder.text import clean, plural
 
@@ -206,7 +206,7 @@ def say_archive(archive: ArchiveStore, before: int | None) -> None:
     had = "" if before is None else f", before the import {before:,}"
     say(f"The archive has {plural(total, 'game')}{had}{'' if total == listed else f'; `games` lists {listed:,}'}.")
     if total != listed:
-        say_left_out(left_out(archive, usual).items())
+        say_excluded(count_excluded(archive, usual).items())
 
 
 def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:

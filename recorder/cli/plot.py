@@ -14,7 +14,7 @@ import click
 from recorder.archive.exporting import named_games, protected, require_games
 from recorder.archive.locate import open_archive
 from recorder.cli.completing import complete_names
-from recorder.cli.export_options import csv_option, output_options, say_left_out
+from recorder.cli.export_options import csv_option, output_options, say_excluded
 from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, unique_option
 from recorder.cli.output import say
 from recorder.errors import ExportError
@@ -178,7 +178,7 @@ def command(
         say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
     if player is not None:
         reasons |= choose_player(plies, player).excluded
-    say_left_out(reasons.items())
+    say_excluded(reasons.items())
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:
@@ -275,7 +275,7 @@ def report(where: str, index: bool, output: str, force: bool, **filters: Any) ->
         else:
             chosen = named_games(archive, game_filter(**filters))
             page = page_of_archive(archive, chosen) if index else page_of_player(archive, players[0], chosen)
-        say_left_out(page.excluded.items())
+        say_excluded(page.excluded.items())
         if len(page.servers) > 1:
             counted = ", ".join(f"{number:,} on {name}" for name, number in page.servers.items())
             say(f"Combined: {counted}; --server NAME (or unknown) chooses one.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.archive.related import anomalies_of_game, as_told
+from recorder.archive.related import anomalies_of_game, games_by_source
 from recorder.cli.completing import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table
@@ -354,7 +354,7 @@ def _print_raw(archive: ArchiveStore, game: Game) -> None:
     from recorder.archive.kept_bytes import short_names
 
     names = short_names(archive.sources())
-    for row, told in as_told(archive, game):
+    for row, told in games_by_source(archive, game):
         _print_lines(archive, row, told, names[row.id])
 
 

@@ -1,1 +1,1 @@
-"""Games that somebody saved: PGN and its likes → games. Pure: bytes in, games out."""
+"""Saved games: PGN and BPGN → games. Pure: bytes in, games out."""

@@ -36,14 +36,14 @@ _Control = tuple[int | None, int | None]
 
 
 def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _Control, dialect: str | None) -> None:
-    """Compute the elapsed time of moves of which a saved game tells the clock only, and mark it as derived.
+    """Compute the elapsed time of moves for which a saved game has only the clock, and mark it as derived.
 
     It is the mover's clock before + increment - clock after. Nothing is computed where the clock before is not known,
-    where the result is below 0 (somebody added time), and in untimed games. Times in whole seconds stay so.
+    where the result is below 0 (time was added), and in untimed games. Times in whole seconds stay so.
 
     A side's first move is counted from the base time. FICS, FatICS and lichess neither charge it nor credit the
     increment; of other servers that is not known, so a first move with an increment that leaves the clock at the base
-    time tells nothing. On lichess a player who begins with less has given up half of the time and the increment.
+    time is unknown. On lichess a player who begins with less has given up half of the time and the increment.
 
     Args:
         rows: the main line, in place. start_ply: half-moves played before it.

@@ -57,7 +57,7 @@ class BpgnReader:
     """Reads a BPGN file; see ``SavedReader``.
 
     Args:
-        server: the site's name where the tag ``Site`` does not tell it.
+        server: the site's name where the tag ``Site`` is missing.
         chat: ``none`` leaves comments out.
         offset: of the first byte.
     """
@@ -76,7 +76,7 @@ class BpgnReader:
 
     @property
     def pending(self) -> tuple[int, int]:
-        """Where the first match begins that is not given out, and the lines before it."""
+        """Where the first match begins that is not finished, and the lines before it."""
         return (self._begin, self._lines_before) if self._text else (self._end, self.line_count)
 
     def receive(self, block: bytes) -> list[Game]:

@@ -165,7 +165,7 @@ def _play(a: BpgnBoard, b: BpgnBoard) -> tuple[dict[str, list[Ply]], list[Anomal
                 hands = (white, black + piece) if position.white_to_move else (white + piece, black)
                 positions[other] = with_hands(partner, *hands)
         elif position is not None:
-            # Captures that cannot be told: from here on nobody knows what the partner has in hand.
+            # Unknown captures: from here on the partner's holdings are unknown.
             other = "B" if letter == "A" else "A"
             partner = positions[other]
             positions[other] = None if partner is None else partner._replace(hands=None)
@@ -188,7 +188,7 @@ def _played(move: _Move, position: Position | None) -> tuple[Ply, Position | Non
         step = play_san(position, move.san)
         if not isinstance(step, str):
             drop = "@" in step[1]
-            # A drop from a hand that nobody knows is proved by nothing.
+            # A drop from unknown holdings cannot be proved.
             proof = Proof.UNPROVED if drop and position.hands is None else Proof.LIST
         else:
             problem = step

@@ -1,7 +1,7 @@
 """PGN as a source: lines → tag sections and movetext → games, in memory that does not grow with the file.
 
 A game ends where its result stands, where the next tag section begins, or with the file. One that this program wrote
-in several parts waits for the next part. Text that stands in no game
+in several parts waits for the next part. Text outside games
 (a letter around it, a file's heading) is passed over. Inside braces anything may stand, but a blank line and an Event
 tag after it say that the brace was never closed.
 """
@@ -31,7 +31,7 @@ class PgnReader:
     """Reads PGN of any program; see ``SavedReader``.
 
     Args:
-        server: the site's name where the tags do not tell it. chat: ``none`` leaves comments out.
+        server: the site's name where the tags have none. chat: ``none`` skips comments.
         offset: of the first byte.
     """
 

@@ -62,7 +62,7 @@ def joined(first: Game, second: Game) -> Game | None:
     """A game of which the second part goes on with the first.
 
     Returns:
-        A game with one observation, as a log with a gap gives it; None: where the second part begins is not told.
+        A game with one observation, as a log with a gap gives it; None: where the second part begins is unknown.
     """
     one, other = first.observations[0], second.observations[0]
     before = one.lines[0].rows
@@ -106,7 +106,7 @@ def joined(first: Game, second: Game) -> Game | None:
 
 
 def _events(one: Observation, other: Observation, shift: int) -> list[GameEvent]:
-    """Those of both parts, without the tags that stand in both and the words that were ours."""
+    """Those of both parts, without the tags that both have and our own remarks."""
     events = one.events
     if events and events[-1].text == MOVES_MISSING:
         events = events[:-1]
@@ -285,7 +285,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | Non
     written = fen(position, min(halfmoves, 9999), number)
     normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
     if rules is Rules.BUGHOUSE:
-        position = position._replace(hands=None)  # more comes from the other board, and no PGN tells when
+        position = position._replace(hands=None)  # more comes from the other board at unknown times
     return position, start_ply, None if normal else written, inferred
 
 
@@ -297,7 +297,7 @@ def _with_brackets(text: str) -> str:
 
 
 def _is_shuffled(text: str, position: Position) -> bool:
-    """Whether castling rights are told that normal chess cannot have."""
+    """Whether castling rights are printed that normal chess cannot have."""
     fields = text.split()
     rights = fields[2] if len(fields) > 2 else "-"
     if rights == "-":
@@ -312,18 +312,18 @@ def _result(header: PgnHeader, moves: Movetext, first: int, note: _Note) -> str:
     """The result: the movetext's, unless it is open and a tag says more."""
     if moves.result in (None, "*") and header.result in (None, "*"):
         white, black = header.white.handle, header.black.handle
-        winners = (read_winner(words, white, black) for words in _told_ends(header))
+        winners = (read_winner(words, white, black) for words in _printed_ends(header))
         return next((winner for winner in winners if winner is not None), "*")
-    told = moves.result
-    if told is None:
+    printed = moves.result
+    if printed is None:
         return header.result or "*"
-    if header.result not in (None, told):
-        note(AnomalyKind.CONFLICT, first, f"Result is {header.result}, and the movetext ends with {told}", told)
-        return header.result if told == "*" and header.result is not None else told
-    return told
+    if header.result not in (None, printed):
+        note(AnomalyKind.CONFLICT, first, f"Result is {header.result}, and the movetext ends with {printed}", printed)
+        return header.result if printed == "*" and header.result is not None else printed
+    return printed
 
 
-def _told_ends(header: PgnHeader) -> list[str]:
+def _printed_ends(header: PgnHeader) -> list[str]:
     """What tags tell in words of how it ended."""
     return [value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination")]
 
@@ -341,7 +341,7 @@ def _end(header: PgnHeader, moves: Movetext, result: str) -> tuple[str | None, s
             if moves.events and moves.events[-1].text == words:
                 moves.events.pop()
     if reason is None:
-        for words in _told_ends(header):
+        for words in _printed_ends(header):
             if read_reason(words, header.white.handle, header.black.handle, result).key != "unknown":
                 reason = words
     if reason is not None:
@@ -405,7 +405,7 @@ def _derive_clocks(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
 
 
 def _key(header: PgnHeader, tags: TagsAt, rows: list[PlyRow]) -> str:
-    told = [(name, value) for name, value, _ in tags if not name.startswith("Recorder")]
+    printed = [(name, value) for name, value, _ in tags if not name.startswith("Recorder")]
     moves = " ".join(row[2] for row in rows)
-    facts = ["pgn", header.server or "", told, moves]
+    facts = ["pgn", header.server or "", printed, moves]
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=10).hexdigest()

@@ -43,10 +43,10 @@ _LIKE_MOVE: Final = re.compile(
     r"(?:[^\W\d_]?[a-h]?[1-8]?[x:-]?[a-h][1-8](?:=?[A-Za-z])?|[KQRBNP]?@[a-h][1-8]|[Oo0]-?[Oo0](?:-?[Oo0])?)[+#]*"
 )
 _FIGURINES: Final = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
-_SAID: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
+_CHAT: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
 _NOT_PROVED: Final = re.compile(r"Not proved:((?: [0-9]{1,4}\.(?:\.\.)? \S+)+)", re.ASCII)
 _NUMBERED: Final = re.compile(r" ([0-9]+)(\.\.\.|\.) (\S+)", re.ASCII)
-_DEPTH: Final = 64  # variations deeper than this are left out
+_DEPTH: Final = 64  # deeper variations are skipped
 _LIST, _UNPROVED, _PGN = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN)
 
 
@@ -242,7 +242,7 @@ class Movetext:
         self.moved = True
 
     def _pass(self, line: _Line, at: int) -> None:
-        """A null move: the other side is to move on the same board. No rules prove it, so the board is told anew."""
+        """A null move: the other side is to move on the same board. No rule proves it, so the board is an anchor."""
         line.ply += 1
         line.before = place = line.place
         at += self._offset
@@ -303,15 +303,15 @@ class Movetext:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
             words = ""
-        if self._ours and not line.number and (told := _NOT_PROVED.fullmatch(words)):
-            self._not_proved(line, told[1], token)
+        if self._ours and not line.number and (marked := _NOT_PROVED.fullmatch(words)):
+            self._not_proved(line, marked[1], token)
             words = ""
         self.last_words = words or None
         if words:
             self._event("comment", words, token)
 
     def _not_proved(self, line: _Line, text: str, token: Token) -> None:
-        """Plies that our exporter could not write as moves: the game had them, and nobody could play them."""
+        """Plies that our exporter could not write as moves, since no reader could play them."""
         for number, dots, san in _NUMBERED.findall(text):
             ply = 2 * int(number) - (dots == ".")
             if ply > line.ply:
@@ -336,8 +336,8 @@ class Movetext:
         if not self._comments:
             return
         actor = None
-        if self._ours and detail == "comment" and (said := _SAID.fullmatch(text)):
-            actor, detail, text = said.groups()
+        if self._ours and detail == "comment" and (chat := _CHAT.fullmatch(text)):
+            actor, detail, text = chat.groups()
         value = self._line.number or None
         self.events.append(
             GameEvent(

@@ -211,9 +211,9 @@ def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
 
 
 def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
-    told = read_pgn_variant(tags.get("Variant"))
-    header.variant = told or read_category(header.category)
-    if told is not None and pgn_variant(told) == tags["Variant"]:
+    variant = read_pgn_variant(tags.get("Variant"))
+    header.variant = variant or read_category(header.category)
+    if variant is not None and pgn_variant(variant) == tags["Variant"]:
         used.add("Variant")
     fen = tags.get("FEN", "")
     header.fen = fen or None
@@ -282,11 +282,11 @@ def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         header.ended_at_ms = _at_ms(end_day, end_time)
         used.update(("UTCEndDate", "UTCEndTime"))
     end_day, end_time = _day(tags.get("EndDate")), _time(tags.get("EndTime"))
-    told = header.time_basis is TimeBasis.LOCAL or tags.get("Timezone") == "UTC"  # chess.com
+    in_known_zone = header.time_basis is TimeBasis.LOCAL or tags.get("Timezone") == "UTC"  # chess.com
     if (
         header.ended_at_ms is None
         and header.started_at_ms is not None
-        and told
+        and in_known_zone
         and end_day is not None
         and end_time is not None
     ):

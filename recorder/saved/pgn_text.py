@@ -51,7 +51,7 @@ RESULTS: Final = {
 _RESULT: Final = "|".join(map(re.escape, RESULTS))
 
 _TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
-# Quotes inside that nobody escaped: up to the last one of the line.
+# Unescaped quotes inside: up to the last one of the line.
 _LOOSE_TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"(.*)"\s*\]\s*')
 _ESCAPED: Final = re.compile(r'\\(["\\])')
 _BEGINS: Final = re.compile(
@@ -144,7 +144,7 @@ def read_tags(line: str) -> list[tuple[str, str]] | None:
 
 
 def begins_moves(line: str) -> bool:
-    """Whether a line that stands in no game begins movetext: ``1. e4``, ``{White resigns} 1-0`` or a lone result."""
+    """Whether a line outside games begins movetext: ``1. e4``, ``{White resigns} 1-0`` or a lone result."""
     return _BEGINS.match(line) is not None
 
 

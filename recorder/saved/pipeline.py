@@ -20,7 +20,7 @@ class SavedPipeline:
     """Reads one file of saved games; the same to use as ``recorder.pipeline.Pipeline``.
 
     Args:
-        kind: of ``SAVED_KINDS``. server: the site's name where the games do not tell it.
+        kind: of ``SAVED_KINDS``. server: the site's name where the games have none.
         date: the day of games that tell none. tz: of their times of day, where they tell no zone.
         chat: ``none`` leaves comments out. resume, offset, forgotten: as for ``Pipeline``.
     Attributes:
@@ -69,7 +69,7 @@ class SavedPipeline:
     def _given(self, games: list[Game]) -> list[Game]:
         if self._forgotten:
             games = [game for game in games if not is_forgotten(game.white.handle, game.black.handle)]
-        # A result in a text that is no PGN makes a game of nobody, without a move.
+        # A result in a text that is no PGN makes a game without players and moves.
         self._games += sum(bool(game.white.handle or game.black.handle or game.plies) for game in games)
         return [self._dated(game) for game in games]
 

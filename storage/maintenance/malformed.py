@@ -238,8 +238,8 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (said := storage_error(path, error)) is not None:
-            raise said from error
+        if (explained := storage_error(path, error)) is not None:
+            raise explained from error
         raise
 
 

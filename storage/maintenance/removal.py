@@ -113,7 +113,7 @@ def delete_unused_players(connection: Connection) -> int:
 def delete_analyses(connection: Connection, ids: Select[tuple[int]]) -> None:
     """Delete the analyses of games that are to be taken out for good.
 
-    Where other sources tell the same game, which stays then, they are kept for that.
+    Where other sources have the same game, it stays, and its analyses are kept.
 
     Args:
         connection: in a transaction. ids: a query that gives the row numbers, before anything of them is deleted.
@@ -196,7 +196,7 @@ class HandleText(Protocol):
         """The text without the handles, as long as before."""
 
     def name(self, name: str, /) -> str:
-        """The same for the name or the place of a file."""
+        """The name or path of a file without the handles."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any
 
 
 def _redact_json(connection: Connection, words: HandleText) -> int:
-    """Texts in values that are kept as JSON. Whoever is writing a source sees at its mark that he must begin anew."""
+    """Redact texts in JSON values; a process that follows a source sees a changed mark and reads it again."""
     sources, changed = models.sources, 0
     state, mark = sources.c.restart_state, f"$.{UNFINISHED}"
     fresh = func.json_set(state, mark, func.lower(func.hex(func.randomblob(8))))
@@ -270,9 +270,9 @@ def _redacted(value: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [_redacted(one, rewrite) for one in value]
     if isinstance(value, dict):
-        # The names of all others are ours.
+        # All other names are the program's own.
         return {
-            name: {rewrite(key): told for key, told in one.items()} if name in _NAMED else _redacted(one, rewrite)
+            name: {rewrite(key): kept for key, kept in one.items()} if name in _NAMED else _redacted(one, rewrite)
             for name, one in value.items()
         }
     return value

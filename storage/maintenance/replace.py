@@ -1,7 +1,7 @@
 """Replacing an archive by a rebuilt one, and reading another archive as it is at one moment.
 
 The old archive is locked for writing while the new one is made: others wait, fail and come again. At the end the old
-file leaves WAL mode, which needs that nobody else has it open: a WAL beside the new file would be the old one's.
+file leaves WAL mode, which needs that no other process has it open: a WAL next to the new file would be the old one's.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Replacement:
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def swap(self, *, keep_old: bool) -> Path | None:
-        """Put the new file, which nobody may have open, in the old one's place.
+        """Put the new file, which no process may have open, in the old one's place.
 
         Args:
             keep_old: under another name, which is returned.
         Raises:
-            StorageError: somebody has the old archive open, or wrote to it at the last moment; it is as it was.
+            StorageError: another process has the old archive open, or wrote to it at the last moment; it is unchanged.
         """
         _finish(self.path)
         lock = self._lock
@@ -113,7 +113,7 @@ def _lock(path: Path, lock: sqlite3.Connection) -> None:
 def _make_sure_nobody_has_it_open(path: Path) -> None:
     """``swap`` could not replace it; nothing in the file changes by this."""
     with closing(open_sqlite(path)) as writer:
-        _lock(path, writer)  # else whoever writes is told of as somebody who looks
+        _lock(path, writer)  # else the message would name a writing process as a reading one
         writer.execute("ROLLBACK")
     ends_s = time.monotonic() + _READER_S
     while True:
@@ -138,7 +138,7 @@ def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
     """Lock an archive for making a new one of it; without ``swap`` it stays as it is and the new one is removed.
 
     Args:
-        to_swap: it is to be replaced, which nobody who has it open lets us do: then it is not begun either.
+        to_swap: it is to be replaced: refused at once if another process has it open.
     Raises:
         StorageError: it is no archive of this schema, or another program is writing to it or has it open.
     """

@@ -1,4 +1,4 @@
-"""``db share``: a copy that can be given away."""
+"""``db share``: a copy without private data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, func, select, union, update
 
 from recorder.errors import StorageError
 from recorder.model import EventKind
-from storage.files import copy_to, driver_of, make_engine, open_sqlite, written_beside
+from storage.files import copy_to, driver_of, make_engine, open_sqlite, unfinished_file
 from storage.read.query import fold
 from storage.schema import tables as models
 from storage.schema.upgrade import require_current
@@ -72,7 +72,7 @@ def share(path: Path, target: Path, *, pseudonyms: bool = False, redact: Sequenc
     """
     require_current(path)
     rewrites = [_redaction(expression) for expression in redact]
-    with written_beside(target) as unfinished:
+    with unfinished_file(target) as unfinished:
         copy_to(path, unfinished)
         engine = make_engine(unfinished, foreign_keys=False)
         with engine.connect() as connection:
@@ -121,7 +121,7 @@ def _strip(connection: Connection, pseudonyms: bool, rewrites: list[Rewrite]) ->
 def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]) -> None:
     """Replace handles, names of logs, and keys.
 
-    A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
+    A key is a hash of the handles and of facts that are in the copy: it would confirm a guessed pair of handles.
     """
     driver = driver_of(connection)
     driver.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
@@ -152,9 +152,9 @@ def _drop_foreign(connection: Connection) -> None:
 
 
 def _strip_settings(connection: Connection) -> None:
-    """Values of engines' options may be files and names; numbers and words that choose are the analysis' conditions.
+    """Values of engine options may be paths and names; numbers and booleans are kept.
 
-    Of the others a mark is left, so that settings that differ go on to.
+    The others are replaced by a hash, so that different settings stay different.
     """
     secret, analyses = _secret(connection), models.analyses
     for number, text in connection.execute(select(analyses.c.id, analyses.c.settings)).all():
@@ -177,6 +177,6 @@ def _keyed(text: str, secret: bytes, size: int) -> str:
 
 
 def _pseudonyms(connection: Connection, secret: bytes) -> dict[str, str]:
-    """A word for each folded handle. Made with the archive's secret, so that nobody can try handles until one fits."""
+    """A word for each folded handle. Made with the archive's secret, so that handles cannot be found by trying."""
     found = {fold(handle) for handle in connection.scalars(union(*map(select, _HANDLES))) if handle}
     return {handle: "P" + _keyed(handle, secret, 6) for handle in found}

@@ -16,7 +16,7 @@ __all__ = [
     "analysts",
     "has_analyses",
     "load_analyses",
-    "standing_plies",
+    "current_plies",
     "stored_analyses",
 ]
 
@@ -80,7 +80,7 @@ def _numbered(by_ply: dict[int, list[Thinking]]) -> tuple[Thinking, ...]:
     return tuple(line._replace(seq=seq) for seq, line in enumerate(lines))
 
 
-def standing_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
+def current_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
     """Which positions of a game this engine has looked at with these settings, of those that the game still has.
 
     Args:

@@ -47,7 +47,7 @@ _Fetch = Callable[[str, str], tuple[list[Ints], NDArray[np.object_]]]
 
 
 class GameFacts(NamedTuple):
-    """A row of ``games`` with its source's hash and kind (None: several sources witness it)."""
+    """A row of ``games`` with its source's hash and kind (None: it is a merged game)."""
 
     id: int
     key: str
@@ -92,7 +92,7 @@ class GameFacts(NamedTuple):
 class SegmentColumns(NamedTuple):
     """A segment of a game with the observation that gives its plies.
 
-    ``time_basis`` is that of the game as this witness tells it; ``lines``, ``observations``: how many the observation
+    ``time_basis`` is that of the game in this source; ``lines``, ``observations``: how many the observation
     and the game have.
     """
 
@@ -234,14 +234,14 @@ class ColumnReader:
             found.setdefault(observation_id, []).append((ply, fen))
         return found
 
-    def hands(self, observations: Iterable[int]) -> list[HoldingsColumns]:
+    def holdings(self, observations: Iterable[int]) -> list[HoldingsColumns]:
         """The plain holdings lines of these observations, by observation and offset."""
         source = "holdings ON observation_id = wanted.value WHERE passed IS NULL ORDER BY observation_id, offset, seq"
         rows = self._rows("SELECT observation_id, ply, white, black, offset", source, sorted(observations))
         return [HoldingsColumns._make(row) for row in rows]
 
     def thought_of(self, ids: list[int]) -> set[int]:
-        """Those of the games in which an engine told its thinking."""
+        """Those of the games in which an engine printed its analysis."""
         if not self._driver.execute("SELECT EXISTS (SELECT 1 FROM thinking)").fetchone()[0]:
             return set()
         source = (
@@ -261,9 +261,9 @@ class ColumnReader:
         return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
 
     def thoughts(self, observations: Iterable[int]) -> Thoughts:
-        """What engines told in these observations."""
+        """The lines that engines printed in these observations."""
         numbers, engine = self._fetch(_SELECT_THOUGHTS, json.dumps(sorted(observations)))
-        return Thoughts._make((*numbers, engine.astype(object)))  # of no rows Arrow cannot tell that they are texts
+        return Thoughts._make((*numbers, engine.astype(object)))  # without rows Arrow does not know that they are texts
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.
@@ -291,7 +291,7 @@ def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[Colum
     """A reader in a transaction of its own.
 
     ADBC, several times faster than Python's driver, has a connection of its own. It sees the same moment if nothing was
-    committed between the beginnings of both transactions, which a third connection that was opened before can tell.
+    committed between the beginnings of both transactions, which a third connection that was opened before can see.
 
     Args:
         path: of the archive. read_only: nothing can be written. arrow: use ADBC if the extra ``arrow`` is installed.

@@ -96,7 +96,7 @@ def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: i
 def _usual_plies(driver: sqlite3.Connection, run: tuple[int, int]) -> ShownPlies | None:
     """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more.
 
-    Numbers rise in a line (``db check`` tells where they do not), so the first, the last and how many they are suffice.
+    Numbers rise in a line (``db check`` finds where they do not), so the first, the last and how many they are suffice.
     """
     number, sans, clocks, elapsed, last = driver.execute(_SELECT_USUAL, {"first": run[0], "last": run[1]}).fetchone()
     if "\\" in sans or not sans.startswith('["'):
@@ -161,7 +161,7 @@ def load_games(
 
 
 def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
-    """Games of one batch. Each gets its plies just before it is handed out: they are used while they are in cache."""
+    """Games of one batch. Each gets its plies just before it is returned, while they are still in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
     found: dict[int, Game] = {}
     merged: list[int] = []
@@ -202,7 +202,7 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
         _load_children(driver, seen, runs, wanted)
     _load_links(driver, found, of_seen, members)
     if wanted.thinking:
-        load_analyses(driver, shown)  # not of witnesses: their positions are those of the game made of them
+        load_analyses(driver, shown)  # not of members: their positions are those of the merged game
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
             _load_run(driver, run)
@@ -212,7 +212,7 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
 
 
 class _Member(NamedTuple):
-    """A witness of a game of several sources: whose, which in the order of their keys, and what its times are."""
+    """A source's game that was merged: into which, its place in the order of keys, and its time basis."""
 
     game_id: int
     place: int
@@ -220,7 +220,7 @@ class _Member(NamedTuple):
 
 
 def _members(driver: sqlite3.Connection, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
-    """The witnesses of games by their row numbers; the games are told their keys and what comparing them gave."""
+    """The members of merged games by their row numbers; sets the games' keys of sources and evidence."""
     of_merged = f"IN ({','.join(map(str, merged))})"
     members: dict[int, _Member] = {}
     query = f"SELECT id, merged_into, time_basis, key FROM games WHERE merged_into {of_merged} ORDER BY key"
@@ -245,7 +245,7 @@ def _observation_rows(
 
 
 def _forget_times(seen: Observation) -> None:
-    """An observation whose times are of another basis than its game's: they would be read as what they are not."""
+    """Remove the times of an observation whose time basis is not that of its game."""
     seen.started_at_ms = seen.ended_at_ms = None
     if seen.start is not None:
         seen.start = seen.start._replace(at_ms=None)
@@ -257,7 +257,7 @@ def _forget_times(seen: Observation) -> None:
 
 
 def _load_links(driver: sqlite3.Connection, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
-    """Links of games and of their witnesses, in both directions, each to the game that is shown for the other one."""
+    """Links of games and of their members, in both directions, each to the merged game if there is one."""
     links: dict[int, set[Link]] = {}
     for mine, other in (("game_id", "other_game_id"), ("other_game_id", "game_id")):
         query = (

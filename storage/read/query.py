@@ -1,4 +1,4 @@
-"""Which games: the filter, its SQL, the stated order, and keys as people type them."""
+"""Which games: the filter, its SQL, the order of games, and keys as users type them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
     "game_keys",
     "resolve",
     "undated",
-    "witness_paths",
+    "source_paths",
 ]
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
@@ -46,14 +46,14 @@ class GameFilter:
         since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
             date do not match; ``Archive.undated`` counts them.
         min_plies: least number of known half-moves; 1 by default.
-        complete: True leaves out games with gaps, without a beginning or without an end line.
-        no_guests, no_computers: leave out games of such a player (``Player.is_guest``, ``Player.is_computer``).
+        complete: True excludes games with gaps, without a beginning or without an end line.
+        no_guests, no_computers: exclude games of such a player (``Player.is_guest``, ``Player.is_computer``).
         kinds: kinds of games; played ones by default.
         keys: prefixes of keys, one of which must match.
         source: an id (or its beginning) as ``sources`` prints it.
         me: the handle whose connection recorded the game.
-        witnesses: the games as each source gives them, instead of those that were made of several.
-        folded: keys of games that are counted with another one ; they are excluded.
+        witnesses: the games of each source, instead of merged games.
+        folded: keys of games that are counted with another one; they are excluded.
         unique: probable duplicates are to be folded; ``recorder.archive.exporting`` finds ``folded`` then.
         last: only the newest so many, after all else.
     """
@@ -152,7 +152,7 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
     """What a game must be.
 
     Args:
-        dates: False leaves the bounds of the start out.
+        dates: False ignores the bounds of the start.
     """
     found = [*_of_game(where), *(_of_dates(where) if dates else ()), *_of_players(where)]
     if where.folded:
@@ -215,7 +215,7 @@ def _either(conditions: list[_Condition]) -> _Condition:
 
 
 def _own(where: GameFilter, row: str) -> list[_Condition]:
-    """What is asked of a game as a source gives it: a game of several sources matches if one of its witnesses does."""
+    """Conditions for the game of one source: a merged game matches if one of its members does."""
     found: list[_Condition] = []
     if where.keys:
         keys = [beginning(key.lower()) for key in sorted(where.keys)]
@@ -238,7 +238,7 @@ def game_ids(driver: sqlite3.Connection, where: GameFilter) -> list[int]:
     """The row numbers of the games that match, in the stated order: start (unknown last), then source and place in it.
 
     Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
-    several witness has no source of its own and comes before the others of the same start.
+    was merged has no source of its own and precedes the others of the same start.
     """
     text, values = _conditions(where)
     if where.last is not None:
@@ -266,7 +266,7 @@ def count_games(driver: sqlite3.Connection, where: GameFilter) -> int:
 
 
 def undated(driver: sqlite3.Connection, where: GameFilter) -> int:
-    """How many games the date bounds leave out only because their date is unknown."""
+    """How many games the date bounds exclude only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
     return _count(driver, _all([_conditions(where, dates=False), (f"{_DATED_MS} IS NULL", ())]))
@@ -277,7 +277,7 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
 
     Args:
         driver: of the archive.
-        spec: the beginning of a key (that of a witness names the game it belongs to), ``last``,
+        spec: the beginning of a key (that of a member names its merged game), ``last``,
             or ``last~2`` for the third newest played game.
     Raises:
         StorageError: no game, or several (they are listed).
@@ -304,7 +304,7 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
     return int(rows[0][0])
 
 
-def witness_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
+def source_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
     """The games that are one with a game, as each source gives it, by their keys, with the source's path if known.
 
     Args:

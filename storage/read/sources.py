@@ -38,7 +38,7 @@ ELSEWHERE = "elsewhere"
 """The tag under which the counts of a report's ``elsewhere`` are kept."""
 ID_DIGITS = 12
 READ_AGAIN = "again"
-"""As a source's parser version: somebody was left out of it who is wanted now."""
+"""As a source's parser version: a player who was erased from it is wanted again."""
 UNFINISHED: Final = "unfinished"
 """In a source's ``restart_state``: more of it may be there than the archive knows, even if it has not grown."""
 
@@ -84,7 +84,7 @@ class SourceRow:
 
     @property
     def lacks_player(self) -> bool:
-        """Whether somebody was left out of it, and of what is kept of it, who is wanted now."""
+        """Whether a player who was erased from it, and from its kept bytes, is wanted again."""
         return self.parser_version == READ_AGAIN
 
     @property
@@ -163,7 +163,7 @@ def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
 
 
 def sources_of_game(driver: sqlite3.Connection, game_id: int) -> list[SourceRow]:
-    """The sources that witness a game, first the one its offsets are in."""
+    """The sources of a game, first the one its offsets are in."""
     members = "(SELECT id FROM games WHERE id = :game OR merged_into = :game)"
     leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
     (first,) = driver.execute(leads, {"game": game_id}).fetchone() or (None,)

@@ -252,7 +252,7 @@ games = Table(
     Index("ix_games_white_id_black_id", "white_id", "black_id"),
     Index("ix_games_black_id", "black_id"),
     Index("ix_games_bughouse", "started_at_ms", sqlite_where=text("variant = 'bughouse'")),
-    # a merged game has the key of one of its witnesses
+    # a merged game has the key of one of its members
     Index("uq_games_key", "key", unique=True, sqlite_where=text("source_id IS NOT NULL")),
     Index("uq_games_merged_key", "key", unique=True, sqlite_where=text("source_id IS NULL")),
     info={"rules": ("key <> '' AND key NOT GLOB '*[^0-9a-f]*'",)},

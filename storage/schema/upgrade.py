@@ -90,7 +90,7 @@ def current(path: Path) -> str | None:
     """The revision of a file; None for an empty database.
 
     Raises:
-        StorageError: there is no file, it is no SQLite database, or it is somebody else's.
+        StorageError: there is no file, it is no SQLite database, or that of another program.
     """
     if not path.is_file():
         raise StorageError(f"There is no archive at {path}: import a log to make one, or give --db.")
@@ -223,7 +223,7 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
                 relate_all(driver_of(connection))
     except StorageError:
         raise
-    except Exception as error:  # whatever a migration raises, the user is told that nothing happened
+    except Exception as error:  # whatever a migration raises, the message says that nothing changed
         raise StorageError(f"The schema of {path} could not be upgraded and is unchanged: {error}") from error
     finally:
         engine.dispose()

@@ -20,7 +20,7 @@ from storage.write.rows import insert_into, insert_rows
 __all__ = [
     "AnalysisCounts",
     "count_analyses",
-    "find_standing",
+    "find_changed_validity",
     "move_analyses",
     "settle_analyses",
     "shown_games",
@@ -42,13 +42,13 @@ def store_positions(
     analysis: Analysis,
     positions: Collection[AnalysedPosition],
     *,
-    anew: bool = False,
+    replace: bool = False,
 ) -> None:
-    """Store what an engine told of positions; they are not known to stand yet.
+    """Store an engine's analysis of positions, not yet marked as valid.
 
     Args:
         driver: in a transaction. key: of the game. analysis: by which engine; its own lines are not looked at.
-        anew: the analysis is begun again: what the engine told before of the same position is replaced. Else that
+        anew: replace what is stored of the same position, and the time of the analysis. Else that
             stays, and nothing is stored of it.
     """
     named = (key, analysis.engine, analysis.protocol, analysis.settings)
@@ -58,14 +58,14 @@ def store_positions(
             "INSERT INTO analyses (game_key, engine, protocol, settings, begun_ms) VALUES (?, ?, ?, ?, ?) RETURNING id"
         )
         row = driver.execute(into, (*named, analysis.begun_ms)).fetchone()
-    elif anew:
+    elif replace:
         driver.execute("UPDATE analyses SET begun_ms = ? WHERE id = ?", (analysis.begun_ms, row[0]))
     for position in positions:
         place = (row[0], position.ply, position.fen)
         there = driver.execute(
             "SELECT id FROM analysed_positions WHERE analysis_id = ? AND ply = ? AND fen = ?", place
         ).fetchone()
-        if there is not None and not anew:
+        if there is not None and not replace:
             continue
         if there is None:
             into = "INSERT INTO analysed_positions (analysis_id, ply, fen, stands) VALUES (?, ?, ?, 0) RETURNING id"
@@ -89,7 +89,7 @@ def move_analyses(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
         )
 
 
-# games as they are shown: those that several sources tell in place of their witnesses
+# games as they are shown: merged games in place of their members
 _SHOWN: Final = (
     "SELECT DISTINCT coalesce(g.merged_into, g.id) FROM games g"
     " JOIN analyses a ON a.game_key = g.key WHERE g.source_id IS NOT NULL"
@@ -106,8 +106,8 @@ class AnalysisCounts(NamedTuple):
 
     Attributes:
         analyses, positions: how many there are.
-        fallen: positions that their game has no more. homeless: analyses of games that are not there.
-        wrong: keys of games of which it is not known rightly which positions stand.
+        fallen: positions that their game no longer has. homeless: analyses of games that are not in the archive.
+        wrong: keys of games with a wrong mark of a position.
     """
 
     analyses: int
@@ -118,16 +118,16 @@ class AnalysisCounts(NamedTuple):
 
 
 def shown_games(driver: sqlite3.Connection, key: str) -> list[int]:
-    """The row number of the game as it is shown of which some source tells under this key; none: it is not there."""
+    """The row number of the shown game that some source has under this key; none: it is not there."""
     query = "SELECT coalesce(merged_into, id) FROM games WHERE key = ? AND source_id IS NOT NULL"
     return [number for (number,) in driver.execute(query, (key,))]
 
 
 def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> list[int]:
-    """Row numbers of the games to be looked at after those in ``temp.touched`` and their fellow witnesses changed.
+    """Row numbers of the games whose analyses are to be checked after those in ``temp.touched`` changed.
 
     Args:
-        driver: in a transaction. members: row numbers of witnesses.
+        driver: in a transaction. members: row numbers of other members of their merged games.
     """
     if not has_analyses(driver):
         return []
@@ -141,17 +141,19 @@ def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> li
 
 
 def settle_analyses(driver: sqlite3.Connection, games: Collection[int]) -> None:
-    """Find out again which positions stand.
+    """Determine again which positions are valid.
 
     Args:
         driver: in a transaction. games: row numbers of games as they are shown.
     """
-    for _, changed in find_standing(driver, games):
+    for _, changed in find_changed_validity(driver, games):
         driver.executemany("UPDATE analysed_positions SET stands = ? WHERE id = ?", changed)
 
 
-def find_standing(driver: sqlite3.Connection, games: Collection[int]) -> list[tuple[str, list[tuple[bool, int]]]]:
-    """By key of a game: whether each position stands of which something else is stored, and its row number."""
+def find_changed_validity(
+    driver: sqlite3.Connection, games: Collection[int]
+) -> list[tuple[str, list[tuple[bool, int]]]]:
+    """By key of a game: whether each position is valid whose stored mark differs, and its row number."""
     if not games:
         return []
     from recorder.relating.examined import board_of, boards_after
@@ -180,7 +182,7 @@ def find_standing(driver: sqlite3.Connection, games: Collection[int]) -> list[tu
 
 
 def count_analyses(driver: sqlite3.Connection) -> AnalysisCounts:
-    """Count, and find out again which positions stand; nothing is changed."""
+    """Count, and determine again which positions are valid; nothing is changed."""
     shown = [number for (number,) in driver.execute(_SHOWN)]
     (analyses, homeless), (positions, fallen) = (
         driver.execute(query).fetchone()
@@ -189,4 +191,6 @@ def count_analyses(driver: sqlite3.Connection) -> AnalysisCounts:
             "SELECT count(*), count(*) FILTER (WHERE NOT stands) FROM analysed_positions",
         )
     )
-    return AnalysisCounts(analyses, positions, fallen, homeless, sorted(key for key, _ in find_standing(driver, shown)))
+    return AnalysisCounts(
+        analyses, positions, fallen, homeless, sorted(key for key, _ in find_changed_validity(driver, shown))
+    )

@@ -1,7 +1,7 @@
 """Games into rows, many at a time: keys and players are resolved, and rows inserted in few steps.
 
-What two sources tell of one game is two rows, whether they are one game or not. One of them has the key, the others
-have its successors. Of a successor nobody can tell whose it is but by trying: what follows looks at all keys, so it is
+Games of two sources are two rows, whether they are one game or not. One of them has the key, the others
+have its successors. Whose successor a key is can only be found by trying: what follows looks at all keys, so it is
 for what is done once in a while.
 """
 
@@ -237,7 +237,7 @@ class GameRows:
         self._ply_values.clear()
 
     def _with_own_keys(self, games: list[Row]) -> list[Row]:
-        """Rows of games whose keys nobody has; games of the archive may have moved on to make them free."""
+        """Rows of games with free keys; games of the archive may have moved on to make them free."""
         found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(row[_KEY],) for row in games])}
         seen: set[str] = set()
         ready: list[Row] = []
@@ -255,7 +255,7 @@ class GameRows:
     def _successor(self, wanted: str) -> str:
         """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
 
-        What two sources tell of one game is two rows: of games with one key, that of the source with the least sha256
+        Games of two sources are two rows: of games with one key, that of the source with the least sha256
         has it and the others have its successors in that order, whichever came first. Journals follow in the order of
         their names: so recorders of one game leave what an import of their journals gives.
         """

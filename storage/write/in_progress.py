@@ -29,10 +29,10 @@ from storage.write.games import GameRows
 from storage.write.merged import dissolve, relate, touch
 from storage.write.source import SourceWriter, reopen_last_chunk
 
-__all__ = ["LivingSource", "OvertakenError"]
+__all__ = ["SourceInProgress", "OvertakenError"]
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
-_MANY_PAGES: Final = 8_000  # in the write-ahead log, which is begun anew then
+_MANY_PAGES: Final = 8_000  # in the write-ahead log, which then starts again
 _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{FORGOTTEN}*' ORDER BY name"
@@ -45,7 +45,7 @@ _OF_OBSERVATION: Final = ("events", "holdings", "thinking", "anchors", "ply_line
 
 
 class OvertakenError(StorageError):
-    """Another program has changed this source or replaced the archive: begin anew."""
+    """Another program has changed this source or replaced the archive: read the source again."""
 
 
 class _RowsInProgress(GameRows):
@@ -76,7 +76,7 @@ class _RowsInProgress(GameRows):
         return game_id
 
 
-class LivingSource:
+class SourceInProgress:
     """Writes one source that is in the archive already, again and again.
 
     Args:
@@ -84,7 +84,7 @@ class LivingSource:
     Attributes:
         in_progress: row numbers of the games that are stored as they stand.
     Raises:
-        StorageError: from every method: the archive cannot be written. Then close it and begin anew.
+        StorageError: from every method: the archive cannot be written. Then close it and start again.
         OvertakenError: as it says.
     """
 
@@ -104,7 +104,7 @@ class LivingSource:
         self._row_id: int = row[0]
         self._file = identity_of(path)
         self._version = -1
-        self._forgotten: list[Any] = []  # whom and what the archive was told to forget
+        self._forgotten: list[Any] = []  # players and sources that the archive forgets
         self._rows: GameRows | None = None  # in a transaction
         self.in_progress: set[int] = set()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
@@ -235,7 +235,7 @@ class LivingSource:
         restart: tuple[int, dict[str, Any]],
         report: SourceReport,
     ) -> None:
-        """Let the source's row tell of all that was read, in one transaction.
+        """Record in the source's row how far it was read, in one transaction.
 
         Args:
             sha256, size_bytes: of all its bytes.
@@ -266,8 +266,8 @@ class LivingSource:
         """Have what was committed brought into the archive's file, some time.
 
         It waits for the disk, so a thread does it, unasked after many commits. What is written meanwhile stays in the
-        write-ahead log, and only when nothing is left in it is it begun anew: if it has become long, this does the
-        little that is left.
+        write-ahead log, which starts again only when it is empty: if it has become long, this does the little
+        that is left.
         """
         done = self._checkpoint
         if done is not None and not done.done():
@@ -280,7 +280,7 @@ class LivingSource:
 
 
 def _checkpoint(path: Path) -> int:
-    """Bring what is in the write-ahead log into the file; how many pages stood there."""
+    """Bring what is in the write-ahead log into the file; returns how many pages it had."""
     with suppress(sqlite3.Error), closing(open_sqlite(path)) as connection:  # the next one does it
         return int(connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
     return 0

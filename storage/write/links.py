@@ -62,7 +62,7 @@ JOIN games a ON a.id = l.game_id JOIN games b ON b.id = l.other_game_id WHERE l.
 
 @dataclass
 class _Board:
-    """A game, by whatever sources it is told. ``row_id``: its own, or that of the game made of several.
+    """A game of one or several sources. ``row_id``: its own, or that of the merged game.
 
     ``spans``: from when to when it was played, in UTC. ``latest``: the latest moment at which it may have begun.
     """
@@ -92,9 +92,9 @@ def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Ite
 
     Args:
         driver: in a transaction; the links within each source are there.
-        again: row numbers of the games that are new or changed, or whose links were made anew.
+        again: row numbers of the games that are new or changed, or whose links were rebuilt.
     Yields:
-        Row numbers of games, those made of several in place of their witnesses.
+        Row numbers of games, merged games in place of their members.
     """
     boards: dict[int, _Board] = {}
     of: dict[int, int] = {}
@@ -182,7 +182,7 @@ _NUMBER: Final = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
 
 
 def link(driver: sqlite3.Connection) -> None:
-    """Make the links of the games in ``temp.touched`` anew."""
+    """Rebuild the links of the games in ``temp.touched``."""
     _link_partners(driver)
     _link_examined(driver)
 

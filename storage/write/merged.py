@@ -1,9 +1,9 @@
 """Games of several sources: kept up to date in every transaction that stores or deletes games.
 
-The strategy: what sources give stays as it is, row by row; a game of several is one more row, without a source, whose
-segments point to its witnesses' observations, and they name it in ``merged_into``. Whoever adds or deletes games notes
+The strategy: games of sources stay as they are, row by row; a merged game is one more row, without a source, whose
+segments point to its members' observations, and they name it in ``merged_into``. Code that adds or deletes games notes
 which (``touch``, ``dissolve``); before the commit ``relate`` looks for others of the same players that may be the same
-game, and makes the groups of all of them anew. So what is stored is a function of the games that are there.
+game, and rebuilds the groups of all of them. So the merged games are a function of the games that are there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from storage.read.games import load_games
 from storage.settings import load_decided
 from storage.write.analyses import settle_analyses, touched_analyses
 from storage.write.links import connected, link
-from storage.write.neighbours import COMPARABLE, BesideGames, overlapping
+from storage.write.neighbours import COMPARABLE, NeighbourGames, overlapping
 from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ _MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND so
 
 
 class _Candidate(NamedTuple):
-    """What tells cheaply that two games have nothing to do with each other."""
+    """Facts that show cheaply that two games are unrelated."""
 
     row_id: int
     source_id: int
@@ -153,7 +153,7 @@ def _touch_overlapping(driver: sqlite3.Connection) -> None:
 
 
 def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
-    """Take games of several sources apart: their witnesses are there by themselves until ``relate``.
+    """Take merged games apart: their members are shown by themselves until ``relate``.
 
     Args:
         driver: in a transaction. merged: row numbers of games without a source.
@@ -190,13 +190,13 @@ def relate(driver: sqlite3.Connection) -> None:
 
 
 def relate_all(driver: sqlite3.Connection) -> None:
-    """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
+    """Rebuild all merged games and all links, as after an upgrade from a schema without them."""
     touch(driver, "SELECT id FROM games WHERE source_id IS NOT NULL")
     relate(driver)
 
 
 def stale(driver: sqlite3.Connection) -> list[str]:
-    """Keys of games of several sources that are not what their witnesses make, or that there should be."""
+    """Keys of merged games that differ from what their members give, or that are missing."""
     wanted = _wanted(driver)
     numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
     stored = {game.key: game for game in _load(driver, numbers)}
@@ -217,7 +217,7 @@ def candidate_groups(driver: sqlite3.Connection, decided: Decided) -> Iterator[l
 
 
 def unmerged(driver: sqlite3.Connection) -> list[str]:
-    """Keys of games of several sources that there should be, and are not."""
+    """Keys of merged games that are missing."""
     stored = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NULL")}
     return sorted(_wanted(driver).keys() - stored)
 
@@ -225,7 +225,7 @@ def unmerged(driver: sqlite3.Connection) -> list[str]:
 def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
     """The games of several sources that there should be, by their keys."""
     wanted: dict[str, Game] = {}
-    beside = BesideGames(driver)
+    beside = NeighbourGames(driver)
     for group in candidate_groups(driver, load_decided(driver)):
         wanted |= {game.key: game for game in _made_of(driver, group, beside)}
     return wanted
@@ -256,7 +256,7 @@ def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[int, int]
     return list(dict.fromkeys(pairs))
 
 
-def _made_of(driver: sqlite3.Connection, group: list[int], beside: BesideGames) -> list[Game]:
+def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGames) -> list[Game]:
     if len(group) < 2:
         return []
     from recorder.relating.merge import merge_games
@@ -267,7 +267,7 @@ def _made_of(driver: sqlite3.Connection, group: list[int], beside: BesideGames) 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
     for group in groups:
         dissolve(driver, _merged(driver, group))
-    beside = BesideGames(driver)
+    beside = NeighbourGames(driver)
     for group in groups:
         for game in _made_of(driver, group, beside):
             _store(driver, game)

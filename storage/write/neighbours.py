@@ -19,9 +19,9 @@ from storage.read.games import load_games
 if TYPE_CHECKING:
     from recorder.relating.board_order import BoardOrders
 
-__all__ = ["COMPARABLE", "BesideGames", "overlapping"]
+__all__ = ["COMPARABLE", "NeighbourGames", "overlapping"]
 
-_MOST_PAIRS: Final = 8  # those that overlap longest; more tell nothing new
+_MOST_PAIRS: Final = 8  # those that overlap longest; more add nothing
 _CACHED_GAMES: Final = 256
 COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
   SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
@@ -95,7 +95,7 @@ class _Source:
                 yield other
 
 
-class BesideGames:
+class NeighbourGames:
     """Looks up the games that ran beside two games of two sources.
 
     Args:

@@ -69,7 +69,7 @@ class SourceWriter:
                 kept = before + kept
             self._pending = [kept[: size_bytes - self._chunk_offset]]
             self._pending_size = len(self._pending[0])
-        self._driver.execute(  # ``finish`` tells how many are kept
+        self._driver.execute(  # ``finish`` stores how many are kept
             "UPDATE sources SET sha256 = ?, size_bytes = ?, kept_bytes = 0 WHERE id = ?",
             (sha256, size_bytes, self.row_id),
         )
@@ -143,7 +143,7 @@ class SourceWriter:
             raise StorageError(
                 f"The source's size was given as {self._size_bytes} bytes, but {self._chunk_offset} were kept."
             )
-        # By the driver: a log that is followed is told of every second or so.
+        # By the driver: the row of a followed log changes every second or so.
         run = self._driver.execute
         run(
             "UPDATE sources SET server = ?, dialect = ?, me = ?, time_basis = ?, line_count = ?, warnings = ?, "

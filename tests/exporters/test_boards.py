@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from exporters.boards import hands_after, hands_of, with_hands
+from exporters.boards import holdings_after, holdings_lines, plies_with_holdings
 from recorder.model import HoldingsChange, Origin
 from tests.exporters.games import make_game
 from tests.support.corpus import stream_bytes, streams
@@ -21,16 +21,16 @@ def test_the_first_plain_line_after_the_ply_counts() -> None:
     game = make_game()
     seen = game.observations[0]
     ply = seen.lines[0].plies[2]
-    assert hands_after(ply, []) == (None, None)
+    assert holdings_after(ply, []) == (None, None)
     seen.holdings += [
         change(3, "Q", ply.offset - 1),  # of a ply 3 that was taken back
         change(3, "B", ply.offset + 1, passed="WB"),
         change(3, "P", ply.offset + 2),
         change(3, "PN", ply.offset + 3),  # the next capture's, which stands before its frame
     ]
-    assert hands_after(ply, hands_of(seen)) == ("P", "")
+    assert holdings_after(ply, holdings_lines(seen)) == ("P", "")
     unchanged = [("PN", "")] * 4
-    assert [hands for _, hands in with_hands(game)] == [(None, None)] * 2 + [("P", ""), *unchanged]
+    assert [holdings for _, holdings in plies_with_holdings(game)] == [(None, None)] * 2 + [("P", ""), *unchanged]
 
 
 def test_plies_that_no_board_showed_have_no_hands() -> None:
@@ -39,7 +39,7 @@ def test_plies_that_no_board_showed_have_no_hands() -> None:
     seen.holdings.append(change(0, "", seen.offset))
     rows = seen.lines[0].plies
     rows[3] = rows[3]._replace(origin_code=int(Origin.INFERRED))
-    assert [hands for _, hands in with_hands(game)] == [("", "")] * 3 + [(None, None)] + [("", "")] * 3
+    assert [holdings for _, holdings in plies_with_holdings(game)] == [("", "")] * 3 + [(None, None)] + [("", "")] * 3
 
 
 @pytest.mark.parametrize("scenario", ["a12_bughouse", "b06_bughouse", "c06_bughouse", "a03_crazyhouse"])
@@ -56,12 +56,12 @@ def test_every_ply_has_the_hands_of_the_line_behind_it(scenario: str) -> None:
                 assert found is not None
                 printed.append((found[1].decode(), found[2].decode()))
     games, _ = run([stream_bytes(scenario, stream.connection)], "raw")
-    told = sorted((ply.offset, hands) for game in games for ply, hands in with_hands(game))
-    assert [hands for _, hands in told] == printed
+    told = sorted((ply.offset, holdings) for game in games for ply, holdings in plies_with_holdings(game))
+    assert [holdings for _, holdings in told] == printed
 
 
 def test_plies_come_once_and_in_order() -> None:
     game = make_game()
-    assert [ply for ply, _ in with_hands(game)] == game.plies
+    assert [ply for ply, _ in plies_with_holdings(game)] == game.plies
     game.observations[0].holdings.append(change(3, "P", 10**6))
-    assert [ply for ply, _ in with_hands(game)] == game.plies
+    assert [ply for ply, _ in plies_with_holdings(game)] == game.plies

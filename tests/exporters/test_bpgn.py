@@ -107,7 +107,7 @@ def test_a_board_alone() -> None:
     text, exporter = write([games_of("a12_bughouse", "observer_GuestBgb")[0], make_game()])
     assert '[WhiteB "?"]\n[BlackB "?"]' in text
     assert "RecorderKeyB" not in text
-    assert exporter.report.left_out == {"not bughouse": 1}
+    assert exporter.report.excluded == {"not bughouse": 1}
     assert {letter for _, letter, *_ in MOVE.findall(text)} == {"A", "a"}
 
 

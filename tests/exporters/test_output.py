@@ -102,7 +102,7 @@ def test_append_adds_only_new_games(tmp_path: Path, make: type[PgnExporter] | ty
     assert target.read_bytes().startswith(before)
     assert known_keys(target, second) == {game.key for game in GAMES}
     assert report.games == 2
-    assert report.left_out == {"already in the file": 3}
+    assert report.excluded == {"already in the file": 3}
     whole: GameExporter = make()
     assert target.read_text(encoding="utf-8") == "".join(whole.game_text(game) for game in GAMES)
 
@@ -166,7 +166,7 @@ def test_split_and_append(tmp_path: Path) -> None:
     write_split(tmp_path, GAMES[:3], PgnExporter(), "player")
     report = write_split(tmp_path, GAMES, PgnExporter(), "player", append=True)
     assert keys(tmp_path / "ann.pgn") == keys(tmp_path / "bob.pgn") == [game.key for game in GAMES]
-    assert (report.games, report.left_out) == (1, {"already in the file": 3})
+    assert (report.games, report.excluded) == (1, {"already in the file": 3})
 
 
 def test_unknown_split_is_refused(tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ def test_an_unproved_ply_ends_the_moves() -> None:
     (read,) = read_pgn(exporter.game_text(game))
     assert [move.san for move in read.moves] == ["e4", "e5", "Qh5", "Nc6", "Bc4"]
     assert read.moves[-1].comments[-2:] == ["Not proved: 3... Nf6) 4. Qxf7#", "Bob checkmated"]
-    assert exporter.report.left_out == {"plies not proved": 2}
+    assert exporter.report.excluded == {"plies not proved": 2}
 
 
 def test_a_conflict_begins_a_part_at_the_next_board() -> None:
@@ -473,7 +473,7 @@ def test_write_streams_utf_8() -> None:
     out = io.BytesIO()
     game = make_game(white=Player("Jos\xe9"))
     report = PgnExporter().write([game, make_game()], out)
-    assert (report.games, report.plies, report.left_out) == (2, 14, {})
+    assert (report.games, report.plies, report.excluded) == (2, 14, {})
     assert '[White "José"]' in out.getvalue().decode("utf-8")
 
 

@@ -235,7 +235,7 @@ def hostile_player(archive: Archive, player: str) -> bytes:
     plies, sides = hostile(archive.plies(player=player)), hostile(archive.sides(player=player))
     plies["mover_id"] = plies["mover_id"].astype("string")
     return player_report(
-        plies, sides, player=f"{player}{HOSTILE}", left_out={HOSTILE: 1}, links={sides["key"].iloc[0]: "game.html"}
+        plies, sides, player=f"{player}{HOSTILE}", excluded={HOSTILE: 1}, links={sides["key"].iloc[0]: "game.html"}
     )
 
 
@@ -244,7 +244,7 @@ def hostile_index(archive: Archive, storage: Path) -> bytes:
         sources = opened.sources()
     for source in sources:
         source.__dict__["name"] = f"/home/ann/{HOSTILE}"
-    return index_report(hostile(archive.game_table()), hostile(archive.sides()), sources, left_out={HOSTILE: 2})
+    return index_report(hostile(archive.game_table()), hostile(archive.sides()), sources, excluded={HOSTILE: 2})
 
 
 def assert_inert(page: bytes, scripts: int) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from exporters.boards import hands_in_match, read_placement, write_placement
+from exporters.boards import match_holdings, read_placement, write_placement
 from exporters.evaluations import thoughts_by_ply
 from exporters.report.charts import harmless, serialise
 from exporters.report.events import anomaly_words, provenance
@@ -500,14 +500,14 @@ def test_hands_of_a_saved_match_follow_from_the_captures_of_both_boards() -> Non
         "1A. e4 {179} 1B. e4 {179} 1a. d5 {178} 2A. exd5 {177} 1b. P@e5 {176} 2a. Qxd5 {175} 2B. P@h3 {174} "
         "3A. Nc3 {173} 2b. Nf6 {172}"
     )
-    hands = hands_in_match(match)
-    assert hands["A"] == dict.fromkeys(range(1, 6), ("", ""))
+    holdings = match_holdings(match)
+    assert holdings["A"] == dict.fromkeys(range(1, 6), ("", ""))
     # Black of B gets the pawn that White of A took, and drops it; White of B the one that Black of A took.
-    assert hands["B"] == {1: ("", ""), 2: ("", ""), 3: ("", ""), 4: ("", "")}
+    assert holdings["B"] == {1: ("", ""), 2: ("", ""), 3: ("", ""), 4: ("", "")}
     waiting = saved_match(
         "1A. e4 {179} 1a. d5 {178} 2A. exd5 {177} 1B. e4 {176} 1b. e5 {175} 2B. P@h3 {174} 2b. d6 {1}"
     )
-    assert hands_in_match(waiting)["B"] == {1: ("", "P"), 2: ("", "P")}  # then a drop of what nobody has
+    assert match_holdings(waiting)["B"] == {1: ("", "P"), 2: ("", "P")}  # then a drop of what nobody has
     page = game_report(waiting.a, match=waiting).decode()
     assert '"hands":["","P"]' in page.replace(" ", "")
     assert "they follow from the captures and drops of both boards" in page

@@ -31,7 +31,7 @@ def test_default_takes_played_games_with_a_ply() -> None:
     selection = Selection()
     assert taken(selection) == ["full", "cut", "adjourned", "guest", "computer"]
     assert selection.taken == 5
-    assert selection.left_out == {"examined": 1, "setup": 1, "without a ply": 1}
+    assert selection.excluded == {"examined": 1, "setup": 1, "without a ply": 1}
     assert selection.marked == {"incomplete": 2, "adjourned": 1}
     assert selection.summary() == (
         "5 games (1 adjourned, 2 incomplete); excluded: 1 examined, 1 setup, 1 without a ply"
@@ -41,13 +41,13 @@ def test_default_takes_played_games_with_a_ply() -> None:
 def test_complete() -> None:
     selection = Selection(complete=True)
     assert taken(selection) == ["full", "guest", "computer"]
-    assert selection.left_out["incomplete"] == 2
+    assert selection.excluded["incomplete"] == 2
 
 
 def test_no_guests_no_computers() -> None:
     selection = Selection(guests=False, computers=False)
     assert taken(selection) == ["full", "cut", "adjourned"]
-    assert selection.left_out["with a guest"] == selection.left_out["with a computer"] == 1
+    assert selection.excluded["with a guest"] == selection.excluded["with a computer"] == 1
 
 
 def test_include() -> None:

@@ -30,7 +30,7 @@ def read(data: bytes) -> list[Game]:
 def written(games: list[Game], **options: Any) -> tuple[bytes, Counter[str]]:
     out = io.BytesIO()
     report = PgnExporter(PgnOptions(**options)).write(games, out)
-    return out.getvalue(), +report.left_out
+    return out.getvalue(), +report.excluded
 
 
 def facts(game: Game) -> dict[str, Any]:
@@ -164,13 +164,13 @@ def without_keys(text: bytes) -> bytes:
     return re.sub(rb"\[RecorderKey [^\n]*\n", b"", text)
 
 
-@pytest.mark.parametrize("left_out", [0, 1, 2])
-def test_parts_that_do_not_follow_stay_apart(left_out: int) -> None:
+@pytest.mark.parametrize("excluded", [0, 1, 2])
+def test_parts_that_do_not_follow_stay_apart(excluded: int) -> None:
     """A part is missing, or is another game's."""
     parts = written([seen_with_a_gap()])[0].split(b"\n\n[Event")
     parts = [parts[0], *(b"[Event" + part for part in parts[1:])]
-    fewer = b"\n\n".join(part for number, part in enumerate(parts) if number != left_out)
-    assert len(read(fewer)) == (2 if left_out == 1 else 1)
+    fewer = b"\n\n".join(part for number, part in enumerate(parts) if number != excluded)
+    assert len(read(fewer)) == (2 if excluded == 1 else 1)
     other = b"\n\n".join([*parts[:1], parts[1].replace(b'[RecorderKey "', b'[RecorderKey "0'), parts[2]])
     assert len(read(other)) == 3
 

@@ -70,8 +70,8 @@ def test_named_tuples_are_stored_whole_and_in_their_order(mapping: Mapping[Any])
     names = getattr(mapping.model, "_fields", None)
     if names is None or mapping.table == "analysis_lines":
         return
-    left_out = ("observation",) if mapping.table == "segments" else ()  # a place in a list, stored as a row number
-    assert mapping.attributes == tuple(name for name in names if name not in left_out)
+    excluded = ("observation",) if mapping.table == "segments" else ()  # a place in a list, stored as a row number
+    assert mapping.attributes == tuple(name for name in names if name not in excluded)
 
 
 @pytest.mark.parametrize("name", Ply._fields)

@@ -62,15 +62,15 @@ def reason(row: Row) -> str | None:
 
 
 def kept(rows: list[Row], value: str, missing: str) -> tuple[list[Row], dict[str, int]]:
-    left_out: dict[str, int] = defaultdict(int)
+    excluded: dict[str, int] = defaultdict(int)
     found = []
     for row in rows:
         why = reason(row) or (missing if row[value] is None else None)
         if why is None:
             found.append(row)
         else:
-            left_out[why] += 1
-    return found, dict(left_out)
+            excluded[why] += 1
+    return found, dict(excluded)
 
 
 def half_up(numerator: int, denominator: int) -> int:
@@ -122,7 +122,7 @@ def check(plies: pd.DataFrame, measure: Callable[..., pd.DataFrame], by: str, ex
 @given(rows=games(), by=st.sampled_from(("time_control", "phase", "side", "game")))
 def test_time_usage(rows: list[Row], by: str) -> None:
     rows = rows_of(rows)
-    counted, left_out = kept(rows, "elapsed_ms", "no time")
+    counted, excluded = kept(rows, "elapsed_ms", "no time")
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in counted:
         groups[row["key" if by == "game" else by]].append(row)
@@ -143,7 +143,7 @@ def test_time_usage(rows: list[Row], by: str) -> None:
         for group, of in groups.items()
     }
     table = check(frame_of(rows), measures.time_usage, by, expected)
-    assert table.attrs["left_out"] == left_out
+    assert table.attrs["left_out"] == excluded
     assert table.attrs["plies"] == len(counted)
     assert table.attrs["games"] == len({row["key"] for row in counted})
     marked = {
@@ -157,7 +157,7 @@ def test_time_usage(rows: list[Row], by: str) -> None:
 @given(rows=games())
 def test_clock_curve(rows: list[Row]) -> None:
     rows = rows_of(rows)
-    counted, left_out = kept(rows, "clock_after_ms", "no clock")
+    counted, excluded = kept(rows, "clock_after_ms", "no clock")
     groups: dict[int, list[Row]] = defaultdict(list)
     for row in counted:
         groups[row["move_no"]].append(row)
@@ -181,7 +181,7 @@ def test_clock_curve(rows: list[Row]) -> None:
     table = measures.clock_curve(plies)
     with relation_of(plies) as relation:
         pd.testing.assert_frame_equal(measures.clock_curve(relation), table)
-    assert table.attrs["left_out"] == left_out
+    assert table.attrs["left_out"] == excluded
     assert table["move_no"].tolist() == sorted(expected)
     for row in table.to_dict("records"):
         assert {name: row[name] for name in expected[row["move_no"]]} == expected[row["move_no"]]
