@@ -1,4 +1,4 @@
-"""An ``Observing`` that tests can ask what it does about a game, and why, in one sentence."""
+"""An ``Observing`` that returns its decision about a game, and the reason, in one sentence."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class AskedObserving(Observing):
 
     @property
     def watched(self) -> tuple[int, ...]:
-        """Numbers of the games that the server says we observe, in order."""
+        """Return the numbers of the games that the server says we observe, in order."""
         return tuple(sorted(number for number, game in self._games.items() if game.state is CandidateState.WATCHED))
 
     def why(self, number: int) -> str:
-        """Why a game is or is not observed."""
+        """Return why a game is or is not observed."""
         game = self._games.get(number)
         if game is None:
-            return f"Game {number} is not known: no line since the last table of games told of it."
+            return f"Game {number} is not known: no line since the last table of games contained it."
         why: Why = self.status(game)
         queue = self._queue()
         places = "places" if self.limit is None else "place" if self.limit == 1 else f"{self.limit} places"

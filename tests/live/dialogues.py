@@ -1,4 +1,4 @@
-"""Login dialogues as lists of what the server says and what its answer is, and a server that speaks them."""
+"""Login dialogues as lists of server output and client answers, and a server that plays them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME, PASSWORD = b"Ann", b"hunTer2\xc3\xa9x"
 
 
 class Step(NamedTuple):
-    """The server speaks, then takes a line; None: it takes none and this was the last."""
+    """The server sends text, then takes a line; None: it takes none and the dialogue ends."""
 
     says: bytes
     takes: bytes | None
@@ -27,7 +27,7 @@ _PROMPT = re.compile(rb'login: |password: (?:\xff\xfb\x01)?|as "\w+":(?:\n\r\xff
 
 
 def captured(session: str, connection: str, *lines: bytes) -> list[Step]:
-    """A recorded login up to the first prompt for commands; the password was taken out of what was sent."""
+    """Return a recorded login up to the first command prompt; the sent password is masked."""
     said = stream_bytes(session, connection)
     said = said[: said.index(b"fics% ") + len(b"fics% ")]
     steps, done = [], 0
@@ -38,7 +38,7 @@ def captured(session: str, connection: str, *lines: bytes) -> list[Step]:
 
 
 def spoken(*parts: bytes | tuple[bytes, bytes, bool]) -> list[Step]:
-    """A dialogue of the server's words and, as tuples, its words, the answer and whether that is a secret."""
+    """Return a dialogue of server texts and of tuples (server text, answer, whether the answer is secret)."""
     return [Step(part, None) if isinstance(part, bytes) else Step(*part) for part in parts]
 
 
@@ -141,15 +141,15 @@ DIALOGUES: dict[str, list[Step]] = {
 }
 
 PINGS = {None: b"", 1: b"\n\r[G]\n\r", 2: b"[G]\x00"}
-"""What a server puts between its words, by the version of the time seal."""
+"""Bytes that a server sends between its texts, by the version of the time seal."""
 _SEALS = (b"TIMESTAMP|", b"TIMESEAL2|")
 
 
 class SpokenServer:
-    """What one of the dialogues' servers has said and heard.
+    """One connection of a dialogue's server.
 
     Attributes:
-        said, heard: all bytes. lines: what was heard, unsealed, without the seal's own talk. pongs: answered pings.
+        said, heard: all sent and received bytes. lines: received lines, without the time seal. pongs: answered pings.
     """
 
     def __init__(self, steps: list[Step], timeseal: int | None) -> None:
@@ -162,7 +162,7 @@ class SpokenServer:
         self._timeseal = timeseal
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Say the dialogue, then answer everything with a prompt until somebody says ``quit``."""
+        """Play the dialogue, then answer every line with a prompt until the client sends ``quit``."""
         try:
             for says, takes, _ in self._steps:
                 for piece in self._cut(says):
@@ -188,7 +188,7 @@ class SpokenServer:
         return [says[at : at + 7] for at in range(0, len(says), 7)]
 
     async def _line(self, reader: asyncio.StreamReader) -> bool:
-        """The next line that answers something; False: there is none."""
+        """Read the next line of an answer; False: there is none."""
         while line := await reader.readline():
             self.heard += line
             opened = unseal(line)
@@ -204,7 +204,7 @@ class SpokenServer:
 
 @asynccontextmanager
 async def speaking(dialogue: str | list[Step], timeseal: int | None = None) -> AsyncIterator[SpokenServer]:
-    """A dialogue, or one of ``DIALOGUES``, on a port of this machine, sealed or not."""
+    """Serve a dialogue, or one of ``DIALOGUES``, on a local port, with or without a time seal."""
     spoken_server = SpokenServer(DIALOGUES[dialogue] if isinstance(dialogue, str) else dialogue, timeseal)
     listener = await asyncio.start_server(spoken_server.serve, "127.0.0.1", 0)
     spoken_server.port = listener.sockets[0].getsockname()[1]

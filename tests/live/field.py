@@ -1,6 +1,6 @@
-"""A chess server in virtual time: games that come and go, announcements, a pace, tables that break off, histories.
+"""A chess server in virtual time: games, announcements, a command rate, truncated tables, histories.
 
-It speaks as FatICS and the C servers do; ``watch`` lets a ``Conversation`` record from it over a line with latency.
+It prints what FatICS and the C servers print; ``watch`` records from it with a ``Conversation`` and a latency.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RANKS = (
 
 @dataclass
 class Playing:
-    """A game: knights go out and back, one half-move every ``each_ms``, then somebody resigns."""
+    """A game: knights move out and back, one ply every ``each_ms``, then the side to move resigns."""
 
     white: str
     black: str
@@ -48,16 +48,16 @@ class Playing:
 
     @property
     def end_ms(self) -> int:
-        """When it is over."""
+        """When the game ends."""
         return self.begin_ms + (self.plies + 1) * self.each_ms
 
     @property
     def result(self) -> str:
-        """Who is to move resigns."""
+        """The side to move resigns."""
         return "1-0" if self.plies % 2 else "0-1"
 
     def board(self) -> str:
-        """The board after the last half-move."""
+        """Return the board after the last ply."""
         san, verbose = _MOVES[(self.ply - 1) % 4] if self.ply else ("none", "none")
         clocks = [300_000 - self.each_ms * max(0, (self.ply + side) // 2 - 1) for side in (1, 0)]
         elapsed = f"({self.each_ms // 60_000}:{self.each_ms % 60_000 / 1000:06.3f})" if self.ply > 2 else "(0:00.000)"
@@ -67,7 +67,7 @@ class Playing:
         )
 
     def list(self, ends: str) -> list[str]:
-        """The moves so far."""
+        """Return the moves so far."""
         lines = [
             f"{self.white} ({self.rating}) vs. {self.black} ({self.rating}) --- {_date(self.begin_ms)}",
             f"{'Rated' if self.rated else 'Unrated'} blitz match, initial time: 5 minutes, increment: 0 seconds.",
@@ -91,10 +91,10 @@ class FieldServer:
     """The server.
 
     Attributes:
-        games: that will be played.
-        announces: it knows ``gin``. stores: it knows ``smoves``. unstored: players whose moves it does not store.
-        whole_tables: its tables of games end.
-        gap_ms: a command that comes sooner after another one is not done. most: games that one may observe.
+        games: the games to play.
+        announces: supports ``gin``. stores: supports ``smoves``. unstored: players whose moves are not stored.
+        whole_tables: tables of games are complete.
+        gap_ms: a command that follows another one sooner is ignored. most: games that one may observe.
     """
 
     games: list[Playing]
@@ -105,7 +105,7 @@ class FieldServer:
     gap_ms: int = 0
     most: int = 1000
     heard: list[tuple[int, str]] = field(default_factory=list)
-    living: dict[int, Playing] = field(default_factory=dict)
+    running: dict[int, Playing] = field(default_factory=dict)
     over: list[Playing] = field(default_factory=list)
     refused: int = 0
     _observed: set[int] = field(default_factory=set)
@@ -113,30 +113,30 @@ class FieldServer:
     _done_ms: int = -10_000
 
     def left(self) -> None:
-        """The client is gone."""
+        """Disconnect the client."""
         self._observed.clear()
         self._gin = False
 
     def play(self, now_ms: int) -> list[str]:
-        """What the client sees of what has happened up to a moment."""
+        """Return the output to the client up to a moment."""
         lines: list[str] = []
-        for game in [game for game in self.living.values() if now_ms >= game.end_ms]:
+        for game in [game for game in self.running.values() if now_ms >= game.end_ms]:
             loser = game.white if game.result == "0-1" else game.black
             end = f"{{Game {game.number} ({game.white} vs. {game.black}) {loser} resigns}} {game.result}"
             lines += [end] * ((game.number in self._observed) + self._gin)  # twice, as FatICS does
             if game.number in self._observed:
                 lines.append(f"Removing game {game.number} from observation list.")
                 self._observed.discard(game.number)
-            del self.living[game.number]
+            del self.running[game.number]
             self.over.append(game)
-        for game in self.living.values():
+        for game in self.running.values():
             while game.ply < game.plies and now_ms >= game.begin_ms + (game.ply + 1) * game.each_ms:
                 game.ply += 1
                 lines += [game.board()] * (game.number in self._observed)
         while self.games and now_ms >= self.games[0].begin_ms:
             game = self.games.pop(0)
-            game.number = next(number for number in range(1, 1000) if number not in self.living)
-            self.living[game.number] = game
+            game.number = next(number for number in range(1, 1000) if number not in self.running)
+            self.running[game.number] = game
             rated = "rated" if game.rated else "unrated"
             created = f"{{Game {game.number} ({game.white} vs. {game.black}) Creating {rated} blitz match.}}"
             lines += [created] * self._gin
@@ -151,7 +151,7 @@ class FieldServer:
         self._done_ms = now_ms
         word, _, rest = command.partition(" ")
         if word in ("observe", "moves", "unobserve", "refresh"):
-            game = self.living.get(int(rest))
+            game = self.running.get(int(rest))
             return ["There is no such game."] if game is None else self._about(word, game)
         if word == "set":
             self._gin = self._gin or (rest == "gin 1" and self.announces)
@@ -182,8 +182,8 @@ class FieldServer:
         return [f"You are now observing game {number}.", head, "", game.board()]
 
     def _table(self, which: str) -> list[str]:
-        shown = [game for number, game in sorted(self.living.items()) if which in ("", str(number))]
-        if not self.living:
+        shown = [game for number, game in sorted(self.running.items()) if which in ("", str(number))]
+        if not self.running:
             return ["There are no games in progress."]
         lines = [
             f"{game.number:>3} {game.rating} {game.white:<11.11} {game.rating} {game.black:<10.10} [ {game.letter}"
@@ -191,10 +191,13 @@ class FieldServer:
             for game in shown
         ]
         if not shown:
-            return [f"No matching games were found (of {len(self.living)} in progress)."]
+            return [f"No matching games were found (of {len(self.running)} in progress)."]
         if not which and not self.whole_tables:
             return lines[: len(lines) // 2]
-        return [*lines, f"  {len(shown)} game{'s'[: len(shown) != 1]} displayed (of {len(self.living):3} in progress)."]
+        return [
+            *lines,
+            f"  {len(shown)} game{'s'[: len(shown) != 1]} displayed (of {len(self.running):3} in progress).",
+        ]
 
     def _of(self, handle: str) -> list[Playing]:
         return [game for game in self.over if handle in (game.white, game.black)]
@@ -213,7 +216,7 @@ class FieldServer:
 
 
 class _Reading:
-    """What is recorded of one connection."""
+    """The recorded bytes of one connection."""
 
     def __init__(self) -> None:
         self._reader, self._recogniser = LineReader(), Recogniser()
@@ -238,9 +241,9 @@ def watch(
     """Record as a guest.
 
     Args:
-        latency_ms: of the line, one way. cuts_ms: when it breaks; five seconds later it is there again.
+        latency_ms: of the connection, one way. cuts_ms: when it is lost; it works again five seconds later.
     Returns:
-        The games that the bytes of the connections have, each connection for itself.
+        The games in the bytes of each connection.
     """
     found: list[Game] = []
     now_ms = 0

@@ -1,4 +1,4 @@
-"""Recording from a server: against the scripted one, in this process."""
+"""Recording from the scripted server, in this process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ WATCHED: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Say(END)]
 
 
 class Run:
-    """A capture under way; ``told`` is what it has told."""
+    """A running capture; ``messages`` are its messages."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Run:
         open_part: Callable[[Path], PartFile] = new_part,
     ) -> None:
         self.folder = folder
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self.opened: list[Path] = []
         self.stop = asyncio.Event()
         observing = Observing(parse_policy("rated & blitz"))
@@ -90,24 +90,24 @@ class Run:
         self.task = asyncio.create_task(self.capture.run(self.stop))
 
     def tell(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        """Keep what is told; it must be as the table of events says."""
+        """Keep a message; check its facts against the table of events."""
         assert set(facts) == set(EVENTS[event].facts)
-        self.told.append(sentence)
+        self.messages.append(sentence)
 
     async def end(self) -> None:
-        """Stop it, and wait."""
+        """Stop the capture and wait for its end."""
         self.stop.set()
         await self.task
 
     async def until(self, ready: Callable[[], bool]) -> None:
-        """Wait for something to happen."""
+        """Wait for a condition."""
         while not ready():
             assert not self.task.done(), self.task.result()
             await asyncio.sleep(0.01)
 
     @property
     def journals(self) -> str:
-        """All that was written, as one text."""
+        """All journals as one text."""
         import zstandard
 
         texts = []
@@ -120,7 +120,7 @@ class Run:
 
 
 def notes_of(path: Path) -> list[dict[str, Any]]:
-    """The notes of one journal, in order."""
+    """Return the notes of one journal, in order."""
     reader = JournalReader()
     values = [
         entry.value for block in read_blocks(path) for entry in reader.receive(block)
@@ -131,7 +131,7 @@ def notes_of(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("manners", [FICS, FATICS], ids=["fics", "fatics"])
 @in_loop
-async def test_a_guest_observes_what_the_policy_wants(manners: Manners, tmp_path: Path) -> None:
+async def test_a_guest_observes_the_games_that_the_policy_chooses(manners: Manners, tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(manners, script=WATCHED, answers={b"games": TABLE})) as server:
         run = Run(server.port, tmp_path)
         await run.until(lambda: run.capture.progress.boards == 2)
@@ -142,13 +142,13 @@ async def test_a_guest_observes_what_the_policy_wants(manners: Manners, tmp_path
     assert {b"iset ms 1", b"iset nowrap 1", b"iset startpos 1", b"set style 12"} <= set(lines)
     assert lines.index(b"games") < lines.index(b"observe 12")
     assert lines[-1] == b"quit"
-    assert b"variables" not in lines  # a guest has nothing to put back
+    assert b"variables" not in lines  # a guest has no settings to restore
     assert "P/e2-e4" in run.journals
     assert "observe 12" in run.journals
 
 
 @in_loop
-async def test_a_lasting_setting_is_put_back_and_the_password_is_nowhere(tmp_path: Path) -> None:
+async def test_a_lasting_setting_is_restored_and_the_password_is_nowhere(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS, answers=ANSWERS)) as server:
         run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
         connection = await server.connection()
@@ -157,7 +157,7 @@ async def test_a_lasting_setting_is_put_back_and_the_password_is_nowhere(tmp_pat
     assert connection.lines[:2] == [b"Ann", PASSWORD.encode()]
     assert connection.lines.index(b"variables") < connection.lines.index(b"set style 12")
     assert connection.lines[-2:] == [b"set style 1", b"quit"]
-    assert PASSWORD not in run.journals + "".join(run.told)
+    assert PASSWORD not in run.journals + "".join(run.messages)
 
 
 @in_loop
@@ -173,7 +173,7 @@ async def test_a_password_that_the_server_repeats_is_not_kept(tmp_path: Path) ->
 
 
 @in_loop
-async def test_a_bug_of_ours_does_not_end_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_does_not_end_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise AssertionError("a bug")
 
@@ -187,11 +187,11 @@ async def test_a_bug_of_ours_does_not_end_the_recording(tmp_path: Path, monkeypa
         await run.until(lambda: "Removing game 12" in run.journals)
         monkeypatch.undo()
         await run.end()
-    assert any("no longer parsed, only recorded" in sentence for sentence in run.told)
+    assert any("no longer parsed, only recorded" in sentence for sentence in run.messages)
 
 
 @in_loop
-async def test_a_refused_login_ends_it_with_one_sentence(tmp_path: Path) -> None:
+async def test_a_refused_login_ends_the_recording_with_one_sentence(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server:
         run = Run(server.port, tmp_path, "Ann", lambda: "wrongWord")
         with pytest.raises(LoginError, match="does not accept this password for Ann"):
@@ -201,7 +201,7 @@ async def test_a_refused_login_ends_it_with_one_sentence(tmp_path: Path) -> None
 
 @in_loop
 @pytest.mark.parametrize("slips", [1, 2])
-async def test_a_password_that_was_changed_is_not_tried_again_and_again(
+async def test_a_rejected_password_is_not_retried_forever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slips: int
 ) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
@@ -221,7 +221,7 @@ async def test_a_password_that_was_changed_is_not_tried_again_and_again(
 
 
 @in_loop
-async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
+async def test_a_lost_connection_is_restored_and_the_gap_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
@@ -232,7 +232,7 @@ async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
         await run.until(lambda: run.capture.progress.boards == 4)
         await run.end()
     assert run.capture.progress.connections == 2
-    assert any("Trying again in" in sentence for sentence in run.told)
+    assert any("Trying again in" in sentence for sentence in run.messages)
     first_notes, second_notes = (notes_of(path) for path in sorted(tmp_path.iterdir()))
     assert [note["kind"] for note in first_notes] == ["connected", "reset", "outage", "closed", "end"]
     assert first_notes[0] == {"kind": "connected", "address": f"127.0.0.1:{server.port}"}
@@ -241,13 +241,11 @@ async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
     assert 0 < time.time_ns() - second_notes[0]["since_utc_ns"] < 3600 * 10**9
     info = CliRunner().invoke(main, ["journal", "info", "--json", str(sorted(tmp_path.iterdir())[1])])
     (outage,) = json.loads(info.stdout)["outages"]
-    assert outage["from_ns"] < 0 < outage["until_ns"]  # as later analysis sees it
+    assert outage["from_ns"] < 0 < outage["until_ns"]  # relative to the journal's beginning, as readers get it
 
 
 @in_loop
-async def test_what_is_not_known_begins_with_the_last_that_was_heard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_outage_begins_with_the_last_received_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
     monkeypatch.setattr("recorder.live.net.connection.ANSWER_MS", 1000)
     monkeypatch.setattr("recorder.live.net.connection._QUIET_MS", 1000)
@@ -268,7 +266,7 @@ async def test_what_is_not_known_begins_with_the_last_that_was_heard(
 
 
 @in_loop
-async def test_the_style_before_the_first_connection_is_put_back_by_the_last(
+async def test_the_last_connection_restores_the_style_from_before_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
@@ -283,7 +281,7 @@ async def test_the_style_before_the_first_connection_is_put_back_by_the_last(
 
 
 @in_loop
-async def test_another_login_is_not_fought_with(tmp_path: Path) -> None:
+async def test_a_login_from_elsewhere_ends_the_recording(tmp_path: Path) -> None:
     taken = b"\n\r**** Ann has arrived - you can't both be logged in. ****\n\r"
     script: list[Step] = [Hear(b"games"), Say(taken), Fault.CLOSE]
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS, script=script, answers=ANSWERS)) as server:
@@ -294,7 +292,7 @@ async def test_another_login_is_not_fought_with(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_journal_that_cannot_be_written_ends_everything(tmp_path: Path) -> None:
+async def test_an_unwritable_journal_ends_the_recording(tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
         run = Run(server.port, folder)
@@ -307,7 +305,7 @@ async def test_a_journal_that_cannot_be_written_ends_everything(tmp_path: Path) 
 
 
 @in_loop
-async def test_nothing_is_written_into_a_journal_that_was_removed(tmp_path: Path) -> None:
+async def test_nothing_is_written_into_a_removed_journal(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
         run = Run(server.port, tmp_path)
         connection = await server.connection()
@@ -324,7 +322,7 @@ async def test_nothing_is_written_into_a_journal_that_was_removed(tmp_path: Path
 
 
 class JustRemoved:
-    """A journal's file that somebody removes between the look whether it is there and the writing of some bytes."""
+    """A journal's file that is removed between the check for it and the next write."""
 
     def __init__(self, path: Path, text: bytes) -> None:
         self._file = new_part(path)
@@ -340,7 +338,7 @@ class JustRemoved:
 
 @pytest.mark.parametrize("sync", Sync)
 @in_loop
-async def test_what_is_written_while_its_journal_is_removed_is_not_acted_upon(sync: Sync, tmp_path: Path) -> None:
+async def test_bytes_written_while_their_journal_is_removed_are_not_processed(sync: Sync, tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
         run = Run(server.port, tmp_path, sync=sync, open_part=lambda path: JustRemoved(path, b"1 game displayed"))
         connection = await server.connection()
@@ -350,7 +348,7 @@ async def test_what_is_written_while_its_journal_is_removed_is_not_acted_upon(sy
             await connection.say(TABLE)
             with pytest.raises(JournalError, match="it was removed"):
                 await run.task
-            assert file.read().count(b"\n") == 1  # whoever reads the file has one record more than its folder had
+            assert file.read().count(b"\n") == 1  # the open file has one record more than the folder had
     assert b"observe 12" not in connection.lines
 
 
@@ -362,7 +360,7 @@ def test_pauses_grow_and_are_bounded() -> None:
     assert pause_s(1, 0.0) == 1.0
 
 
-def test_icc_is_told_quietly() -> None:
+def test_settings_are_changed_quietly_on_icc() -> None:
     assert setting_commands(Family.ICC, {"style": "1", "gin": "0"}) == (
         ["/set-quietly style 12", "/set-quietly gin 1"],
         ["/set-quietly style 1", "/set-quietly gin 0"],
@@ -373,7 +371,7 @@ def test_icc_is_told_quietly() -> None:
 
 
 @in_loop
-async def test_a_name_that_nobody_knows_ends_the_first_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unknown_host_ends_the_first_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> list[object]:
         raise socket.gaierror(-2, "Name or service not known")
 
@@ -384,22 +382,20 @@ async def test_a_name_that_nobody_knows_ends_the_first_attempt(tmp_path: Path, m
 
 
 @in_loop
-async def test_names_that_cannot_be_looked_up_yet_are_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_temporary_failure_of_name_lookup_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def not_yet(*_: object, **__: object) -> list[object]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(socket, "getaddrinfo", not_yet)
     run = Run(5000, tmp_path, host="chess.example")
-    await run.until(lambda: any("Temporary failure in name resolution). Trying again" in one for one in run.told))
+    await run.until(lambda: any("Temporary failure in name resolution). Trying again" in one for one in run.messages))
     run.stop.set()
     with pytest.raises(LoginError, match="Nothing was recorded"):
         await run.task
 
 
 @in_loop
-async def test_a_name_that_was_known_before_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_host_that_was_known_before_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
     real, calls = socket.getaddrinfo, []
 
@@ -417,16 +413,16 @@ async def test_a_name_that_was_known_before_is_looked_up_again(tmp_path: Path, m
         await run.until(lambda: run.capture.progress.boards == 2)
         await run.end()
     failed = "The name localhost cannot be looked up (Temporary failure in name resolution). Trying again in 0 s."
-    assert run.told.count(failed) == 2
+    assert run.messages.count(failed) == 2
 
 
 @in_loop
-async def test_a_refused_port_is_tried_again_and_told_in_words(tmp_path: Path) -> None:
+async def test_a_refused_port_is_retried_and_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     run = Run(port, tmp_path)
-    await run.until(lambda: bool(run.told))
-    assert run.told[0] == f"127.0.0.1:{port} refuses the connection; no server listens there. Trying again in 1 s."
+    await run.until(lambda: bool(run.messages))
+    assert run.messages[0] == f"127.0.0.1:{port} refuses the connection; no server listens there. Trying again in 1 s."
     run.stop.set()
     with pytest.raises(LoginError, match=r"no server listens there\. Nothing was recorded\.$"):
         await run.task
@@ -443,13 +439,13 @@ async def test_stopping_does_not_wait_for_a_connection(tmp_path: Path, monkeypat
     await asyncio.sleep(0.05)
     begin = time.monotonic()
     await run.end()
-    assert time.monotonic() - begin < 10  # an attempt lasts thirty
+    assert time.monotonic() - begin < 10  # an attempt takes up to thirty
     assert not tmp_path.exists() or not list(tmp_path.iterdir())
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes minutes takes seconds."""
+    """Shorten minutes to seconds."""
     monkeypatch.setattr("recorder.live.net.connection.ANSWER_MS", 2500)
     monkeypatch.setattr("recorder.live.net.connection._QUIET_MS", 300)
     monkeypatch.setattr("recorder.live.net.connection._TICK_S", 0.05)
@@ -458,7 +454,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 @in_loop
-async def test_a_half_open_line_is_given_up_and_made_again(tmp_path: Path) -> None:
+async def test_a_dead_connection_is_replaced(tmp_path: Path) -> None:
     first = Dialogue(FICS, script=[*WATCHED[:3], Fault.HALF_OPEN], answers=ANSWERS)
     again = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
     async with ScriptedServer(lambda number: again if number else first) as server:
@@ -467,9 +463,9 @@ async def test_a_half_open_line_is_given_up_and_made_again(tmp_path: Path) -> No
         await run.end()
     assert any(
         sentence.startswith("Connection presumed dead: the server has not answered for a minute.")
-        for sentence in run.told
+        for sentence in run.messages
     )
-    assert b"date" not in (await server.connection(0)).lines  # it was said, and nobody read it
+    assert b"date" not in (await server.connection(0)).lines  # it was sent, and the server did not read it
     assert "> date" in run.journals
 
 
@@ -487,7 +483,7 @@ async def test_a_quiet_server_that_answers_is_alive(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("impatient")
 @in_loop
-async def test_a_server_that_does_not_read_costs_no_memory_and_is_given_up(
+async def test_a_server_that_does_not_read_takes_no_memory_and_is_presumed_dead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: list[object] = []
@@ -512,15 +508,15 @@ async def test_a_server_that_does_not_read_costs_no_memory_and_is_given_up(
         run = Run(server.port, tmp_path, timeseal=2)
         await run.until(lambda: run.capture.progress.connections == 2)
         await run.end()
-    assert options[0] == {"patience_ms": 120_000}  # the system looks, too
-    assert any("the server has taken nothing for a minute" in sentence for sentence in run.told)
+    assert options[0] == {"patience_ms": 120_000}  # the system checks as well
+    assert any("the server has taken nothing for a minute" in sentence for sentence in run.messages)
     assert 0 < max(waiting) < 600_000
-    assert run.journals.count("[G]") == 60_000  # all that it said was kept
+    assert run.journals.count("[G]") == 60_000  # everything that it sent was kept
 
 
 @pytest.mark.parametrize("version", [1, 2])
 @in_loop
-async def test_a_sealed_connection(version: int, tmp_path: Path) -> None:
+async def test_a_connection_with_a_time_seal(version: int, tmp_path: Path) -> None:
     ping = b"\n\r[G]\n\r" if version == 1 else b"[G]\x00"
     script: list[Step] = [
         *(Hear(b"observe 12"), Say(BOARD[:90] + (ping if version == 2 else b"") + BOARD[90:]), Say(ping[:3])),
@@ -539,7 +535,7 @@ async def test_a_sealed_connection(version: int, tmp_path: Path) -> None:
     assert hello[0] == {1: b"TIMESTAMP", 2: b"TIMESEAL2"}[version] + b"|ics-recorder|python|"
     assert all(line is not None for line in sealed)
     found = journalled(tmp_path)
-    assert found.received == bytes(connection.said)  # pings and all
+    assert found.received == bytes(connection.said)  # including pings
     kept = [line[0] for line in map(unseal, found.sent.split(b"\n")[:-1]) if line is not None]
     assert PASSWORD.encode() not in b"".join(kept)
     assert found.withheld == len(Sealing(version).seal_lines(PASSWORD.encode() + b"\n", 1))
@@ -549,12 +545,12 @@ async def test_a_sealed_connection(version: int, tmp_path: Path) -> None:
 
 
 def pongs(heard: bytearray) -> int:
-    """How many pings were answered."""
+    """Return the number of answered pings."""
     return sum(line is not None and line[0] == PING_ANSWER for line in map(unseal, bytes(heard).split(b"\n")[:-1]))
 
 
 @in_loop
-async def test_a_password_that_no_seal_has_room_for(tmp_path: Path) -> None:
+async def test_a_password_too_long_for_the_time_seal_is_refused(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server:
         run = Run(server.port, tmp_path, "Ann", lambda: "hunTer2é", timeseal=1)
         with pytest.raises(LoginError, match="log in without --timeseal, or change the password") as caught:
@@ -564,7 +560,7 @@ async def test_a_password_that_no_seal_has_room_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (
             b"\n\r**** Auto-logout because you were idle more than one hour. ****\n\r",
@@ -577,8 +573,8 @@ async def test_a_password_that_no_seal_has_room_for(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("fault", [Fault.CLOSE, Fault.END])
 @in_loop
-async def test_an_end_of_the_servers_is_told_in_its_words_and_made_good(
-    words: bytes, told: str, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_disconnect_by_the_server_is_reported_in_its_words_and_reconnected(
+    words: bytes, message: str, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
     first = Dialogue(FICS, script=[Hear(b"games"), Say(words or b"\n\r"), fault], answers=ANSWERS)
@@ -588,14 +584,14 @@ async def test_an_end_of_the_servers_is_told_in_its_words_and_made_good(
         run = Run(server.port, tmp_path)
         await run.until(lambda: run.capture.progress.boards == 2)
         await run.end()
-    (sentence,) = (sentence for sentence in run.told if "Trying again" in sentence)
-    assert sentence.lower().startswith(told.lower())
+    (sentence,) = (sentence for sentence in run.messages if "Trying again" in sentence)
+    assert sentence.lower().startswith(message.lower())
     (outage,) = (note for note in notes_of(min(tmp_path.iterdir())) if note["kind"] == "outage")
-    assert outage["reason"].startswith(told)
+    assert outage["reason"].startswith(message)
 
 
 @in_loop
-async def test_a_bug_in_guarding_secrets_costs_only_our_own_words(
+async def test_a_bug_in_masking_secrets_loses_only_our_own_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -611,12 +607,12 @@ async def test_a_bug_in_guarding_secrets_costs_only_our_own_words(
     found = journalled(tmp_path)
     assert found.received == bytes(connection.said)
     assert len(found.sent) + found.withheld == len(connection.heard)
-    assert PASSWORD not in run.journals + "".join(run.told)
-    assert sum("as a count of bytes only (AssertionError: a bug)" in sentence for sentence in run.told) == 1
+    assert PASSWORD not in run.journals + "".join(run.messages)
+    assert sum("as a count of bytes only (AssertionError: a bug)" in sentence for sentence in run.messages) == 1
 
 
 @in_loop
-async def test_a_bug_in_choosing_does_not_end_the_recording_either(
+async def test_a_bug_in_the_choice_of_games_does_not_end_the_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -627,7 +623,7 @@ async def test_a_bug_in_choosing_does_not_end_the_recording_either(
         connection = await server.connection()
         await run.until(lambda: b"observe 12" in connection.lines)
         monkeypatch.setattr(Observing, "decide", broken)
-        await run.until(lambda: any("only recorded (AssertionError: a bug)" in sentence for sentence in run.told))
+        await run.until(lambda: any("only recorded (AssertionError: a bug)" in sentence for sentence in run.messages))
         await connection.say(END)
         await run.until(lambda: "Removing game 12" in run.journals)
         await run.end()

@@ -1,4 +1,4 @@
-"""What is read is written down and then understood: nothing of it is left out at an end."""
+"""Received bytes are written to the journal and then processed, completely at the end of a connection as well."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONG_S = 30.0
 
 
 class FakeJournal:
-    """Fails when it gets its second record from the server."""
+    """A journal that fails at its second record from the server."""
 
     anchor_utc_ns = 0
 
@@ -42,7 +42,7 @@ class FakeJournal:
 
 
 class FakeConversation:
-    """Says nothing; ``done`` tells what it was told."""
+    """A conversation that sends nothing; ``done`` are its calls."""
 
     stage = ConversationStage.RECORDING
     boards = 0
@@ -71,7 +71,7 @@ class FakeConversation:
 
 
 async def run(act: Callable[[socket.socket], None], *, fails: bool = False, refuses: bytes = b"") -> list[bytes]:
-    """What was understood when the connection had ended, after ``a`` came and then what ``act`` does."""
+    """Return the processed bytes of a connection that receives ``a``, then does ``act``, and ends."""
     ours, server = socket.socketpair()
     ours.setblocking(False)
     journal, conversation = FakeJournal(fails), FakeConversation(refuses)
@@ -98,7 +98,7 @@ def _no_tick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.net.connection._TICK_S", LONG_S)
 
 
-def test_what_came_is_understood_before_the_end() -> None:
+def test_received_bytes_are_processed_before_the_end() -> None:
     def end(server: socket.socket) -> None:
         server.sendall(b"b")
         server.close()
@@ -108,9 +108,9 @@ def test_what_came_is_understood_before_the_end() -> None:
     assert done[-1] == b"disconnected"
 
 
-def test_what_came_is_understood_before_the_journal_failed() -> None:
+def test_bytes_before_a_journal_failure_are_processed() -> None:
     assert asyncio.run(run(lambda server: server.sendall(b"b"), fails=True)) == [b"a", b"the disk is full"]
 
 
-def test_a_refusal_is_told_although_the_line_is_gone() -> None:
+def test_a_refusal_is_reported_although_the_connection_is_lost() -> None:
     assert asyncio.run(run(lambda server: server.close(), refuses=b"a")) == [b"a", b"the name is taken"]

@@ -1,4 +1,4 @@
-"""Signs of life of a connection."""
+"""Detection of dead connections."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from recorder.live.net.connection import ANSWER_MS, Pulse
 MINUTE = 60_000
 
 
-def test_after_a_quiet_time_something_is_said_once() -> None:
+def test_after_a_quiet_time_one_command_is_sent() -> None:
     pulse = Pulse(0)
     pulse.sent(0)
     pulse.heard(10)
     assert not pulse.needs_command(10 + 2 * MINUTE - 1)
     assert pulse.needs_command(10 + 2 * MINUTE)
     pulse.sent(10 + 2 * MINUTE)
-    assert not pulse.needs_command(20 + 2 * MINUTE)  # an answer is waited for
+    assert not pulse.needs_command(20 + 2 * MINUTE)  # it waits for an answer
 
 
-def test_a_server_that_only_speaks_is_spoken_to_every_half_hour() -> None:
+def test_a_server_that_only_sends_gets_a_command_every_half_hour() -> None:
     pulse = Pulse(0)
     for minute in range(30):
         pulse.heard(minute * MINUTE)
@@ -26,23 +26,23 @@ def test_a_server_that_only_speaks_is_spoken_to_every_half_hour() -> None:
     assert pulse.needs_command(30 * MINUTE)
 
 
-def test_words_without_an_answer_mean_a_dead_line() -> None:
+def test_a_command_without_an_answer_means_a_dead_connection() -> None:
     pulse = Pulse(0)
     pulse.heard(5_000)
     pulse.sent(MINUTE)
-    pulse.sent(2 * MINUTE)  # saying more does not make it younger
+    pulse.sent(2 * MINUTE)  # another command does not restart the wait
     assert pulse.dead(MINUTE + ANSWER_MS - 1) is None
     assert pulse.dead(MINUTE + ANSWER_MS) == "the server has not answered for 3 minutes"
     pulse.heard(MINUTE + ANSWER_MS)
     assert pulse.dead(9 * MINUTE) is None
 
 
-def test_silence_alone_is_no_death() -> None:
+def test_silence_alone_does_not_mean_a_dead_connection() -> None:
     pulse = Pulse(0)
     assert pulse.dead(90 * MINUTE) is None
 
 
-def test_a_server_that_takes_nothing_is_given_up_although_it_speaks() -> None:
+def test_a_server_that_reads_nothing_is_presumed_dead_although_it_sends() -> None:
     pulse = Pulse(0)
     for second in range(0, ANSWER_MS, 1000):
         pulse.heard(second)

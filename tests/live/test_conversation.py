@@ -1,4 +1,4 @@
-"""What is said on a connection, step by step."""
+"""The commands on a connection, step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLES = b"\nVariable settings of Ann:\n\ntime=2       private=0     style=1\
 
 
 def entered(user: str | None = None, lasting: Lasting | None = None, queue: RequestQueue | None = None) -> Conversation:
-    """A conversation that has just been let in, at time 0."""
+    """Return a conversation that has just logged in, at time 0."""
     observing = Observing(parse_policy("rated"))
     conversation = Conversation(Login(user, lambda: "s3cretWord"), observing, lasting=lasting, queue=queue)
     said = [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
@@ -25,7 +25,7 @@ def entered(user: str | None = None, lasting: Lasting | None = None, queue: Requ
     return conversation
 
 
-def test_settings_are_spaced_and_nothing_overtakes_them() -> None:
+def test_settings_are_sent_with_pauses_before_other_commands() -> None:
     conversation, said = entered(queue=RequestQueue(gap_ms=500, burst=4)), []
     for now_ms in range(0, 5_000, 100):
         lines = conversation.take(now_ms).split(b"\n")[:-1]
@@ -38,7 +38,7 @@ def test_settings_are_spaced_and_nothing_overtakes_them() -> None:
     assert [now_ms for now_ms, _ in said] == [0, 0, 0, 0, 500, 1000, 1500, 2000, 2500, 3000]
 
 
-def test_the_style_is_asked_for_before_it_is_changed_and_put_back_at_the_end() -> None:
+def test_the_style_is_read_before_its_change_and_restored_at_the_end() -> None:
     conversation = entered("Ann")
     assert conversation.take(0) == b"variables\n"
     conversation.receive(VARIABLES, 10, 0)
@@ -49,7 +49,7 @@ def test_the_style_is_asked_for_before_it_is_changed_and_put_back_at_the_end() -
     assert conversation.next_at_ms(10_000) is None
 
 
-def test_announcements_that_were_on_stay_on() -> None:
+def test_announcements_that_were_on_are_not_turned_off() -> None:
     conversation = entered("Ann")
     conversation.take(0)
     conversation.receive(VARIABLES.replace(b"gin=0", b"gin=1"), 10, 0)
@@ -58,11 +58,11 @@ def test_announcements_that_were_on_stay_on() -> None:
     assert conversation.take(20_000) == b"set style 1\nquit\n"
 
 
-def test_a_server_without_announcements_is_not_asked_for_them() -> None:
+def test_announcements_are_not_turned_on_where_the_server_has_none() -> None:
     conversation = entered("Ann")
     conversation.take(0)
     conversation.receive(VARIABLES.replace(b"gin=0", b"seek=0"), 10, 0)
-    assert conversation.next_at_ms(10) == 1_010  # for the rest of the answer
+    assert conversation.next_at_ms(10) == 1_010  # it waits for the rest of the answer
     said = settings_said(conversation, 1_010)
     assert b"set style 12\n" in said
     assert b"gin" not in said
@@ -80,7 +80,7 @@ def test_an_answer_in_two_parts_is_put_together() -> None:
     assert conversation.take(20_000) == b"set style 1\nset gin 0\nquit\n"
 
 
-def test_settings_that_came_too_fast_are_said_again() -> None:
+def test_settings_that_were_sent_too_fast_are_sent_again() -> None:
     conversation = entered()
     assert b"set gin 1\n" in conversation.take(0)
     conversation.receive(b"\nYou are sending commands too fast.\nfics% \n", 10, 0)
@@ -88,7 +88,7 @@ def test_settings_that_came_too_fast_are_said_again() -> None:
     assert b"set gin 1\n" in settings_said(conversation, 1_000)
 
 
-def test_without_an_answer_about_the_settings_it_goes_on() -> None:
+def test_recording_continues_without_an_answer_about_the_settings() -> None:
     conversation = entered("Ann")
     due_ms = 0
     for _ in range(3):
@@ -110,7 +110,7 @@ def test_a_shutdown_that_is_only_announced_is_no_reason_an_hour_later() -> None:
     assert conversation.lost is None
 
 
-def test_something_harmless_is_only_said_to_who_has_let_us_in() -> None:
+def test_keepalive_commands_are_sent_only_after_the_login() -> None:
     conversation = Conversation(Login(None), Observing(parse_policy("rated")))
     conversation.keep_alive(0)
     assert conversation.take(0) == b""
@@ -127,19 +127,19 @@ def settings_said(conversation: Conversation, since_ms: int) -> bytes:
     return b"".join(conversation.take(now_ms) for now_ms in range(since_ms, since_ms + 10_000, 500))
 
 
-def test_a_style_that_was_put_back_is_not_told() -> None:
+def test_a_restored_style_is_not_reported() -> None:
     lasting = Lasting()
     conversation = entered("Ann", lasting)
     conversation.take(0)
     conversation.receive(VARIABLES, 10, 0)
-    assert lasting.left_behind() is None  # nothing was changed yet
+    assert lasting.left_behind() is None  # nothing has changed yet
     assert b"set style 12\n" in settings_said(conversation, 10)
     assert lasting == Lasting({"style": "1", "gin": "0"}, changed={"style", "gin"})
     conversation.leave()
     assert lasting.left_behind() is None
 
 
-def test_stopped_while_the_line_is_lost_the_style_that_stays_is_told_and_put_back_by_the_next_connection() -> None:
+def test_a_style_left_by_a_lost_connection_is_reported_and_restored_by_the_next() -> None:
     lasting = Lasting()
     conversation = entered("Ann", lasting)
     conversation.take(0)
@@ -157,7 +157,7 @@ def test_stopped_while_the_line_is_lost_the_style_that_stays_is_told_and_put_bac
     assert lasting.left_behind() is None
 
 
-def test_a_server_that_never_tells_the_style_is_asked_three_times_and_what_stays_is_told() -> None:
+def test_an_unknown_style_is_asked_for_three_times_and_reported() -> None:
     lasting = Lasting()
     conversation = entered("Ann", lasting)
     asked = [conversation.take(now_ms) for now_ms in range(0, 14_999, 1000)]
@@ -173,8 +173,8 @@ def test_a_server_that_never_tells_the_style_is_asked_three_times_and_what_stays
     )
 
 
-def test_the_style_that_we_have_set_ourselves_is_not_taken_for_the_users() -> None:
-    lasting = Lasting(changed={"style", "gin"})  # a connection before could not find out, and was lost
+def test_the_recorders_own_style_is_not_taken_for_the_users() -> None:
+    lasting = Lasting(changed={"style", "gin"})  # an earlier connection got no answer and was lost
     conversation = entered("Ann", lasting)
     settings_said(conversation, 0)
     ours = VARIABLES.replace(b"style=1", b"style=12").replace(b"gin=0", b"gin=1")
@@ -185,7 +185,7 @@ def test_the_style_that_we_have_set_ourselves_is_not_taken_for_the_users() -> No
     assert conversation.take(10_002) == b"set style 3\nset gin 0\nquit\n"
 
 
-def test_the_accounts_own_style_12_and_a_guests_are_nothing_to_tell() -> None:
+def test_an_accounts_own_style_12_is_not_reported() -> None:
     lasting = Lasting()
     conversation = entered("Ann", lasting)
     conversation.take(0)

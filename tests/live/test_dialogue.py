@@ -1,4 +1,4 @@
-"""What a server says while somebody logs in, wherever reads cut it."""
+"""Cues in the server's output during a login, for any chunks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_cues(said: bytes, cues: list[tuple[CueKind, str]]) -> None:
 
 @pytest.mark.parametrize("name", DIALOGUES)
 @given(st.data())
-def test_cuts_never_matter(name: str, data: st.DataObject) -> None:
+def test_any_chunks_give_the_same_cues(name: str, data: st.DataObject) -> None:
     for step in DIALOGUES[name]:
         whole, pieces = CueReader(), CueReader()
         places = data.draw(st.lists(st.integers(0, len(step.says)), max_size=6).map(sorted))
@@ -57,7 +57,7 @@ def test_cuts_never_matter(name: str, data: st.DataObject) -> None:
         assert kinds(whole.receive(step.says)) == kinds([cue for piece in cut for cue in pieces.receive(piece)])
 
 
-def test_after_the_login_only_questions_are_told() -> None:
+def test_after_the_login_only_prompts_are_cues() -> None:
     reader = CueReader()
     reader.logged_in = True
     assert reader.receive(b"\n<12> x\nStyle 12 set.\nfics% mine% ") == []
@@ -66,14 +66,14 @@ def test_after_the_login_only_questions_are_told() -> None:
     assert kinds(reader.receive(b"\nfics% \nlogin: "))[-1] == (K.NAME, "")
 
 
-def test_what_may_be_somebodys_own_prompt_is_told_once() -> None:
+def test_a_possible_user_defined_prompt_is_one_cue() -> None:
     reader = CueReader()
     assert kinds(reader.receive(b"a line\nmine% ")) == [(K.LONE_WORD, "mine% ")]
     assert reader.receive(b"") == []
     assert reader.finish() == [Cue(K.LINE, "mine% ")]
 
 
-def test_a_line_without_end_takes_no_memory() -> None:
+def test_an_endless_line_takes_bounded_memory() -> None:
     reader = CueReader()
     for _ in range(100):
         reader.receive(b"x" * 10_000)

@@ -1,4 +1,4 @@
-"""What is said about the games of a recorded session."""
+"""Explanations of the games of a recorded session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNRATED = row(2, flags=" bu")
 def explain(
     plan: ObservationPlan, *said: tuple[int | None, str], granted: bool = False
 ) -> dict[tuple[int, str | None], Account]:
-    """What became of each game; ``said`` are times and lines."""
+    """Return the outcome of each game; ``said`` are times and lines."""
     explaining = Explaining(plan, granted=granted)
     for number, (at_ms, lines) in enumerate(said):
         explaining.receive(Chunk(f"{lines}\n".encode(), number * 1000, at_ms))
@@ -34,56 +34,56 @@ SESSION = (
 )
 
 
-def test_the_servers_own_answers_count() -> None:
-    told = explain(ObservationPlan("rated"), *SESSION)
-    first, second, third = told[1, "White1"], told[2, "White2"], told[3, "White3"]
+def test_the_servers_answers_decide() -> None:
+    accounts = explain(ObservationPlan("rated"), *SESSION)
+    first, second, third = accounts[1, "White1"], accounts[2, "White2"], accounts[3, "White3"]
     assert (first.fate, first.watched_ms, first.seen_ms, first.gone_ms) == (Fate.OBSERVED, 2_000, 1_000, 9_000)
     assert first.reason == "rated is true because the game is rated"
     assert (second.fate, second.watched_ms) == (Fate.UNWANTED, None)
     assert second.part is not None
     assert second.part.value is False
-    assert third.watched_ms is None  # its place was free only when it was nearly over
+    assert third.watched_ms is None  # its place became free shortly before its end
     assert third.fate in (Fate.WAITING, Fate.ASKED)
 
 
-def test_under_another_plan_every_request_is_granted() -> None:
-    told = explain(ObservationPlan("unrated", ("White3",)), *SESSION, granted=True)
-    assert {key: account.watched_ms for key, account in told.items()} == {
+def test_another_plan_assumes_that_every_request_is_granted() -> None:
+    accounts = explain(ObservationPlan("unrated", ("White3",)), *SESSION, granted=True)
+    assert {key: account.watched_ms for key, account in accounts.items()} == {
         (1, "White1"): None,
         (2, "White2"): 1_000,
         (3, "White3"): 1_000,
     }
-    assert told[3, "White3"].reason == "White3 is in the list of handles"
+    assert accounts[3, "White3"].reason == "White3 is in the list of handles"
     limited = explain(ObservationPlan("rated", limit=1), *SESSION, granted=True)
     assert limited[1, "White1"].watched_ms == 1_000
     assert limited[3, "White3"].watched_ms == 9_000
 
 
-def test_a_game_that_somebody_observed_by_hand() -> None:
-    told = explain(
+def test_a_game_that_the_user_observed_by_command() -> None:
+    accounts = explain(
         ObservationPlan("rated"), (1_000, session(*table(UNRATED))), (2_000, "You are now observing game 2.")
     )
-    assert told[2, "White2"].reason == "the server began to show it without being asked"
+    assert accounts[2, "White2"].reason == "the server began to show it without being asked"
 
 
-def test_a_number_that_two_games_had() -> None:
-    told = explain(
+def test_two_games_with_the_same_number_are_separate() -> None:
+    accounts = explain(
         ObservationPlan("rated"), (1_000, session(*table(row(1)))), (2_000, session(*table(row(1, "Other"))))
     )
-    assert set(told) == {(1, "White1"), (1, "Other")}
+    assert set(accounts) == {(1, "White1"), (1, "Other")}
 
 
 def test_a_log_without_times_or_tables() -> None:
     announced = "{Game 7 (B vs. A) Creating rated blitz match.}"
-    told = explain(ObservationPlan("rated"), (None, announced), (None, UNRATED), granted=True)
-    assert [account.watched_ms is not None for account in told.values()] == [True, False]
+    accounts = explain(ObservationPlan("rated"), (None, announced), (None, UNRATED), granted=True)
+    assert [account.watched_ms is not None for account in accounts.values()] == [True, False]
 
 
-def test_nothing_was_said() -> None:
+def test_a_session_without_commands() -> None:
     assert Explaining(ObservationPlan("rated"), granted=True).finish() == []
 
 
-def test_chunking_does_not_matter() -> None:
+def test_any_chunks_give_the_same_explanations() -> None:
     data = "".join(f"{lines}\n" for _, lines in SESSION).encode()
     whole, cut = Explaining(ObservationPlan("rated"), granted=True), Explaining(ObservationPlan("rated"), granted=True)
     whole.receive(Chunk(data, 0, 5))
@@ -92,7 +92,7 @@ def test_chunking_does_not_matter() -> None:
     assert whole.finish() == cut.finish() != []
 
 
-def test_lines_on_both_sides_of_a_gap_are_not_one() -> None:
+def test_lines_before_and_after_a_gap_are_not_joined() -> None:
     said = f"{row(1)}\n".encode()
     for pieces, games in (((said[:30], said[30:]), 1), ((said[:30], b"", said[30:]), 0)):
         explaining = Explaining(ObservationPlan("rated"), granted=True)

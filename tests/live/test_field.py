@@ -1,4 +1,4 @@
-"""A recorder at a server that plays on: every game that the policy asks for is there, whatever the server does."""
+"""A recorder at a server with many games gets every game of its policy, however the server behaves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTIL_MS = 90_000
 def games_of(
     boards: int = BOARDS, until_ms: int = UNTIL_MS - 15_000, *, least_ms: int = 0, quickest_ms: int = 100
 ) -> list[Playing]:
-    """Pairs that play game after game of up to half a minute; the last ones end before the recording does."""
+    """Pairs that play games of up to half a minute; the last ones end before the recording."""
     rng = random.Random(1)
     games = []
     for pair in range(boards):
@@ -38,7 +38,7 @@ def games_of(
 
 
 def whole(played: Playing, found: list[Game]) -> Game | None:
-    """The recorded game, with all its moves and its result; None: it is not there."""
+    """Return the recorded game with all its moves and its result; None: it is missing."""
     for game in found:
         players = (game.white.handle, game.black.handle) == (played.white, played.black)
         moves = [ply.san for ply in game.plies] == [
@@ -54,12 +54,12 @@ def whole(played: Playing, found: list[Game]) -> Game | None:
 
 
 def by_boards(game: Game) -> bool:
-    """Whether every ply comes from a board."""
+    """Return whether every ply comes from a board."""
     return all(ply.origin == Origin.FRAME for ply in game.plies)
 
 
 @pytest.mark.parametrize("latency_ms", [0, 50, 200])
-def test_every_announced_game_is_there_from_its_first_board(latency_ms: int) -> None:
+def test_every_announced_game_is_recorded_from_its_first_board(latency_ms: int) -> None:
     games = games_of(least_ms=3 * latency_ms, quickest_ms=max(100, 3 * latency_ms))
     observing = Observing(parse_policy("rated | unrated"))
     found = watch(FieldServer(list(games)), observing, UNTIL_MS, latency_ms=latency_ms)
@@ -71,7 +71,7 @@ def test_every_announced_game_is_there_from_its_first_board(latency_ms: int) -> 
     assert (observing.tally.matched, observing.tally.whole) == (len(games), len(games))
 
 
-def test_games_that_go_on_when_it_begins_are_completed_from_lists_within_two_seconds() -> None:
+def test_games_in_progress_at_the_start_are_completed_from_lists_within_two_seconds() -> None:
     games = [
         Playing(f"Ann{pair:02}", f"Bob{pair:02}", -30_000, 90, 500, letter="9?obs"[pair % 5]) for pair in range(24)
     ]
@@ -83,7 +83,7 @@ def test_games_that_go_on_when_it_begins_are_completed_from_lists_within_two_sec
     assert max(asked) < 2_500
 
 
-def test_what_does_not_match_costs_no_command_and_ratings_cost_one() -> None:
+def test_games_that_do_not_match_cost_no_command_and_ratings_cost_one() -> None:
     games = games_of(least_ms=500)
     for game in games[::3]:
         game.rated = False
@@ -95,12 +95,12 @@ def test_what_does_not_match_costs_no_command_and_ratings_cost_one() -> None:
     assert len(found) == observing.tally.whole == len(wanted)
     lines = [line for _, line in server.heard]
     rows = [line for line in lines if line.startswith("games ")]
-    assert len(rows) <= sum(game.rated for game in games)  # the first table told of some
+    assert len(rows) <= sum(game.rated for game in games)  # the first table contained some
     assert sum(line.startswith("observe ") for line in lines) == len(wanted)
 
 
 @pytest.mark.parametrize("gap_ms", [60, 250, 400])
-def test_a_server_with_a_pace_is_obeyed_and_loses_no_game(gap_ms: int) -> None:
+def test_a_servers_command_rate_is_kept_and_no_game_is_lost(gap_ms: int) -> None:
     games = games_of(boards=6, least_ms=8_000)
     server = FieldServer(list(games), gap_ms=gap_ms)
     observing = Observing(parse_policy("rated | unrated"))
@@ -113,7 +113,7 @@ def test_a_server_with_a_pace_is_obeyed_and_loses_no_game(gap_ms: int) -> None:
     assert min(then_ms - at_ms for at_ms, then_ms in pairwise(late)) >= gap_ms
 
 
-def test_without_announcements_the_table_shows_every_game_that_lasts() -> None:
+def test_without_announcements_the_table_finds_every_long_game() -> None:
     games = games_of(boards=6, least_ms=8_000)
     observing = Observing(parse_policy("rated | unrated"))
     found = watch(FieldServer(list(games), announces=False), observing, UNTIL_MS)
@@ -121,7 +121,7 @@ def test_without_announcements_the_table_shows_every_game_that_lasts() -> None:
 
 
 @pytest.mark.parametrize("announces", [True, False])
-def test_tables_that_break_off_hold_nothing_up(announces: bool) -> None:
+def test_truncated_tables_delay_nothing(announces: bool) -> None:
     games = games_of(boards=6, least_ms=8_000)
     server = FieldServer(list(games), announces=announces, whole_tables=False)
     found = watch(server, Observing(parse_policy("rated | unrated")), UNTIL_MS)
@@ -129,25 +129,25 @@ def test_tables_that_break_off_hold_nothing_up(announces: bool) -> None:
     assert recorded == len(games) if announces else recorded > 0
 
 
-def test_games_that_are_over_too_soon_come_from_lists() -> None:
+def test_games_that_end_too_soon_come_from_lists() -> None:
     games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
-    games.append(Playing("Ann00", "Bob00", 200_000, 4, 100))  # the same two in another minute
-    games += [Playing("Cid", "Dee", at_ms, 4, 100) for at_ms in (30_000, 32_000)]  # and in one minute
+    games.append(Playing("Ann00", "Bob00", 200_000, 4, 100))  # the same players in another minute
+    games += [Playing("Cid", "Dee", at_ms, 4, 100) for at_ms in (30_000, 32_000)]  # twice in one minute
     games.sort(key=lambda game: game.begin_ms)
     observing = Observing(parse_policy("rated | unrated"))
     found = watch(FieldServer(list(games), stores=True), observing, 210_000, latency_ms=400)
-    told = [game for game in games if game.begin_ms != 32_000]  # of which two rows are there when it is over
-    recovered = [game for game in (whole(game, found) for game in told) if game is not None]
-    assert len(recovered) == len(told)
+    expected = [game for game in games if game.begin_ms != 32_000]  # its end leaves two rows in the history
+    recovered = [game for game in (whole(game, found) for game in expected) if game is not None]
+    assert len(recovered) == len(expected)
     assert all(ply.origin == Origin.MOVELIST and ply.at_ms is None for game in recovered for ply in game.plies)
-    assert len(found) == len(told)
+    assert len(found) == len(expected)
     assert observing.tally.facts() == {"matched": 11, "whole": 0, "partly": 0, "recovered": 10, "missed": 1}
     assert observing.tally.why == {
         "it was over before the server showed it, and more than one game of its players fits": 1
     }
 
 
-def test_a_server_that_stores_no_moves_is_asked_for_them_once() -> None:
+def test_a_server_without_stored_moves_is_asked_once() -> None:
     games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
     server = FieldServer(list(games))
     observing = Observing(parse_policy("rated | unrated"))
@@ -156,7 +156,7 @@ def test_a_server_that_stores_no_moves_is_asked_for_them_once() -> None:
     assert sum(line.startswith("smoves ") for _, line in server.heard) == 1
 
 
-def test_a_refused_list_holds_up_no_other() -> None:
+def test_a_refused_list_delays_no_other() -> None:
     games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
     server = FieldServer(list(games), stores=True, unstored=frozenset({"Ann05", "Ann06"}))
     observing = Observing(parse_policy("rated | unrated"))
@@ -165,7 +165,7 @@ def test_a_refused_list_holds_up_no_other() -> None:
     assert observing.tally.why == {"it was over before the server showed it, and the server gives no list of it": 2}
 
 
-def test_more_games_than_places_are_counted_as_missed_for_that() -> None:
+def test_games_beyond_the_limit_are_counted_as_missed() -> None:
     games = games_of(boards=8, least_ms=5_000)
     server = FieldServer(list(games), most=3)
     observing = Observing(parse_policy("rated | unrated"))
@@ -176,7 +176,7 @@ def test_more_games_than_places_are_counted_as_missed_for_that() -> None:
     assert all("no place was free" in why for why in tally.why if "a part of it" not in why)
 
 
-def test_a_line_that_is_cut_costs_no_game_that_goes_on() -> None:
+def test_a_lost_connection_loses_no_game_that_continues() -> None:
     games = games_of(boards=8, least_ms=10_000)
     observing = Observing(parse_policy("rated | unrated"))
     cuts_ms = (20_000, 45_000)

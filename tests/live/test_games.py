@@ -1,4 +1,4 @@
-"""What lines tell of a game before it is observed."""
+"""Facts of a game before it is observed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def read(text: str) -> ListedEvent:
     line = Line(text, 0)
     event = parse_row(line) or parse_header(line) or parse_created(line) or parse_gameinfo(line)
     assert event is not None
-    return event  # type: ignore[return-value]  # what these four give is one
+    return event  # type: ignore[return-value]  # these four return one
 
 
-def test_a_row_tells_these_facts() -> None:
+def test_a_row_contains_these_facts() -> None:
     listed = Listed(143, HeaderFacts(0))
     row = read(CUT)
     assert isinstance(row, GamesRow)
@@ -48,7 +48,7 @@ def test_whole_names_replace_cut_ones() -> None:
     assert (listed.facts.black, listed.black_cut) == ("jacksquarter", False)
 
 
-def test_the_same_players_as_far_as_they_are_printed() -> None:
+def test_players_are_compared_as_far_as_they_are_printed() -> None:
     listed = Listed(143, HeaderFacts(0))
     assert listed.between(read(CUT))  # nothing is known yet
     listed.take(read(CUT))
@@ -63,7 +63,7 @@ def test_the_same_players_as_far_as_they_are_printed() -> None:
     assert not whole.between(read(CUT.replace("jack", "mack")))
 
 
-def test_ratings_that_tell_nothing_of_an_account() -> None:
+def test_ratings_without_information_about_an_account() -> None:
     listed = Listed(1, HeaderFacts(0))
     listed.take(read("  1 (Exam.    0 Spiro          0 Najdorf   ) [ uu  0   0] W:  3"))
     assert (listed.registered(True), listed.rating(True), listed.examined) == (None, None, True)

@@ -1,4 +1,4 @@
-"""How recorders share games."""
+"""Several recorders divide the games among them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ def listed(white: str, black: str, category: str = "blitz") -> Listed:
 
 
 @given(NAMES, NAMES, st.integers(1, 5))
-def test_each_game_is_in_one_share_whatever_the_colours_and_wherever_a_name_is_cut(
-    white: str, black: str, of: int
-) -> None:
+def test_each_game_is_in_one_share_for_both_colours_and_cut_names(white: str, black: str, of: int) -> None:
     shares = [Share(number, of) for number in range(1, of + 1)]
     (mine,) = [share for share in shares if share.has(listed(white, black))]
     assert mine.has(listed(black.upper(), white))
     assert mine.has(listed(white[:11], black[:10]))
 
 
-def test_shares_are_of_about_the_same_size() -> None:
+def test_shares_have_about_the_same_size() -> None:
     games = [listed(f"Player{number}", f"Other{number % 37}") for number in range(1000)]
     assert 450 < sum(Share(1, 2).has(game) for game in games) < 550
 
@@ -43,12 +41,12 @@ def test_all_bughouse_is_in_the_first_share() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0/2", "3/2", "1", "1/2/3", "a/b", "-1/2"])
-def test_what_is_no_share(text: str) -> None:
+def test_invalid_shares_are_refused(text: str) -> None:
     with pytest.raises(PolicyError, match="is not a share: write 1/2"):
         parse_share(text)
 
 
-def test_a_share_both_ways() -> None:
+def test_a_share_is_read_and_written() -> None:
     assert parse_share("2/3") == Share(2, 3)
     assert str(Share(2, 3)) == "2/3"
 
@@ -75,7 +73,7 @@ def test_the_other_board_of_a_match_goes_with_the_first() -> None:
     observing.decide(0)
     observing.feed(events(*table(row(mine), row(other))), 0)
     assert observing.decide(0) == [Observe(mine)]
-    told = f"<g1> {mine} p=0 t=bughouse r=1 pt={other}"  # the table did not tell that it is bughouse
+    line = f"<g1> {mine} p=0 t=bughouse r=1 pt={other}"  # the table did not contain that it is bughouse
     shown = board(mine, f"White{mine}", f"Black{mine}")
-    observing.feed(events(f"You are now observing game {mine}.", told, shown), 1)
+    observing.feed(events(f"You are now observing game {mine}.", line, shown), 1)
     assert observing.decide(1) == [Observe(other)]

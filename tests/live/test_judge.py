@@ -1,4 +1,4 @@
-"""What an expression says about a game, with unknowns."""
+"""The value of an expression for a game whose facts may be unknown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROW = "107 1835 PMFISHER    1831 Sfumato    [ br  5  12]   2:08 -  3:25 (31-30) 
 
 
 def game(*texts: str) -> Listed:
-    """A game as the given lines tell of it."""
+    """A game with the facts of the given lines."""
     listed = Listed(107, HeaderFacts(0))
     for text in texts:
         line = Line(text, 0)
@@ -99,18 +99,18 @@ def test_values(text: str, expected: bool | None) -> None:
 
 @pytest.mark.parametrize("text", ["rated", "blitz", "private", "examined", "guest", "registered", "gm", "base = 1",
                                   "rating > 1", "min_rating < 9", "max_rating = 9", "player X", "!rated"])  # fmt: skip
-def test_of_a_game_of_which_nothing_is_known_all_is_unknown(text: str) -> None:
+def test_everything_is_unknown_for_a_game_without_facts(text: str) -> None:
     judged = explain(parse_policy(text), Listed(1, HeaderFacts(0)))
     assert judged.part.value is None
     assert not judged.observed
     assert "unknown" in judged.sentence
 
 
-def test_all_is_true_of_a_game_of_which_nothing_is_known() -> None:
+def test_all_is_true_for_a_game_without_facts() -> None:
     assert explain(parse_policy("all"), Listed(1, HeaderFacts(0))).observed
 
 
-def test_one_unknown_rating_decides_where_the_other_alone_can() -> None:
+def test_one_known_rating_decides_where_it_alone_can() -> None:
     half = game(ROW.replace("1831", "----"))
     assert value("min_rating > 1900", half) is False
     assert value("min_rating > 1800", half) is None
@@ -130,7 +130,7 @@ def test_one_unknown_rating_decides_where_the_other_alone_can() -> None:
     st.integers(2, 10),
     st.sampled_from(["rating", "min_rating", "max_rating"]),
 )
-def test_unknown_is_what_could_be_either(
+def test_a_value_is_unknown_if_it_could_be_true_or_false(
     white: int | None, black: int | None, sign: str, number: int, field: str
 ) -> None:
     def judged(one: int | None, two: int | None) -> bool | None:
@@ -157,7 +157,7 @@ def test_two_times_must_both_hold() -> None:
     assert value("base = 0.5", game("<g1> 107 it=30,0 i=30,0")) is True
 
 
-def test_later_lines_tell_more() -> None:
+def test_later_lines_add_facts() -> None:
     listed = game("107 1995 Kingkonglon ++++ jacksquart [ wu 15   0]  14:54 - 14:49 (38-39) B:  3")
     assert value("wild/fr", listed) is None
     assert value("player kingkonglonFan", listed) is True
@@ -196,7 +196,7 @@ def test_the_tree_with_values() -> None:
 
 
 def test_a_real_table_under_a_real_policy() -> None:
-    """What the example of the command line takes from 269 games, reckoned a second time from the columns."""
+    """The games that the example of the command line chooses from 269, computed again from the columns."""
     listing = Path(__file__).parents[1] / "corpus/public/mekk-games-listing.txt"
     tree = parse_policy("rated & (blitz | standard) & rating > 1700")
     taken, wanted = set(), set()
@@ -216,7 +216,7 @@ def test_a_real_table_under_a_real_policy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "policy", "wanted"),
+    ("category", "policy", "wanted"),
     [
         ("wild/fr", "chess960", True),
         ("wild(22)", "chess960", True),
@@ -240,8 +240,8 @@ def test_a_real_table_under_a_real_policy() -> None:
         ("lightning", "bullet", False),
     ],
 )
-def test_a_variant_is_meant_by_whatever_a_server_calls_it(told: str, policy: str, wanted: bool | None) -> None:
-    """``wild/fr`` is FICS's word, ``wild(22)`` ICC's, and FatICS prints the speed before the variant."""
+def test_a_variant_matches_by_every_servers_name(category: str, policy: str, wanted: bool | None) -> None:
+    """FICS prints ``wild/fr``, ICC ``wild(22)``, and FatICS the speed before the variant."""
     listed = game("<g1> 107 p=0 t=blitz r=1 u=0,0 it=300,300 i=0,0 pt=0 rt=1835,1831 ts=1,1")
-    listed.facts.category = told
+    listed.facts.category = category
     assert value(policy, listed) is wanted

@@ -35,7 +35,7 @@ PAGE = (Path(__file__).parents[2] / "docs/reference/observe.md").read_text(encod
 
 
 def examples(kind: str) -> list[str]:
-    """Lines of the page's code blocks of one kind."""
+    """Return the lines of the page's code blocks of one kind."""
     blocks = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert blocks
     return [line for block in blocks for line in block.splitlines()]
@@ -84,8 +84,8 @@ def test_examples_of_the_page_are_read(text: str) -> None:
 
 def test_the_page_names_every_word() -> None:
     table = PAGE[PAGE.index("| part |") : PAGE.index("Signs are")]
-    told = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"`([^`]*)`", table))))
-    assert {*WORDS, *TITLES, *CATEGORIES, *FIELDS} <= told
+    words = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"`([^`]*)`", table))))
+    assert {*WORDS, *TITLES, *CATEGORIES, *FIELDS} <= words
 
 
 @pytest.mark.parametrize("line", examples("refused"))
@@ -122,7 +122,7 @@ def test_errors_name_the_column_and_what_was_expected(text: str, column: int, ex
     assert caught.value.column == column
 
 
-def test_nesting_has_an_end() -> None:
+def test_deep_nesting_is_refused() -> None:
     assert parse_policy("(" * 100 + "rated" + ")" * 100) == Word("rated")
     for text in ("(" * 5000 + "rated", "!" * 5000 + "rated"):
         with pytest.raises(PolicyError, match="nested more than 100 deep"):
@@ -189,12 +189,12 @@ def test_trees_are_written_and_read_again(tree: Expression) -> None:
     assert parse_policy(format_policy(tree)) == tree
 
 
-def test_trees_of_other_meaning_are_not_equal() -> None:
+def test_trees_with_different_meanings_are_not_equal() -> None:
     assert parse_policy("rated & gm") != parse_policy("rated | gm")
     assert parse_policy("rated") != parse_policy('"rated"')
 
 
-def test_words_anywhere() -> None:
+def test_words_are_found_anywhere_in_an_expression() -> None:
     assert words_of(parse_policy("(blitz | !examined) & (gm | rating > 1 | player private)")) == {"examined", "gm"}
 
 

@@ -1,4 +1,4 @@
-"""Getting in, and being told why not."""
+"""Logins, and the reasons of refused ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def never() -> str:
 )
 @settings(max_examples=examples(40), deadline=None)
 @given(st.data())
-def test_getting_in(
+def test_logins_of_all_servers(
     dialogue: str, login: Callable[[], Login], sent: str, result: tuple[object, ...], data: st.DataObject
 ) -> None:
     machine, answers = login(), b""
@@ -63,7 +63,7 @@ def test_getting_in(
     assert machine.logged_in == LoggedIn(*result)  # type: ignore[arg-type]  # of the fields' types
 
 
-def test_icc_without_a_word_about_the_name() -> None:
+def test_icc_without_a_line_about_the_name() -> None:
     machine = Login("Ann", asked)
     assert machine.receive(b"login: ") == b"Ann\n"
     assert machine.receive(b"password: ") == SECRET.encode() + b"\n"
@@ -78,7 +78,7 @@ def test_icc_guest_has_no_empty_line_to_send() -> None:
     assert machine.logged_in == LoggedIn(Family.ICC, "guest731", True)
 
 
-def test_icc_datagram_tells_who_we_are() -> None:
+def test_an_icc_datagram_contains_our_name() -> None:
     machine = Login("ann", asked)
     machine.receive(b"login: ")
     machine.receive(b"password: ")
@@ -103,7 +103,7 @@ def test_a_prompt_in_another_language_is_answered_after_a_while(machine: Login, 
     assert machine.logged_in.guest == (sent == b"\n")
 
 
-def test_a_session_that_is_kicked_out_is_no_refusal() -> None:
+def test_a_session_ended_by_the_server_is_no_refusal() -> None:
     machine = Login("Ann", asked)
     machine.receive(b'login: \n"Ann" is a registered name. x\npassword: ')
     machine.receive(b"\n\r **** Ann is already logged in - kicking them out. ****\n\r\n\rfics% ")
@@ -163,7 +163,7 @@ def talk(machine: Login, says: list[bytes]) -> None:
 
 
 def check(error: LoginError) -> None:
-    """One sentence, without the password."""
+    """Return the message, which must be one sentence without the password."""
     assert SECRET not in str(error)
     assert "\n" not in str(error)
     assert re.fullmatch(r"[A-Z].+", str(error))
@@ -195,13 +195,13 @@ def test_a_connection_that_ends(machine: Login, says: list[bytes], complaint: st
     check(caught.value)
 
 
-def test_a_banner_may_speak_of_refusals() -> None:
+def test_a_banner_that_mentions_refusals_is_no_refusal() -> None:
     machine = Login(None)
     assert machine.receive(b"If the server is full, nobody from your site may login.\nlogin: ") == b"guest\n"
 
 
 @pytest.mark.parametrize("words", [RETURN, b"fics% ", b"mine% ", b"password: "])
-def test_nothing_happens_before_a_name_was_asked_for(words: bytes) -> None:
+def test_nothing_is_sent_before_the_prompt_for_a_name(words: bytes) -> None:
     machine = Login("Ann")
     assert machine.receive(words) == b""
     assert machine.logged_in is None

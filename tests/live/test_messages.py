@@ -1,4 +1,4 @@
-"""The names of events are an interface: the document has each."""
+"""Names of events are an interface: the documentation has all of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ DOCUMENT = Path(__file__).parents[2] / "docs/reference/log.md"
 
 def test_the_document_has_the_table() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]+) \| ([^|]*) \|$", DOCUMENT.read_text(encoding="utf-8"), re.M)
-    told = [
+    expected = [
         (event, kind.level.value, kind.meaning, ", ".join(f"`{fact}`" for fact in kind.facts))
         for event, kind in EVENTS.items()
     ]
-    assert [(event, level, meaning, facts.strip()) for event, level, meaning, facts in rows] == told
+    assert [(event, level, meaning, facts.strip()) for event, level, meaning, facts in rows] == expected
 
 
 def test_no_fact_has_a_name_of_the_line_itself() -> None:

@@ -1,4 +1,4 @@
-"""The log of a run: lines of JSON, whatever becomes of its file."""
+"""The log of a run has JSON lines, and failures of its file do not end recording."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_only_the_owner_reads_it(tmp_path: Path) -> None:
     assert (tmp_path / "run.log").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_log_that_cannot_begin_is_refused(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="cannot be written: No such file"):
         RunLog(tmp_path / "nowhere" / "run.log", print)
 
 
-def test_a_log_that_goes_away_is_told_of_once_and_begun_again(tmp_path: Path) -> None:
+def test_a_deleted_log_is_reported_once_and_created_again(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
     said: list[str] = []
@@ -70,13 +70,13 @@ def test_a_log_that_goes_away_is_told_of_once_and_begun_again(tmp_path: Path) ->
     assert "In again." in (folder / "run.log").read_text(encoding="ascii")
 
 
-def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_pipe_without_a_reader_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ExportError, match="cannot be written: No such device"):
         RunLog(tmp_path / "pipe", print)
 
 
-def test_a_disk_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_disk_does_not_delay_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     log = RunLog(tmp_path / "run.log", said.append)
     hangs = threading.Event()
@@ -92,11 +92,11 @@ def test_a_disk_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.M
     hangs.set()
     log.settle()
     kept = len((tmp_path / "run.log").read_text(encoding="ascii").splitlines())
-    assert kept in (500, 501)  # one may have been on its way to the disk
+    assert kept in (500, 501)  # one line may be in the middle of its write
     assert said == [f"{600 - kept} lines of the log {tmp_path / 'run.log'} dropped: the disk did not respond."]
 
 
-def test_a_line_that_was_cut_is_ended_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_line_is_ended_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = RunLog(tmp_path / "run.log", lambda _: None)
     real = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[:20]))

@@ -1,4 +1,4 @@
-"""Which games are observed: scripts, and a small server with games that come and go."""
+"""The choice of observed games, with scripts and with a small simulated server."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def board(number: int, white: str, black: str) -> str:
 
 
 def started(policy: str | None = "rated", *rows: str, handles: Iterable[str] = (), **options: int) -> Observing:
-    """One that is connected and has read its first table."""
+    """Return one that is connected and has read its first table."""
     observing = Observing(None if policy is None else parse_policy(policy), handles, **options)
     observing.connected(0)
     assert observing.decide(0) == [AskGames()]
@@ -64,14 +64,14 @@ def watch(observing: Observing, *numbers: int, now_ms: int = 0) -> None:
     observing.feed(events(*(f"You are now observing game {number}." for number in numbers)), now_ms)
 
 
-def test_the_table_is_asked_for_first_and_then_as_often_as_it_is_told() -> None:
+def test_the_table_is_requested_first_and_then_at_the_set_interval() -> None:
     observing = Observing(parse_policy("rated"), poll_ms=60_000)
     assert (observing.decide(0), observing.next_at_ms(0)) == ([], None)
     observing.connected(5)
     assert observing.decide(5) == [AskGames()]
     assert observing.decide(6) == []
     observing.feed(events(row(1), row(2, flags=" bu")), 7)
-    assert observing.decide(7) == []  # the table goes on
+    assert observing.decide(7) == []  # the table continues
     observing.feed(events("  2 games displayed."), 8)
     assert observing.decide(8) == [Observe(1)]
     assert observing.decide(9) == []
@@ -81,10 +81,10 @@ def test_the_table_is_asked_for_first_and_then_as_often_as_it_is_told() -> None:
     assert observing.decide(60_008) == [AskGames()]
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
     assert observing.why(2) == "Game 2 is not observed: rated is false because the game is unrated."
-    assert observing.why(9) == "Game 9 is not known: no line since the last table of games told of it."
+    assert observing.why(9) == "Game 9 is not known: no line since the last table of games contained it."
 
 
-def test_another_plan_chooses_from_the_games_that_are_known_and_leaves_none() -> None:
+def test_another_plan_chooses_from_the_known_games_and_leaves_none() -> None:
     observing = started("rated", row(1), row(2, flags=" bu"), row(3, "Ann", flags=" bu"), limit=1)
     assert observing.decide(0) == [Observe(1)]
     watch(observing, 1)
@@ -113,11 +113,11 @@ def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     observing.feed(events(board(1, "White1", "Black1"), board(1, "White1", "Black1")), 1)
     assert (observing.decide(1), observing.next_at_ms(1)) == ([], 5_000)
     observing.feed(events(row(3)), 2)
-    with pytest.raises(AssertionError):  # a line does
+    with pytest.raises(AssertionError):  # a line does cost one
         observing.decide(2)
 
 
-def test_games_that_go_are_given_with_the_reason() -> None:
+def test_ended_games_are_returned_with_the_reason() -> None:
     gone: list[tuple[int, Fate, str, int | None, int]] = []
 
     def take(game: Candidate, why: Why, now_ms: int) -> None:
@@ -140,7 +140,7 @@ def test_games_that_go_are_given_with_the_reason() -> None:
     ]
 
 
-def test_few_are_asked_for_at_a_time() -> None:
+def test_few_games_are_requested_at_a_time() -> None:
     observing = started("rated", *(row(number) for number in range(1, 15)))
     assert observing.decide(0) == [Observe(number) for number in range(1, 13)]
     watch(observing, 1)
@@ -148,7 +148,7 @@ def test_few_are_asked_for_at_a_time() -> None:
     assert "has not answered yet" in observing.why(13)
 
 
-def test_the_limit_is_learned_and_a_free_place_goes_to_the_one_that_waited_longest() -> None:
+def test_the_limit_is_learned_and_a_free_place_goes_to_the_longest_wait() -> None:
     observing = started("rated", *(row(number) for number in (1, 2, 3, 4)))
     observing.decide(0)
     watch(observing, 1, 2)
@@ -162,7 +162,7 @@ def test_the_limit_is_learned_and_a_free_place_goes_to_the_one_that_waited_longe
     assert observing.watched == (1,)
 
 
-def test_a_refusal_with_nothing_watched_is_not_repeated_at_once() -> None:
+def test_a_refusal_without_observed_games_is_not_retried_at_once() -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     observing.feed(events("You are already observing the maximum number of games."), 1)
@@ -180,7 +180,7 @@ def test_handles_come_first_and_need_no_policy() -> None:
     assert observing.why(3).endswith("Morphy is in the list of handles.")
 
 
-def test_a_game_taken_for_the_beginning_of_a_name_is_left_when_it_is_another() -> None:
+def test_a_game_found_by_the_beginning_of_a_handle_is_left_if_another_player_has_it() -> None:
     observing = started(None, row(4, "KingkonglongTheSecond"), handles=["KingkonglongTheFirst"])
     assert observing.decide(0) == [Observe(4)]
     observing.feed(
@@ -196,7 +196,7 @@ def test_a_game_taken_for_the_beginning_of_a_name_is_left_when_it_is_another() -
     assert observing.decide(2) == []
 
 
-def test_bughouse_partners_are_pulled_in() -> None:
+def test_bughouse_partner_games_are_observed() -> None:
     observing = started("number = 1", row(1, flags=" Br"), row(2, flags=" Br"), row(3))
     assert observing.decide(0) == [Observe(1)]
     observing.feed(events("<g1> 1 p=0 t=bughouse r=1 u=0,0 it=180,0 i=180,0 pt=2 rt=1500,1500 ts=1,1"), 1)
@@ -206,7 +206,7 @@ def test_bughouse_partners_are_pulled_in() -> None:
     assert observing.why(2) == "Game 2 is observed: its bughouse partner, game 1, is observed."
 
 
-def test_a_partner_that_no_table_showed_is_pulled_in_before_others() -> None:
+def test_a_partner_game_missing_in_the_table_is_observed_before_others() -> None:
     observing = started("rated", row(1, flags=" Br"), row(3), limit=2)
     assert observing.decide(0) == [Observe(1), Observe(3)]
     watch(observing, 1, 3)
@@ -220,7 +220,7 @@ BUGHOUSE = (row(1, flags=" Br"), row(2, flags=" Br"))
 
 
 def watching_one_board(*rows: str) -> Observing:
-    """Game 1 of a bughouse match is watched on a server that tells no partner."""
+    """Observe game 1 of a bughouse match on a server that prints no partner game."""
     observing = started("number = 1", *rows, poll_ms=1_000_000)
     assert observing.decide(0) == [Observe(1)]
     watch(observing, 1)
@@ -229,14 +229,14 @@ def watching_one_board(*rows: str) -> Observing:
     return observing
 
 
-def test_where_no_line_tells_the_partner_it_is_asked_for() -> None:
+def test_the_partner_is_requested_where_no_line_contains_it() -> None:
     observing = watching_one_board(*BUGHOUSE)
     assert observing.decide(2_999) == []
     assert observing.decide(3_000) == [AskPartner(1, "White1")]
     watch(observing, 2, now_ms=3_001)
     assert observing.watched == (1, 2)
     assert observing.why(2) == "Game 2 is observed: its bughouse partner, game 1, is observed."
-    assert observing.decide(100_000) == []  # once is enough
+    assert observing.decide(100_000) == []  # it is requested once
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_where_no_line_tells_the_partner_it_is_asked_for() -> None:
         ("Kingkonglon", "Bob", [AskPartner(1, "Bob")]),
     ],
 )
-def test_a_handle_that_cannot_be_said_is_not_asked_with(white: str, black: str, asked: list[AskPartner]) -> None:
+def test_an_invalid_handle_is_not_sent_in_a_request(white: str, black: str, asked: list[AskPartner]) -> None:
     observing = watching_one_board(row(1, white, black, flags=" Br"))
     requests = observing.decide(3_000)
     assert requests == asked
@@ -256,8 +256,8 @@ def test_a_handle_that_cannot_be_said_is_not_asked_with(white: str, black: str, 
     assert queue.take(3_000).data == b"".join(b"pobserve Bob\n" for _ in asked)
 
 
-def test_a_partner_that_was_watched_already_is_watched_on() -> None:
-    observing = watching_one_board(row(1, flags=" Br"), row(2))  # no line told that game 2 is bughouse
+def test_a_partner_game_already_observed_stays_observed() -> None:
+    observing = watching_one_board(row(1, flags=" Br"), row(2))  # no line contained that game 2 is bughouse
     watch(observing, 2)
     assert observing.decide(3_000) == [AskPartner(1, "White1")]
     observing.feed(events("Removing game 2 from observation list."), 3_001)  # the command toggles
@@ -265,21 +265,21 @@ def test_a_partner_that_was_watched_already_is_watched_on() -> None:
     assert "its bughouse partner, game 1, is observed" in observing.why(2)
 
 
-def test_a_late_answer_is_none() -> None:
+def test_a_late_answer_is_ignored() -> None:
     observing = watching_one_board(row(1, flags=" Br"), row(2))
     observing.decide(3_000)
     watch(observing, 2, now_ms=63_000)
     assert observing.why(2) == "Game 2 is observed: the server began to show it without being asked."
 
 
-def test_two_boards_that_may_be_partners_are_not_asked_for() -> None:
+def test_possible_partner_boards_are_not_requested() -> None:
     observing = started("bughouse", *BUGHOUSE, poll_ms=1_000_000)
     observing.decide(0)
     watch(observing, 1, 2)
     assert observing.decide(10_000) == []
 
 
-def test_a_server_that_tells_there_is_no_partner_is_believed() -> None:
+def test_an_answer_without_a_partner_is_accepted() -> None:
     observing = watching_one_board(*BUGHOUSE)
     observing.feed(events("<g1> 1 p=0 t=bughouse r=1 u=0,0 it=180,0 i=180,0 pt=0 rt=1500,1500 ts=1,1"), 1)
     assert observing.decide(3_000) == []
@@ -289,7 +289,7 @@ def test_a_server_that_tells_there_is_no_partner_is_believed() -> None:
     ("answer", "again"),
     [("White1 is not playing a bughouse game.", True), ("pobserve: Command not found.", False)],
 )
-def test_a_server_that_knows_no_partners_is_asked_once(answer: str, again: bool) -> None:
+def test_a_server_without_partner_games_is_asked_once(answer: str, again: bool) -> None:
     observing = watching_one_board(row(1, flags=" Br"))
     assert observing.decide(3_000) == [AskPartner(1, "White1")]
     observing.feed(
@@ -301,7 +301,7 @@ def test_a_server_that_knows_no_partners_is_asked_once(answer: str, again: bool)
     assert observing.decide(6_002) == ([AskPartner(1, "Other")] if again else [])
 
 
-def test_no_place_no_partner() -> None:
+def test_a_partner_is_not_requested_without_a_free_place() -> None:
     observing = started("number = 1", *BUGHOUSE, limit=1, poll_ms=1_000_000)
     observing.decide(0)
     watch(observing, 1)
@@ -330,13 +330,13 @@ def test_announcements_count_like_rows() -> None:
         ("rated & blitz & !examined", [Observe(7)]),
         ("unrated", []),
         ("rated & rating > 2000", [AskGame(7)]),
-        ("unrated & rating > 2000", []),  # whatever the ratings are
+        ("unrated & rating > 2000", []),  # for any ratings
         ("rated | rating > 2000", [Observe(7)]),
         ("rated & etime < 15 & player A", [AskGame(7)]),
         ("rated & etime < 15 & player C", []),
         ("rated & !guest", [AskGame(7)]),
         ("rated & !private", [AskGame(7)]),
-        ("rated & computer & rating > 2000", []),  # no row tells who is a computer
+        ("rated & computer & rating > 2000", []),  # no row contains who is a computer
         ("rated & (computer | rating > 2000)", [AskGame(7)]),
         ("standard & rating > 2000", []),
     ],
@@ -348,7 +348,7 @@ def test_an_announcement_costs_a_command_only_if_the_game_may_match(policy: str,
     assert observing.decide(2) == []  # once
 
 
-def test_ratings_are_asked_for_first_and_the_row_decides() -> None:
+def test_ratings_are_requested_first_and_the_row_decides() -> None:
     observing = started("rating > 1600", row(3))
     announced = [
         f"{{Game {number} (White{number} vs. Black{number}) Creating rated blitz match.}}" for number in (7, 8)
@@ -359,10 +359,10 @@ def test_ratings_are_asked_for_first_and_the_row_decides() -> None:
     observing.feed(events(row(8, rating=1500), "  1 game displayed (of 3 in progress)."), 2, AskGame(8))
     assert observing.decide(2) == [Observe(7)]
     assert "rating > 1600 is false" in observing.why(8)
-    assert "rating > 1600 is false" in observing.why(3)  # a row is no whole table
+    assert "rating > 1600 is false" in observing.why(3)  # a row is no complete table
 
 
-def test_without_a_free_place_no_row_is_asked_for() -> None:
+def test_no_row_is_requested_without_a_free_place() -> None:
     observing = started("rating > 1600", row(1, rating=1700), limit=1)
     observing.decide(0)
     watch(observing, 1)
@@ -372,7 +372,7 @@ def test_without_a_free_place_no_row_is_asked_for() -> None:
     assert observing.decide(2) == [AskGame(7)]
 
 
-def test_a_slow_table_holds_up_what_was_announced_not_at_all_and_the_rest_for_a_moment() -> None:
+def test_a_slow_table_delays_announced_games_not_at_all_and_others_briefly() -> None:
     observing = Observing(parse_policy("rated"))
     observing.connected(0)
     assert observing.decide(0) == [AskGames()]
@@ -384,7 +384,7 @@ def test_a_slow_table_holds_up_what_was_announced_not_at_all_and_the_rest_for_a_
     assert observing.decide(4_000) == [Observe(2)]
 
 
-def test_the_table_is_asked_for_while_a_place_is_free_and_nothing_waits() -> None:
+def test_the_table_is_requested_while_a_place_is_free_and_no_game_waits() -> None:
     observing = started("rated", row(1), limit=1)
     assert observing.decide(0) == [Observe(1)]
     watch(observing, 1)
@@ -397,7 +397,7 @@ def test_the_table_is_asked_for_while_a_place_is_free_and_nothing_waits() -> Non
     assert observing.next_at_ms(20_100) == 25_100
 
 
-def test_the_table_is_asked_for_less_often_if_it_takes_long_or_games_are_announced() -> None:
+def test_the_table_is_requested_less_often_if_it_is_slow_or_games_are_announced() -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     watch(observing, 1)
@@ -423,7 +423,7 @@ def test_lines_of_the_table_that_cannot_be_read_are_counted() -> None:
     assert observing.unread_rows == 1
 
 
-def test_after_a_reconnect_what_was_watched_comes_first_once_a_line_shows_it() -> None:
+def test_after_a_reconnect_games_observed_before_come_first_once_a_line_shows_them() -> None:
     observing = started("rated", row(1), row(2), row(3))
     observing.decide(0)
     watch(observing, 2, 3)
@@ -432,12 +432,12 @@ def test_after_a_reconnect_what_was_watched_comes_first_once_a_line_shows_it() -
     observing.connected(1000)
     assert observing.decide(1000) == [AskGames()]
     assert "waits until a line shows that it is still being played" in observing.why(3)
-    # Game 2 is over and its number another game's; game 1 was seen before game 3.
+    # Game 2 has ended and another game has its number; game 1 was seen before game 3.
     observing.feed(events(*table(row(1), row(2, "Other", flags=" bu"), row(3))), 1001)
     assert observing.decide(1001) == [Observe(3), Observe(1)]
 
 
-def test_without_a_table_numbers_from_before_are_not_trusted() -> None:
+def test_old_game_numbers_are_not_trusted_without_a_table() -> None:
     observing = started("rated", row(1), row(2))
     observing.decide(0)
     watch(observing, 1, 2)
@@ -448,16 +448,16 @@ def test_without_a_table_numbers_from_before_are_not_trusted() -> None:
     assert observing.decide(61_001) == [Observe(2)]
 
 
-def test_games_that_a_whole_table_does_not_show_are_forgotten() -> None:
+def test_games_missing_in_a_complete_table_are_dropped() -> None:
     observing = started("unrated", row(1), row(2))
     observing.feed(events(*table(row(2))), 1)
-    observing.feed(events(row(2), "  1 game displayed (of 2 in progress)."), 2)  # part of a table tells nothing
+    observing.feed(events(row(2), "  1 game displayed (of 2 in progress)."), 2)  # part of a table proves nothing
     observing.feed(events("  1 game displayed."), 3)  # nor does a count without its rows
     assert "not known" in observing.why(1)
     assert "unrated" in observing.why(2)
 
 
-def test_a_number_that_another_game_has_got() -> None:
+def test_another_game_with_the_same_number_replaces_the_first() -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     watch(observing, 1)
@@ -488,11 +488,11 @@ def test_a_return_match_under_the_same_number_that_only_a_table_shows(policy: st
     assert observing.decide(5_000) == [Observe(1)]
     assert observing.seen == 2
     watch(observing, 1, now_ms=5_100)
-    observing.feed(events(*table(first)), 10_000)  # its end has not come: it is watched on
+    observing.feed(events(*table(first)), 10_000)  # no end line: it stays observed
     assert observing.watched == (1,)
 
 
-def test_a_number_that_another_game_has_got_before_it_is_observed() -> None:
+def test_another_game_with_the_same_number_before_it_is_observed() -> None:
     observing = started("rated", row(1), row(2))
     observing.decide(0)
     observing.feed(events("You are now observing game 1.", board(1, "Somebody", "Else")), 1)
@@ -503,7 +503,7 @@ def test_a_number_that_another_game_has_got_before_it_is_observed() -> None:
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
 
 
-def test_what_somebody_ended_by_hand_stays_ended() -> None:
+def test_an_observation_that_the_user_ended_is_not_restarted() -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     watch(observing, 1)
@@ -520,19 +520,19 @@ def test_an_observe_that_toggled_is_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reason"),
     [
         ("Sorry, game 1 is a private game.", "the server reports that it is private"),
         ("You cannot observe a game that you are playing.", "the recorder's own account plays in it"),
         ("You are still examining a game.", "the recorder's own account is examining a game"),
     ],
 )
-def test_refused_games_are_not_asked_for_again(answer: str, told: str) -> None:
+def test_refused_games_are_not_requested_again(answer: str, reason: str) -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     observing.feed(events(answer), 1)
     assert observing.decide(1) == []
-    assert observing.why(1) == f"Game 1 is not observed: {told}."
+    assert observing.why(1) == f"Game 1 is not observed: {reason}."
 
 
 def test_other_answers() -> None:
@@ -545,7 +545,7 @@ def test_other_answers() -> None:
     assert observing.watched == (2,)
 
 
-def test_no_answer_three_times() -> None:
+def test_a_game_is_given_up_after_three_requests_without_an_answer() -> None:
     observing = started("rated", row(1), poll_ms=1_000_000)
     assert observing.decide(0) == [Observe(1)]
     assert observing.next_at_ms(0) == 60_000
@@ -555,7 +555,7 @@ def test_no_answer_three_times() -> None:
     assert observing.why(1) == "Game 1 is not observed: the server did not answer 3 times."
 
 
-def test_no_game_is_given_up_before_it_was_asked_for_three_times() -> None:
+def test_no_game_is_given_up_before_three_requests() -> None:
     observing = started("rated", *map(row, range(1, 5)), poll_ms=1_000_000)
     queue = RequestQueue()
     said: list[str] = []
@@ -574,7 +574,7 @@ def test_titles_from_chat() -> None:
     assert observing.decide(1) == [Observe(1)]
 
 
-def test_nothing_is_left_before_its_end_unless_rotation_is_asked_for() -> None:
+def test_no_game_is_left_before_its_end_without_rotation() -> None:
     rows = [row(number) for number in (1, 2, 3)]
     fixed = started("rated", *rows, limit=2)
     fixed.decide(0)
@@ -593,10 +593,10 @@ def test_nothing_is_left_before_its_end_unless_rotation_is_asked_for() -> None:
     watch(observing, 2, now_ms=10_003)
     assert observing.decide(20_003) == [Unobserve(2)]
     observing.feed(events("Removing game 2 from observation list."), 20_004)
-    assert observing.decide(20_004) == [Observe(3)]  # game 1 stands at the end of the queue
+    assert observing.decide(20_004) == [Observe(3)]  # game 1 is at the end of the queue
 
 
-def test_an_unobserve_that_came_too_late() -> None:
+def test_an_unobserve_after_the_end_of_the_game() -> None:
     observing = started("rated", row(1), row(2), limit=1, rotate_after_ms=10)
     observing.decide(0)
     watch(observing, 1)
@@ -611,7 +611,7 @@ def test_a_limit_must_be_positive() -> None:
 
 
 class Server:
-    """Games that come and go, a limit, and an ``observe`` that toggles; it answers in its own lines."""
+    """A server with games that begin and end, a limit, and an ``observe`` that toggles."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -657,7 +657,7 @@ class Server:
 
 
 def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, lines: list[str]) -> None:
-    """One step: lines arrive, requests go out and are answered with a step's delay."""
+    """Do one step: lines arrive, requests are sent and are answered one step later."""
     for event in events(*lines):
         observing.feed([event], now, queue.hear(event, now))
     asked = observing.decide(now)
@@ -666,7 +666,7 @@ def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, l
         assert len(observing.watched) + sum(isinstance(request, Observe) for request in asked) <= observing.limit
 
 
-# The number of a game that is over goes to another one while it is asked for.
+# Another game gets the number of an ended game while that game is requested.
 @example(1, [(0, 0)] * 5 + [(2, 7), (0, 0)], 1, True)
 @settings(deadline=None)
 @given(
@@ -675,7 +675,7 @@ def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, l
     st.none() | st.integers(1, 3_000) | st.integers(3_000, 120_000),
     st.booleans(),
 )
-def test_with_games_that_come_and_go_every_request_makes_sense_and_no_game_starves(
+def test_requests_are_valid_and_no_game_waits_forever_while_games_begin_and_end(
     limit: int, steps: list[tuple[int, int]], rotate: int | None, reconnect: bool
 ) -> None:
     server = Server(limit)
@@ -706,7 +706,7 @@ def test_with_games_that_come_and_go_every_request_makes_sense_and_no_game_starv
             observing.disconnected()
             observing.connected(now)
         step()
-    # From here on nothing begins. Each game lasts until it was observed; then every one gets its turn.
+    # From here on no game begins. Each game lasts until it was observed, so every game gets a place.
     for _ in range(400):
         step()
         for number in sorted(server.observed):
@@ -762,7 +762,7 @@ NOISY = st.one_of(
     st.none() | st.integers(1, 3),
     st.none() | st.integers(1, 60_000),
 )
-def test_whatever_a_server_says_requests_stay_sensible(
+def test_requests_stay_valid_for_any_server_output(
     said: list[tuple[str, int]], limit: int | None, rotate: int | None
 ) -> None:
     observing = Observing(parse_policy("rated"), ["Dee"], limit=limit, rotate_after_ms=rotate)
@@ -782,14 +782,14 @@ def test_whatever_a_server_says_requests_stay_sensible(
         assert all(observing.why(number).startswith(f"Game {number} ") for number in range(1, 5))
         due = observing.next_at_ms(now)
         assert due is not None
-        assert due > now  # else whoever follows the advice would spin
+        assert due > now  # otherwise a caller that waits until then would loop without a pause
 
 
 @pytest.mark.parametrize(
     ("answered", "gone"),
     [(Observe(2), 2), (AskMoves(3), 3), (AskRefresh(3), 3), (AskPartner(3, "White3"), None), (None, 1)],
 )
-def test_a_refusal_without_a_number_is_about_what_was_asked(answered: Request | None, gone: int | None) -> None:
+def test_a_refusal_without_a_number_is_about_the_oldest_request(answered: Request | None, gone: int | None) -> None:
     observing = started("rated", row(1), row(2), row(3))
     assert observing.decide(0) == [Observe(1), Observe(2), Observe(3)]
     watch(observing, 3)
@@ -797,7 +797,7 @@ def test_a_refusal_without_a_number_is_about_what_was_asked(answered: Request | 
     assert [number for number in (1, 2, 3) if "not known" in observing.why(number)] == ([gone] if gone else [])
 
 
-def test_only_who_spoke_last_has_titles() -> None:
+def test_only_the_latest_chat_lines_give_titles() -> None:
     observing = started("gm", row(1, "Ann", "Bob"))
     observing.feed(events("Ann(GM)(50): hello"), 1)
     assert observing.decide(1) == []  # the table's row was judged before
@@ -809,5 +809,5 @@ def test_only_who_spoke_last_has_titles() -> None:
 
 
 def letters(number: int) -> str:
-    """A number as letters, as handles are."""
+    """Return a number as letters, for handles."""
     return "".join(chr(97 + int(digit)) for digit in f"{number:04}")

@@ -1,4 +1,4 @@
-"""Where passwords come from."""
+"""Sources of passwords."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PASSWORD = "s3cretWord"
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No variable, no keyring, nobody to ask."""
+    """Remove the variable, the keyring and the terminal."""
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
     monkeypatch.setitem(sys.modules, "keyring", None)  # importing it fails
     monkeypatch.setattr("recorder.live.login.password._terminal", lambda: False)
@@ -44,7 +44,7 @@ def test_the_environment_comes_first_and_is_emptied(monkeypatch: pytest.MonkeyPa
     assert PASSWORD_VARIABLE not in os.environ
 
 
-def test_then_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_keyring_comes_second(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {("ics-recorder", "Ann@chess.example"): PASSWORD}
     use_keyring(monkeypatch, lambda service, name: kept.get((service, name)))
     assert find_password("Ann", "chess.example", print) == PASSWORD
@@ -54,12 +54,14 @@ def test_then_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class NoKeyringError(Exception):
-    """As the package calls it where the system has none."""
+    """The error of the package where the system has no keyring."""
 
 
-@pytest.mark.parametrize(("failure", "told"), [(NoKeyringError(), ""), (OSError(PASSWORD), "cannot be read (OSError)")])
-def test_a_keyring_that_fails_is_none(
-    failure: Exception, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("failure", "message"), [(NoKeyringError(), ""), (OSError(PASSWORD), "cannot be read (OSError)")]
+)
+def test_a_failing_keyring_is_ignored(
+    failure: Exception, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(service: str, name: str) -> str:
         raise failure
@@ -68,27 +70,29 @@ def test_a_keyring_that_fails_is_none(
     with pytest.raises(PasswordError, match=f"There is no terminal to ask .* Ann: .* {PASSWORD_VARIABLE}"):
         find_password("Ann", "chess.example", print)
     talk = capsys.readouterr().out
-    assert told in talk
-    assert bool(told) == bool(talk)
+    assert message in talk
+    assert bool(message) == bool(talk)
     assert PASSWORD not in talk
 
 
-@pytest.mark.parametrize(("value", "told"), [("", "is empty"), ("a\nb", "more than one line"), ("\udcff", "no text")])
-def test_what_cannot_be_a_password_is_refused_before_anything_is_done(
-    value: str, told: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("value", "message"), [("", "is empty"), ("a\nb", "more than one line"), ("\udcff", "no text")]
+)
+def test_an_invalid_password_is_refused_before_connecting(
+    value: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PASSWORD_VARIABLE, value)
-    with pytest.raises(PasswordError, match=told) as caught:
+    with pytest.raises(PasswordError, match=message) as caught:
         find_password("Ann", "chess.example", print)
     assert PASSWORD_VARIABLE in str(caught.value)
     use_keyring(monkeypatch, lambda service, name: value)
     monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
-    with pytest.raises(PasswordError, match=f"Ann@chess.example .*{told}"):
+    with pytest.raises(PasswordError, match=f"Ann@chess.example .*{message}"):
         find_password("Ann", "chess.example", print)
 
 
 @pytest.mark.parametrize(
-    ("typed", "status", "told"),
+    ("typed", "status", "message"),
     [
         (b"\x03", 130, "Interrupted"),
         (b"\x04", 2, "The password of Ann is empty"),
@@ -96,7 +100,7 @@ def test_what_cannot_be_a_password_is_refused_before_anything_is_done(
         (PASSWORD.encode() + b"\n", 8, "refuses the connection"),
     ],
 )
-def test_the_question(typed: bytes, status: int, told: str, tmp_path: Path) -> None:
+def test_the_password_prompt(typed: bytes, status: int, message: str, tmp_path: Path) -> None:
     terminal, end = pty.openpty()
     words = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--plain", "--no-import"]
     process = subprocess.Popen(
@@ -122,5 +126,5 @@ def test_the_question(typed: bytes, status: int, told: str, tmp_path: Path) -> N
     os.close(terminal)
     assert process.wait() == status, talk
     assert asked
-    assert told in talk.decode()
+    assert message in talk.decode()
     assert PASSWORD.encode() not in talk

@@ -1,4 +1,4 @@
-"""A plan and the notes that hold it."""
+"""A plan and the journal notes that contain it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_longest_plan_fits_into_notes() -> None:
     assert read(*(parse_note(format_note("policy", each)) for each in facts)) == plan
 
 
-def test_the_last_whole_plan_counts() -> None:
+def test_the_last_complete_plan_applies() -> None:
     first, second = ({"kind": "policy", "part": 1, "parts": 1, "observe": text} for text in ("rated", "unrated"))
     half = {"kind": "policy", "part": 1, "parts": 2, "observe": "blitz"}
     stray = {"kind": "policy", "part": 2, "parts": 2, "observe": " & rated"}
@@ -50,7 +50,7 @@ def test_the_last_whole_plan_counts() -> None:
     assert read() is None
 
 
-def test_what_is_no_plan_of_ours_is_unknown() -> None:
+def test_invalid_facts_of_a_plan_are_unknown() -> None:
     odd = {
         "kind": "policy",
         "part": 1,
@@ -64,6 +64,6 @@ def test_what_is_no_plan_of_ours_is_unknown() -> None:
     assert read(odd) == ObservationPlan(None, ("Ann",))
 
 
-def test_an_expression_that_is_none() -> None:
+def test_an_invalid_expression_is_no_plan() -> None:
     with pytest.raises(PolicyError):
         ObservationPlan("rated &").observing()

@@ -1,4 +1,4 @@
-"""The proxy in this process, between raw peers and the scripted server."""
+"""The proxy in this process, between raw sockets and the scripted server."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Between:
-    """A running proxy and what it told."""
+    """A running proxy and its messages."""
 
     def __init__(
         self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], PartFile], max_clients: int
     ) -> None:
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self._open_part = open_part
         self.closed: list[Closed] = []
         self.folder = folder
@@ -59,7 +59,7 @@ class Between:
 
     def _report(self, event: str, sentence: str, /, **facts: Fact) -> None:
         assert set(facts) == set(EVENTS[event].facts)
-        self.told.append(sentence)
+        self.messages.append(sentence)
 
     def _record(self, number: int) -> RecordedConnection:
         host, port = self._server
@@ -68,7 +68,7 @@ class Between:
         )
         if self._sync is not Sync.ALWAYS:
             journal = DeferredJournal(journal, most_bytes=1 << 20, hangs_s=0.1, close_s=1)
-        return RecordedConnection(journal, SecretGuard(), self.told.append)
+        return RecordedConnection(journal, SecretGuard(), self.messages.append)
 
     async def until_closed(self, count: int = 1) -> None:
         while len(self.closed) < count:
@@ -94,7 +94,7 @@ async def between(
 
 @asynccontextmanager
 async def raw_server(talk: Talk) -> AsyncIterator[int]:
-    """A server of one connection at a time that does what a test says."""
+    """A server of one connection at a time that a test controls."""
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -148,7 +148,7 @@ async def test_any_bytes_pass_both_ways_unchanged_and_are_all_counted(tmp_path: 
     assert len(kept.sent) + kept.withheld == len(up)
     assert it.proxy.forwarded == {ProxySide.CLIENT: len(up), ProxySide.SERVER: len(down)}
     assert it.proxy.unrecorded == 0
-    assert not it.told
+    assert not it.messages
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -162,7 +162,7 @@ async def test_the_password_is_in_no_journal(tmp_path: Path, manners: Manners, s
         caller = await Caller.call(it.port)
         if sealed:
             caller.send(wrap(b"TIMESTAMP|ann|test|"))
-        for line in (b"Ann", secret, b"date"):  # xboard does not wait for prompts either
+        for line in (b"Ann", secret, b"date"):  # like xboard, without waiting for prompts
             caller.send(wrap(line))
         await caller.until(b"It is late.\n\r")
         caller.send(wrap(b"password " + secret + b" newerWord"))
@@ -180,7 +180,7 @@ async def test_the_password_is_in_no_journal(tmp_path: Path, manners: Manners, s
         assert word not in kept.raw
         assert word not in kept.sent
     assert wrap(secret).strip() not in kept.sent
-    assert secret.decode() not in "".join(it.told)
+    assert secret.decode() not in "".join(it.messages)
 
 
 @in_loop
@@ -212,7 +212,7 @@ async def test_three_clients_at_once_have_a_journal_each(tmp_path: Path) -> None
 
 
 @in_loop
-async def test_a_client_that_does_not_read_holds_the_server_up(tmp_path: Path) -> None:
+async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> None:
     size = 30_000_000
     said = 0
     data = random.Random(1).randbytes(1 << 20)
@@ -248,7 +248,7 @@ async def test_a_client_that_does_not_read_holds_the_server_up(tmp_path: Path) -
 
 
 @in_loop
-async def test_a_server_that_does_not_read_holds_the_client_up_but_is_heard(tmp_path: Path) -> None:
+async def test_a_server_that_does_not_read_slows_the_client_but_is_still_read(tmp_path: Path) -> None:
     async with (
         ScriptedServer(Dialogue(FICS, script=[Fault.DEAF])) as server,
         between(server.port, tmp_path) as it,
@@ -293,7 +293,7 @@ async def test_a_half_close_is_passed_on_and_the_answer_comes_back(tmp_path: Pat
 
 
 @in_loop
-async def test_the_last_words_before_a_server_reset_arrive(tmp_path: Path) -> None:
+async def test_bytes_before_a_server_reset_arrive(tmp_path: Path) -> None:
     async with (
         ScriptedServer(Dialogue(FICS, script=[Hear(b"now"), Say(b"last words"), Fault.RESET])) as server,
         between(server.port, tmp_path) as it,
@@ -313,7 +313,7 @@ async def test_the_last_words_before_a_server_reset_arrive(tmp_path: Path) -> No
 
 
 @in_loop
-async def test_a_client_reset_ends_the_line_to_the_server(tmp_path: Path) -> None:
+async def test_a_client_reset_ends_the_connection_to_the_server(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS)) as server, between(server.port, tmp_path) as it:
         caller = await Caller.call(it.port)
         caller.send(b"guest\n\n")
@@ -351,21 +351,21 @@ async def test_a_half_open_server_leaves_the_connection_as_it_is(tmp_path: Path)
 
 
 @in_loop
-async def test_a_server_that_is_not_there_turns_the_client_away(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
+async def test_an_unreachable_server_refuses_the_client_with_a_message(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unheard:
+        port = unheard.getsockname()[1]
     async with between(port, tmp_path) as it:
         caller = await Caller.call(it.port)
-        caller.send(b"Ann\nsecret\n")  # what nobody read must not take the answer with it
+        caller.send(b"Ann\nsecret\n")  # unread input must not prevent the answer
         why = f"127.0.0.1:{port} refuses the connection; no server listens there."
         assert await caller.rest() == f"\r\nics-recorder: {why}\r\n".encode()
-    assert it.told == [f"Client 1 was turned away: {why}"]
+    assert it.messages == [f"Client 1 was turned away: {why}"]
     assert it.proxy.connections == 0
     assert not list(tmp_path.iterdir())
 
 
 @in_loop
-async def test_clients_beyond_the_limit_are_turned_away_and_that_is_told_once_until_another_is_served(
+async def test_clients_beyond_the_limit_are_refused_and_reported_once_until_another_is_served(
     tmp_path: Path,
 ) -> None:
     why = "2 clients are connected, which is the limit"
@@ -381,8 +381,8 @@ async def test_clients_beyond_the_limit_are_turned_away_and_that_is_told_once_un
                 refused = await Caller.call(it.port)
                 assert await refused.rest() == f"\r\nics-recorder: {why}. Try again later.\r\n".encode()
                 refused.writer.close()
-            assert len(it.told) == burst
-            assert it.told[-1].startswith(f"A client was turned away: {why} (--max-clients).")
+            assert len(it.messages) == burst
+            assert it.messages[-1].startswith(f"A client was turned away: {why} (--max-clients).")
             served.pop().writer.close()
             await it.until_closed(burst)
             served.append(await Caller.call(it.port))
@@ -391,7 +391,7 @@ async def test_clients_beyond_the_limit_are_turned_away_and_that_is_told_once_un
 
 
 @in_loop
-async def test_without_a_journal_the_game_goes_on(tmp_path: Path) -> None:
+async def test_the_game_continues_without_a_journal(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     async with ScriptedServer(Dialogue(FICS)) as server, between(server.port, tmp_path / "file") as it:
         caller = await Caller.call(it.port)
@@ -401,11 +401,11 @@ async def test_without_a_journal_the_game_goes_on(tmp_path: Path) -> None:
         caller.writer.close()
         await it.until_closed()
     assert it.proxy.unrecorded == 1
-    assert "Connection 1 IS NOT RECORDED, it continues: The journal" in it.told[0]
+    assert "Connection 1 IS NOT RECORDED, it continues: The journal" in it.messages[0]
 
 
 class Hanging:
-    """A part whose disk answers while ``turns`` is set."""
+    """A part of a journal whose disk works while ``turns`` is set."""
 
     def __init__(self, path: Path, turns: threading.Event) -> None:
         self._file = new_part(path)
@@ -418,7 +418,7 @@ class Hanging:
 
 
 @in_loop
-async def test_a_disk_that_hangs_holds_no_game_up_and_ends_the_recording_loudly(tmp_path: Path) -> None:
+async def test_a_hanging_disk_delays_no_game_and_ends_the_recording_with_an_error(tmp_path: Path) -> None:
     turns = threading.Event()
     turns.set()
     answers = {b"date": b"It is late.\n\r", b"news": b"x" * 50_000}
@@ -434,13 +434,13 @@ async def test_a_disk_that_hangs_holds_no_game_up_and_ends_the_recording_loudly(
         for _ in range(20):
             caller.send(b"date\n")
             await caller.until(b"It is late.\n\r")
-        assert not it.told
+        assert not it.messages
         for _ in range(40):
             caller.send(b"news\n")
             await caller.until(b"fics% ")
         assert time.monotonic() - begin < 20, "the disk would have answered by itself after 30 s"
-        assert len(it.told) == 1
-        assert "RECORDING HAS ENDED, the connection continues: The disk does not respond: " in it.told[0]
+        assert len(it.messages) == 1
+        assert "RECORDING HAS ENDED, the connection continues: The disk does not respond: " in it.messages[0]
         turns.set()
         caller.send(b"quit\n")
         await caller.rest()
@@ -456,7 +456,7 @@ async def test_a_disk_that_hangs_holds_no_game_up_and_ends_the_recording_loudly(
 
 
 @in_loop
-async def test_a_disk_that_makes_no_journal_lets_the_client_play(
+async def test_a_disk_that_creates_no_journal_lets_the_client_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recorder.live.proxy._OPEN_S", 0.1)
@@ -471,14 +471,14 @@ async def test_a_disk_that_makes_no_journal_lets_the_client_play(
         turns.set()
         while [path.suffix for path in tmp_path.iterdir()] != [".zst"]:
             await asyncio.sleep(0.01)
-    assert it.told == [
+    assert it.messages == [
         "Error: Connection 1 IS NOT RECORDED, it continues: the disk did not make a journal within 0.1 s."
     ]
     assert it.proxy.unrecorded == 1
 
 
 @in_loop
-async def test_a_removed_journal_ends_the_recording_loudly(tmp_path: Path) -> None:
+async def test_a_removed_journal_ends_the_recording_with_an_error(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS)) as server, between(server.port, tmp_path, Sync.ALWAYS) as it:
         caller = await Caller.call(it.port)
         await caller.until(b"login: ")
@@ -490,5 +490,5 @@ async def test_a_removed_journal_ends_the_recording_loudly(tmp_path: Path) -> No
         caller.writer.close()
         await it.until_closed()
     assert it.proxy.unrecorded == 1
-    assert len(it.told) == 1
-    assert "RECORDING HAS ENDED, the connection continues" in it.told[0]
+    assert len(it.messages) == 1
+    assert "RECORDING HAS ENDED, the connection continues" in it.messages[0]

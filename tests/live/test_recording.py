@@ -10,7 +10,7 @@ from recorder.live.secrets.client import Release
 
 
 class FakeJournal:
-    """Writes down what it is told to write; ``broken`` is raised from then on."""
+    """A journal that keeps its calls; raises ``broken`` once it is set."""
 
     def __init__(self) -> None:
         self.wrote: list[tuple[Any, ...]] = []
@@ -44,7 +44,7 @@ class FakeJournal:
 
 
 class FakeGuard:
-    """Holds everything until the server has said ``in``."""
+    """A guard that holds everything until the server sends ``in``."""
 
     def __init__(self) -> None:
         self.held: list[Release] = []
@@ -74,12 +74,12 @@ class FakeGuard:
 
 
 def started() -> tuple[FakeJournal, FakeGuard, list[str], RecordedConnection]:
-    journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
-    return journal, guard, told, RecordedConnection(journal, guard, told.append)
+    journal, guard, messages = FakeJournal(), FakeGuard(), list[str]()
+    return journal, guard, messages, RecordedConnection(journal, guard, messages.append)
 
 
-def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
-    journal, _, told, recording = started()
+def test_server_bytes_are_written_at_once_and_client_bytes_when_released() -> None:
+    journal, _, messages, recording = started()
     recording.note("connected")
     recording.server_sent(b"password: ", 1)
     recording.client_sent(b"s3cret", 2)
@@ -94,7 +94,7 @@ def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
         ("closed", {"by": "client"}),
         ("close",),
     ]
-    assert not told
+    assert not messages
     assert not recording.failed
 
 
@@ -105,15 +105,15 @@ def test_a_password_that_the_server_repeats_is_not_written() -> None:
     assert journal.wrote == [("<", b"fics% Password changed to **", 1), ("<", b"*****\n\rfics% ", 2)]
 
 
-def test_what_the_guard_still_holds_is_written_at_the_end() -> None:
+def test_held_bytes_are_written_at_the_end() -> None:
     journal, _, _, recording = started()
     recording.client_sent(b"name\n", 1)
     recording.close()
     assert journal.wrote == [(">", b"name\n", 1), ("closed", {}), ("close",)]
 
 
-def test_a_failed_guard_leaves_only_numbers_of_the_clients_bytes() -> None:
-    journal, guard, told, recording = started()
+def test_a_failed_guard_leaves_only_counts_of_the_clients_bytes() -> None:
+    journal, guard, messages, recording = started()
     recording.client_sent(b"held", 1)
     guard.broken = True
     recording.server_sent(b"in", 2)
@@ -129,13 +129,13 @@ def test_a_failed_guard_leaves_only_numbers_of_the_clients_bytes() -> None:
         ("close",),
     ]
     assert recording.failed
-    assert len(told) == 1
-    assert "RuntimeError" in told[0]
-    assert "s3cret" not in told[0]
+    assert len(messages) == 1
+    assert "RuntimeError" in messages[0]
+    assert "s3cret" not in messages[0]
 
 
-def test_a_failed_journal_ends_the_recording_and_is_told_once() -> None:
-    journal, _, told, recording = started()
+def test_a_failed_journal_ends_the_recording_and_is_reported_once() -> None:
+    journal, _, messages, recording = started()
     recording.server_sent(b"one", 1)
     journal.broken = JournalError("The journal x cannot be written: No space left on device.")
     recording.server_sent(b"two", 2)
@@ -147,31 +147,31 @@ def test_a_failed_journal_ends_the_recording_and_is_told_once() -> None:
     recording.close()
     assert journal.wrote == [("<", b"one", 1)]
     assert recording.failed
-    assert told == [
+    assert messages == [
         "RECORDING HAS ENDED, the connection continues: The journal x cannot be written: No space left on device."
     ]
 
 
-def test_where_the_journal_is_all_there_is_its_failure_is_raised() -> None:
-    journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
-    recording = RecordedConnection(journal, guard, told.append, must=True)
+def test_a_journal_failure_is_raised_where_recording_is_the_only_purpose() -> None:
+    journal, guard, messages = FakeJournal(), FakeGuard(), list[str]()
+    recording = RecordedConnection(journal, guard, messages.append, must=True)
     recording.client_sent(b"held", 1)
     journal.broken = JournalError("The journal x cannot be written: No space left on device.")
     with pytest.raises(JournalError):
         recording.server_sent(b"one", 2)
     with pytest.raises(JournalError):
         recording.release()
-    assert not told
+    assert not messages
     journal.broken, guard.broken = None, True
     recording.server_sent(b"two", 3)
     assert recording.muted == "RuntimeError"
     assert ("<", b"two", 3) in journal.wrote
 
 
-def test_a_bug_in_the_journal_is_no_trouble_of_the_connection() -> None:
-    journal, _, told, recording = started()
+def test_a_bug_in_the_journal_does_not_end_the_connection() -> None:
+    journal, _, messages, recording = started()
     journal.broken = ZeroDivisionError("s3cret")
     recording.server_sent(b"one", 1)
     recording.close()
     assert recording.failed
-    assert told == ["RECORDING HAS ENDED, the connection continues: the journal failed (ZeroDivisionError)."]
+    assert messages == ["RECORDING HAS ENDED, the connection continues: the journal failed (ZeroDivisionError)."]

@@ -1,4 +1,4 @@
-"""A journal written in a thread: nothing is lost, nobody waits, and a disk that hangs is told."""
+"""A journal written in a thread: no byte is lost, no client waits, and a hanging disk is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.live import in_loop
 
 
 class Disk(FakeJournal):
-    """A journal whose disk can hang, or be slow."""
+    """A journal on a disk that can hang or be slow."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Disk(FakeJournal):
         super()._put(*what)
 
 
-def test_everything_is_written_in_its_order_before_it_is_closed() -> None:
+def test_everything_is_written_in_order_before_the_journal_is_closed() -> None:
     disk = Disk()
     disk.pause_s = 0.001
     journal = DeferredJournal(disk)
@@ -49,23 +49,23 @@ def test_everything_is_written_in_its_order_before_it_is_closed() -> None:
     assert disk.wrote == [("connected", {"port": 1}), *each, ("withheld", 9, 3), ("close",)]
 
 
-def test_nobody_waits_for_a_disk_that_hangs_and_at_the_bound_it_is_told_once() -> None:
+def test_a_hanging_disk_delays_no_client_and_is_reported_once_at_the_bound() -> None:
     disk = Disk()
-    told: list[str] = []
+    messages: list[str] = []
     journal = DeferredJournal(disk, most_bytes=1 << 20, hangs_s=0.05)
-    recording = RecordedConnection(journal, SecretGuard(), told.append)
+    recording = RecordedConnection(journal, SecretGuard(), messages.append)
     disk.turns.clear()
     begin = time.monotonic()
     for number in range(40):
         recording.server_sent(b"x" * 10_000, number)
         recording.tick()
-    assert not told
+    assert not messages
     for number in range(1000):
         recording.server_sent(b"x" * 10_000, number)
     recording.close(by="client")
     assert time.monotonic() - begin < 5, "one wait at the bound"
-    assert len(told) == 1
-    assert told[0].startswith("RECORDING HAS ENDED, the connection continues: The disk does not respond: 1,0")
+    assert len(messages) == 1
+    assert messages[0].startswith("RECORDING HAS ENDED, the connection continues: The disk does not respond: 1,0")
     assert recording.failed
     assert disk.wrote == []
     disk.turns.set()
@@ -86,7 +86,7 @@ def test_a_slow_disk_slows_the_sender_and_loses_nothing() -> None:
     assert len(disk.wrote) == 101
 
 
-def test_a_failure_is_told_with_the_next_call() -> None:
+def test_a_failure_is_raised_by_the_next_call() -> None:
     disk = Disk()
     disk.broken = JournalError("The journal x cannot be written: No space left on device.")
     journal = DeferredJournal(disk)
@@ -100,7 +100,7 @@ def test_a_failure_is_told_with_the_next_call() -> None:
     assert disk.wrote == []
 
 
-def test_closing_waits_only_so_long() -> None:
+def test_closing_has_a_time_limit() -> None:
     disk = Disk()
     journal = DeferredJournal(disk, close_s=0.1)
     disk.turns.clear()
@@ -113,7 +113,7 @@ def test_closing_waits_only_so_long() -> None:
 
 
 @in_loop
-async def test_work_in_a_thread_gives_its_result_its_failure_or_comes_too_late() -> None:
+async def test_work_in_a_thread_returns_its_result_raises_or_is_late() -> None:
     late: list[int] = []
     go = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Games that were missed are found in the players' histories, or are counted as missed."""
+"""Missed games are found in the players' histories, or are counted as missed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MINUTE = 60_000
 
 
 class Talk:
-    """A server's words and what is asked for because of them."""
+    """The output of a server and the commands that follow."""
 
     def __init__(self, policy: str = "rated", limit: int | None = None, *, whole: bool = True) -> None:
         self.observing = Observing(parse_policy(policy), limit=limit)
@@ -29,7 +29,7 @@ class Talk:
         self.hear("There are no games in progress.")
 
     def hear(self, *texts: str) -> list[str]:
-        """Lines of the server; the commands that follow them at once."""
+        """Receive lines of the server; return the commands that follow at once."""
         recogniser = Recogniser()
         heard: list[Event] = recogniser.feed([Line(text, 0, NOON_MS + self.now_ms) for text in texts])
         heard += recogniser.finish()
@@ -38,7 +38,7 @@ class Talk:
         return self.wait(0)
 
     def wait(self, wait_ms: int) -> list[str]:
-        """Time passes; the commands that go meanwhile, but for those for the table."""
+        """Let time pass; return the commands sent meanwhile, except requests for the table."""
         said: list[str] = []
         for _ in range(0, wait_ms + 1, 100):
             self.queue.put(self.observing.decide(self.now_ms), self.now_ms)
@@ -48,7 +48,7 @@ class Talk:
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:
-        """Whole, in part, recovered, missed, pending."""
+        """Return the counts of complete, partial, recovered, missed and pending games."""
         tally = self.observing.tally
         return tally.whole, tally.partly, tally.recovered, tally.missed, tally.pending
 
@@ -82,7 +82,7 @@ HEAD = ["History for Ann:", "                  Opponent      Type         ECO En
 
 
 def missed(talk: Talk, *texts: str) -> None:
-    """A game comes and goes before the server shows it."""
+    """Let a game begin and end before the server shows it."""
     assert talk.hear(created()) == ["observe 7"]
     assert talk.hear(ended(), "There is no such game.", *texts) == ["history Ann"]
 
@@ -109,7 +109,7 @@ def test_icc_names_no_player_above_a_history() -> None:
     assert talk.counts == (0, 0, 1, 0, 0)
 
 
-def test_a_list_without_the_start_board_of_a_shuffled_game_gives_a_part_of_it() -> None:
+def test_a_list_of_a_shuffled_game_without_its_start_board_gives_a_part() -> None:
     talk = Talk()
     missed(talk)
     talk.hear(*HEAD, row(4, "12:00"))
@@ -131,13 +131,13 @@ def test_a_list_without_the_start_board_of_a_shuffled_game_gives_a_part_of_it() 
         ([row(3, "12:00"), row(4, "12:00")], "more than one game of its players fits"),
     ],
 )
-def test_a_row_must_fit_and_no_other_may(rows: list[str], why: str) -> None:
+def test_exactly_one_row_must_match(rows: list[str], why: str) -> None:
     talk = Talk()
     missed(talk)
     talk.hear(*HEAD, *rows)
     asked = talk.wait(1_200)
     if asked:
-        assert asked == ["history Bob"]  # the other player may remember more
+        assert asked == ["history Bob"]  # the other player's history may have more
         assert talk.hear("Bob has no history games.") == []
     assert talk.counts == (0, 0, 0, 1, 0)
     assert talk.observing.tally.why == {f"it was over before the server showed it, and {why}": 1}
@@ -148,7 +148,7 @@ def test_a_row_must_fit_and_no_other_may(rows: list[str], why: str) -> None:
     [stored("12:06"), stored("12:00", "0-1"), ["There is no such game."]],
     ids=["minute", "result", "refusal"],
 )
-def test_a_list_of_another_game_is_none_of_the_missed_one(texts: list[str]) -> None:
+def test_a_list_of_another_game_does_not_recover_the_missed_one(texts: list[str]) -> None:
     talk = Talk()
     missed(talk)
     talk.hear(*HEAD, row(4, "12:00"))
@@ -157,18 +157,18 @@ def test_a_list_of_another_game_is_none_of_the_missed_one(texts: list[str]) -> N
     assert talk.counts == (0, 0, 0, 1, 0)
 
 
-def test_two_games_of_one_pair_in_one_minute_are_not_told_apart() -> None:
+def test_two_games_of_one_pair_in_one_minute_are_not_distinguished() -> None:
     talk = Talk()
-    missed(talk, created(), ended())  # the same two again
+    missed(talk, created(), ended())  # the same players again
     assert talk.counts == (0, 0, 0, 0, 2)
-    talk.hear(*HEAD, row(3, "12:00"))  # and one of them is not there
+    talk.hear(*HEAD, row(3, "12:00"))  # one of them is missing
     talk.wait(5_000)
     talk.hear(*HEAD, row(3, "12:00"))
     talk.wait(5_000)
     assert talk.counts == (0, 0, 0, 2, 0)
 
 
-def test_two_games_of_one_pair_in_different_minutes_are() -> None:
+def test_two_games_of_one_pair_in_different_minutes_are_distinguished() -> None:
     talk = Talk()
     missed(talk)
     talk.hear(*HEAD, row(3, "12:00"))
@@ -182,7 +182,7 @@ def test_two_games_of_one_pair_in_different_minutes_are() -> None:
     assert talk.counts == (0, 0, 2, 0, 0)
 
 
-def test_zones_that_are_not_known_differ_by_quarters_of_an_hour() -> None:
+def test_unknown_time_zones_differ_by_quarters_of_an_hour() -> None:
     talk = Talk()
     missed(talk)
     c_date = row(4, "12:00").replace("Nov 24, 12:00 UTC 2011", "Nov 24 17:45:09 2011")
@@ -197,7 +197,7 @@ def test_a_server_without_such_lists_is_asked_once() -> None:
     missed(talk)
     talk.hear(*HEAD, row(3, "11:40"), row(4, "12:00"))
     assert talk.wait(1_200) == ["smoves Ann 4"]
-    assert talk.hear("smoves: Command not found.") == ["oldmoves Ann"]  # it is her last game
+    assert talk.hear("smoves: Command not found.") == ["oldmoves Ann"]  # it is the player's last game
     assert talk.hear("oldmoves: Command not found.") == []
     assert talk.counts == (0, 0, 0, 1, 0)
     talk.hear(created(8, "Cid", "Dee"))
@@ -222,7 +222,7 @@ def test_a_server_without_history() -> None:
     assert talk.counts == (0, 0, 0, 1, 0)
 
 
-def test_no_answer_at_all() -> None:
+def test_a_missing_answer_ends_the_search() -> None:
     talk = Talk()
     missed(talk)
     talk.wait(61_000)
@@ -237,7 +237,7 @@ def test_an_unfinished_game_is_in_no_list() -> None:
     assert talk.counts == (0, 0, 0, 1, 0)
 
 
-def test_what_was_observed_whole_and_what_was_not() -> None:
+def test_complete_and_partial_observations_are_counted() -> None:
     talk = Talk()
     talk.hear(created(), "You are now observing game 7.", ended())
     assert talk.counts == (1, 0, 0, 0, 0)
@@ -252,7 +252,7 @@ def test_what_was_observed_whole_and_what_was_not() -> None:
     )
 
 
-def test_games_without_a_place_are_told_as_such_and_looked_for() -> None:
+def test_games_without_a_free_place_are_counted_as_such_and_searched() -> None:
     talk = Talk(limit=1)
     talk.hear(created(1, "Cid", "Dee"), "You are now observing game 1.", created())
     assert talk.hear(ended(result="0-1")) == ["history Ann"]
@@ -261,10 +261,10 @@ def test_games_without_a_place_are_told_as_such_and_looked_for() -> None:
     assert talk.observing.tally.why == {"no place was free, and no history shows it": 1}
 
 
-def test_a_game_that_two_lines_announce_is_one() -> None:
+def test_a_game_that_two_lines_announce_is_counted_once() -> None:
     talk = Talk()
-    told = "Game notification: Ann (1515) vs. Bob (1712) rated blitz 3 0: Game 7"
-    assert talk.hear(told, created()) == ["observe 7"]
+    announced = "Game notification: Ann (1515) vs. Bob (1712) rated blitz 3 0: Game 7"
+    assert talk.hear(announced, created()) == ["observe 7"]
     talk.hear("You are now observing game 7.", ended())
     assert talk.counts == (1, 0, 0, 0, 0)
 
@@ -275,7 +275,7 @@ def test_games_that_do_not_match_are_not_counted() -> None:
     assert talk.observing.tally.matched == 0
 
 
-def test_after_a_reconnect_it_is_asked_for_again() -> None:
+def test_a_history_is_requested_again_after_a_reconnect() -> None:
     talk = Talk()
     missed(talk)
     talk.observing.disconnected()
@@ -285,7 +285,7 @@ def test_after_a_reconnect_it_is_asked_for_again() -> None:
     assert requests == [AskHistory("Ann"), AskGames()]
 
 
-def test_recording_that_ends_counts_no_game_that_goes_on() -> None:
+def test_the_end_of_recording_counts_no_game_in_progress() -> None:
     talk = Talk()
     talk.hear(created(), "You are now observing game 7.")
     talk.observing.finish(1)

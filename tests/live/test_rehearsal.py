@@ -1,4 +1,4 @@
-"""What would be said to a server, found out without saying it."""
+"""A rehearsal lists the commands that would be sent, without sending them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TABLE = ("\n\r".join(table(row(1), row(2, flags=" bu"), row(3))) + "\n\r\n\rfics
 
 
 def logged_in(plan: ObservationPlan, manners: Manners = FICS) -> tuple[Rehearsal, bytes]:
-    """One that is in, and what it has said."""
+    """Return one that has logged in, and the commands it has sent."""
     rehearsal = Rehearsal(Login(None), plan)
     said = b""
     for text in (manners.banner + manners.login, manners.guest, manners.welcome + manners.prompt):
@@ -25,7 +25,7 @@ def logged_in(plan: ObservationPlan, manners: Manners = FICS) -> tuple[Rehearsal
     return rehearsal, said
 
 
-def test_only_the_table_is_asked_for() -> None:
+def test_only_the_table_is_requested() -> None:
     rehearsal, said = logged_in(ObservationPlan("rated"))
     assert said == b"guest\n\ngames\n"
     assert not rehearsal.finished
@@ -41,7 +41,7 @@ def test_only_the_table_is_asked_for() -> None:
     assert len(games) == 3
 
 
-def test_in_the_order_in_which_they_would_be_asked_for() -> None:
+def test_games_are_listed_in_the_order_of_the_requests() -> None:
     rehearsal, _ = logged_in(ObservationPlan("rated", ("White3",)))
     rehearsal.receive(TABLE, 1)
     assert [line.command for line in rehearsal.result()[0]][-2:] == ["observe 3", "observe 1"]
@@ -58,7 +58,7 @@ def test_a_server_with_aliases(manners: Manners) -> None:
     assert rehearsal.result()[0][-1].command == "/observe 3"
 
 
-def test_a_registered_name_would_be_asked_for_its_settings() -> None:
+def test_the_settings_of_an_account_would_be_requested() -> None:
     rehearsal = Rehearsal(Login("Ann", lambda: "secret"), ObservationPlan("rated"))
     rehearsal.receive(FICS.encode(FICS.login), 0)
     rehearsal.receive(FICS.encode(FICS.registered + FICS.password, name="Ann"), 0)
@@ -79,7 +79,7 @@ def test_a_server_that_does_not_answer() -> None:
         silent.take(30_005)
 
 
-def test_a_server_that_ends_it() -> None:
+def test_a_server_that_ends_the_connection() -> None:
     with pytest.raises(LoginError, match="closed the connection before it asked"):
         Rehearsal(Login(None), ObservationPlan("rated")).closed()
     rehearsal, _ = logged_in(ObservationPlan("rated"))

@@ -22,7 +22,7 @@ def test_bytes_go_to_the_other_side() -> None:
     assert relay.forwarded == {CLIENT: 6, SERVER: 0}
 
 
-def test_who_takes_nothing_holds_up_only_who_talks_to_him() -> None:
+def test_a_side_that_does_not_read_slows_only_the_other_side() -> None:
     relay = Relay()
     relay.receive(SERVER, bytes(HIGH_BYTES))
     assert not relay.wants_read(SERVER)
@@ -31,7 +31,7 @@ def test_who_takes_nothing_holds_up_only_who_talks_to_him() -> None:
     assert relay.wants_read(SERVER)
 
 
-def test_an_end_is_passed_on_once_behind_the_last_byte_in_its_direction() -> None:
+def test_an_end_is_passed_on_once_after_the_last_byte_of_its_direction() -> None:
     relay = Relay()
     relay.receive(CLIENT, b"quit\n")
     relay.receive_end(CLIENT)
@@ -49,7 +49,7 @@ def test_an_end_is_passed_on_once_behind_the_last_byte_in_its_direction() -> Non
     assert not relay.leaving
 
 
-def test_what_a_lost_side_said_still_goes_on() -> None:
+def test_bytes_of_a_lost_side_are_still_passed_on() -> None:
     relay = Relay()
     relay.receive(SERVER, b"last words")
     relay.receive(CLIENT, b"to nobody")
@@ -67,7 +67,7 @@ def test_what_a_lost_side_said_still_goes_on() -> None:
     assert relay.done
 
 
-def test_a_side_that_takes_nothing_more_may_have_last_words() -> None:
+def test_a_side_that_reads_no_more_may_still_send() -> None:
     relay = Relay()
     relay.refuse(SERVER)
     assert relay.leaving
@@ -78,13 +78,13 @@ def test_a_side_that_takes_nothing_more_may_have_last_words() -> None:
 
 @pytest.mark.parametrize("seed", range(50))
 def test_any_order_of_events_keeps_order_and_memory(seed: int) -> None:
-    """A model with two sockets of random moods: everything arrives, in order, and little waits."""
+    """With two sockets of random behaviour everything arrives, in order, and few bytes wait."""
     dice = random.Random(seed)
     relay = Relay()
     to_say = {side: dice.randbytes(dice.randrange(400_000)) for side in ProxySide}
     said = dict.fromkeys(ProxySide, 0)
     heard = {side: bytearray() for side in ProxySide}
-    told = dict.fromkeys(ProxySide, False)
+    ended = dict.fromkeys(ProxySide, False)
     while not relay.done:
         side = dice.choice([CLIENT, SERVER])
         if relay.wants_read(side) and dice.random() < 0.6:
@@ -96,12 +96,12 @@ def test_any_order_of_events_keeps_order_and_memory(seed: int) -> None:
                 relay.receive_end(side)
         if relay.wants_write(side):
             count = dice.randrange(len(relay.data_to_send(side)) + 1)
-            assert not told[side]
+            assert not ended[side]
             heard[side] += relay.data_to_send(side)[:count]
             relay.sent(side, count)
-        told[side] |= relay.take_end(side)
+        ended[side] |= relay.take_end(side)
         assert len(relay.data_to_send(side)) < 2 * HIGH_BYTES
     for side in ProxySide:
         assert bytes(heard[side.other]) == to_say[side]
-        assert told[side]
+        assert ended[side]
     assert relay.forwarded == {side: len(data) for side, data in to_say.items()}

@@ -1,4 +1,4 @@
-"""Requests and the queue that sends them."""
+"""Requests and their queue."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def events(*texts: str) -> list[Event]:
 
 
 def hear(queue: RequestQueue, *texts: str, now_ms: int = 0) -> list[Request | None]:
-    """What lines of the server answer."""
+    """Return the requests that lines of the server answer."""
     return [queue.hear(event, now_ms) for event in events(*texts)]
 
 
@@ -88,7 +88,7 @@ def test_commands(request_: Request, text: str) -> None:
         ("observe: Command not found.", False),
     ],
 )
-def test_answers_to_asking_for_a_partner(answer: str, answered: bool) -> None:
+def test_answers_to_a_request_for_a_partner(answer: str, answered: bool) -> None:
     queue = RequestQueue()
     queue.put([AskPartner(12, "Ann")], 0)
     queue.take(0)
@@ -96,7 +96,7 @@ def test_answers_to_asking_for_a_partner(answer: str, answered: bool) -> None:
     assert queue.under_way == (() if answered else (AskPartner(12, "Ann"),))
 
 
-def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
+def test_settings_are_sent_first_at_the_same_rate() -> None:
     queue = RequestQueue(Family.ICC, gap_ms=500, burst=2)
     queue.put([AskGames(), AskMoves(3), *map(Setting, ("set a", "/b", "iset c 1"))], 0)
     assert queue.take(0).data == b"set a\n/b\n"
@@ -107,7 +107,7 @@ def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
     assert queue.take(1000).data == b"/moves 3\n"
 
 
-def test_several_commands_go_without_waiting_and_an_answer_lets_the_next_go() -> None:
+def test_several_commands_are_sent_at_once_and_each_answer_releases_the_next() -> None:
     queue = RequestQueue(gap_ms=100, burst=5, window=2)
     queue.put([Observe(12), Observe(13), Observe(14), Observe(12)], 0)
     assert len(queue) == 3
@@ -118,7 +118,7 @@ def test_several_commands_go_without_waiting_and_an_answer_lets_the_next_go() ->
     assert queue.under_way == (Observe(13), Observe(14))
 
 
-def test_answers_that_name_nothing_are_about_the_oldest_request_that_they_may_be_about() -> None:
+def test_answers_without_a_name_belong_to_the_oldest_matching_request() -> None:
     queue = RequestQueue()
     queue.put([Observe(1), AskGame(2), Observe(3), AskMoves(4), Observe(5), AskGames()], 0)
     queue.take(0)
@@ -133,7 +133,7 @@ def test_answers_that_name_nothing_are_about_the_oldest_request_that_they_may_be
     assert queue.under_way == ()
 
 
-def test_an_answer_tells_that_those_before_it_came_in_unknown_words() -> None:
+def test_an_answer_implies_unrecognised_answers_to_earlier_requests() -> None:
     queue = RequestQueue()
     queue.put([Observe(1), Observe(2), Observe(3)], 0)
     queue.take(0)
@@ -141,7 +141,7 @@ def test_an_answer_tells_that_those_before_it_came_in_unknown_words() -> None:
     assert queue.under_way == (Observe(3),)
 
 
-def test_spacing_and_when_to_ask_again() -> None:
+def test_pauses_between_requests_and_before_a_retry() -> None:
     queue = RequestQueue(gap_ms=500, burst=2)
     queue.put([KeepAlive(), AskGames(), Observe(1)], 1000)
     sending = queue.take(1000)
@@ -150,7 +150,7 @@ def test_spacing_and_when_to_ask_again() -> None:
     assert queue.take(1500) == (b"date\n", None)
 
 
-def test_a_server_that_says_we_are_too_fast_is_believed_and_what_it_did_not_do_is_said_again() -> None:
+def test_after_a_too_fast_message_ignored_commands_are_sent_again() -> None:
     queue = RequestQueue(gap_ms=50, burst=20)
     queue.put([Setting("set style 12"), Observe(1), Observe(2), Observe(3)], 0)
     assert queue.take(0).data == b"set style 12\nobserve 1\nobserve 2\nobserve 3\n"
@@ -168,7 +168,7 @@ def test_a_server_that_says_we_are_too_fast_is_believed_and_what_it_did_not_do_i
     ]
 
 
-def test_the_pace_becomes_slower_until_the_server_is_content_and_stays_so() -> None:
+def test_the_rate_is_reduced_until_the_server_accepts_it_and_stays_so() -> None:
     queue = RequestQueue()
     now, spoken, done, times = 0, 0, set[int](), list[int]()
     while len(done) < 60 and now < 300_000:  # a server that takes two commands a second
@@ -185,7 +185,7 @@ def test_the_pace_becomes_slower_until_the_server_is_content_and_stays_so() -> N
                 hear(queue, FRAME.replace(" 12 A", f" {number} A"), now_ms=now)
         now += 10
     assert len(done) == 60
-    assert len(times) < 60 + 20 + 5  # the first burst, and few more
+    assert len(times) < 60 + 20 + 5  # the first burst and few more
     assert min(later - time for time, later in zip(times[-30:], times[-29:], strict=False)) >= 500
 
 
@@ -199,7 +199,7 @@ def test_the_pace_becomes_slower_until_the_server_is_content_and_stays_so() -> N
         "Too many commands; slow down.",
     ],
 )
-def test_words_for_too_fast(words: str) -> None:
+def test_messages_that_mean_too_fast(words: str) -> None:
     queue = RequestQueue()
     queue.put([Observe(1)], 0)
     queue.take(0)
@@ -209,7 +209,7 @@ def test_words_for_too_fast(words: str) -> None:
     assert queue.take(1003).data == b"observe 1\n"
 
 
-def test_a_game_that_ends_in_the_pause_is_not_asked_for_again() -> None:
+def test_a_game_that_ends_in_the_pause_is_not_requested_again() -> None:
     queue = RequestQueue()
     queue.put([Observe(12)], 0)
     queue.take(0)
@@ -221,24 +221,24 @@ def test_an_observe_that_waits_is_dropped_when_the_game_is_shown() -> None:
     queue = RequestQueue(gap_ms=1000, burst=1)
     queue.put([Observe(1), Observe(2)], 0)
     queue.take(0)
-    hear(queue, "You are now observing game 2.")  # on old servers the command would end it
+    hear(queue, "You are now observing game 2.")  # on old servers the command would end the observation
     assert len(queue) == 0
 
 
-def test_what_is_sent_first() -> None:
+def test_the_order_of_requests() -> None:
     queue = RequestQueue(gap_ms=1, burst=9)
     queue.put([KeepAlive(), AskGames(), Observe(1), Unobserve(2), AskMoves(3), AskRefresh(4), AskGame(5)], 0)
     assert queue.take(0).data == b"unobserve 2\nobserve 1\nmoves 3\nrefresh 4\ngames 5\ngames\ndate\n"
 
 
-def test_what_waited_a_minute_goes_first() -> None:
+def test_a_request_that_waited_a_minute_is_sent_first() -> None:
     queue = RequestQueue(gap_ms=1, burst=1)
     queue.put([AskGames()], 0)
     queue.put([AskMoves(3)], 30_000)
     assert queue.take(60_000).data == b"games\n"
 
 
-def test_what_is_under_way_is_not_asked_again() -> None:
+def test_a_pending_request_is_not_repeated() -> None:
     queue = RequestQueue(gap_ms=1, burst=9)
     queue.put([AskMoves(12)], 0)
     queue.take(0)
@@ -250,7 +250,7 @@ def test_what_is_under_way_is_not_asked_again() -> None:
     assert queue.take(2).data == b"moves 12\n"
 
 
-def test_without_an_answer_it_goes_on() -> None:
+def test_the_queue_continues_without_an_answer() -> None:
     queue = RequestQueue(gap_ms=1, burst=9, window=1, answer_ms=1000)
     queue.put([AskRefresh(12), AskMoves(3)], 0)
     assert queue.take(0).next_at_ms == 1000
@@ -267,7 +267,7 @@ def test_an_observe_and_an_unobserve_that_wait_cancel_each_other() -> None:
     assert queue.take(1) == (b"", None)
 
 
-def test_requests_about_games_that_are_over_are_dropped() -> None:
+def test_requests_about_ended_games_are_dropped() -> None:
     queue = RequestQueue()
     queue.put([Observe(12), AskMoves(12), AskRefresh(12), Unobserve(13)], 0)
     hear(queue, "{Game 12 (A vs. B) A resigns} 0-1")
@@ -336,7 +336,7 @@ requests = st.one_of(
     st.integers(1, 4),
     st.integers(1, 4),
 )
-def test_never_too_fast_never_twice_and_all_of_it_is_sent(
+def test_every_request_is_sent_once_and_never_too_fast(
     steps: list[tuple[int, list[Request], bool]], gap_ms: int, burst: int, window: int
 ) -> None:
     queue = RequestQueue(gap_ms=gap_ms, burst=burst, window=window, answer_ms=3000)
@@ -353,11 +353,11 @@ def test_never_too_fast_never_twice_and_all_of_it_is_sent(
         times += [now] * len(said)
     for index, at in enumerate(times):
         after = [time for time in times[index:] if time <= at + 5 * gap_ms]
-        assert len(after) <= burst + 5  # a burst, and one for each gap since
+        assert len(after) <= burst + 5  # a burst, and one for each pause since
     while len(queue):
         sending = queue.take(now)
         if sending.next_at_ms is None:
             break
-        assert sending.next_at_ms > now  # following the advice always gets on
+        assert sending.next_at_ms > now  # waiting until then always makes progress
         now = sending.next_at_ms
     assert len(queue) == 0

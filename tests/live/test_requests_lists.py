@@ -1,4 +1,4 @@
-"""What is asked for because the tracker lacks it."""
+"""Requests for boards and lists that the tracker lacks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVER = Path(__file__).parents[1] / "corpus/server"
 
 
 class Feed:
-    """A tracker and what is asked for after each piece of its input."""
+    """A tracker and its requests after each piece of input."""
 
     def __init__(self) -> None:
         self.tracker = Tracker(basis=TimeBasis.NONE)
@@ -42,7 +42,7 @@ class Feed:
         return self.backfill.look(self.tracker, events)
 
 
-def test_nothing_is_asked_for_a_game_seen_from_its_start() -> None:
+def test_nothing_is_requested_for_a_game_seen_from_its_start() -> None:
     table = Table()
     feed = Feed()
     assert (
@@ -50,7 +50,7 @@ def test_nothing_is_asked_for_a_game_seen_from_its_start() -> None:
     )
 
 
-def test_joining_in_the_middle_asks_once() -> None:
+def test_a_game_joined_in_the_middle_is_requested_once() -> None:
     table = Table()
     feed = Feed()
     moves = table.plays("e4", "e5", "Nf3")
@@ -60,7 +60,7 @@ def test_joining_in_the_middle_asks_once() -> None:
     assert feed(*table.plays("a6")) == []
 
 
-def test_a_list_that_came_by_itself_is_not_asked_for() -> None:
+def test_a_list_that_arrived_unrequested_is_not_requested() -> None:
     table = Table()
     feed = Feed()
     moves = table.plays("e4", "e5", "Nf3")
@@ -69,7 +69,7 @@ def test_a_list_that_came_by_itself_is_not_asked_for() -> None:
     assert feed.take(answer) == []
 
 
-def test_observing_again_after_moves_were_missed_asks_again() -> None:
+def test_a_game_observed_again_after_missed_moves_is_requested_again() -> None:
     table = Table()
     feed = Feed()
     assert feed(table.observing(), table.frame(), *table.plays("e4", "e5"), table.removed()) == []
@@ -78,7 +78,7 @@ def test_observing_again_after_moves_were_missed_asks_again() -> None:
     assert feed(*table.plays("a6")) == []
 
 
-def test_each_gap_is_asked_for_once() -> None:
+def test_each_gap_is_requested_once() -> None:
     table = Table()
     feed = Feed()
     assert feed(table.observing(), table.frame(), *table.plays("e4", "e5")) == []
@@ -90,7 +90,7 @@ def test_each_gap_is_asked_for_once() -> None:
     assert feed(*table.plays("Re1", "b5")) == [AskMoves(7)]
 
 
-def test_a_gap_that_only_one_move_can_fill_needs_nothing() -> None:
+def test_a_gap_that_only_one_move_can_fill_needs_no_request() -> None:
     table = Table()
     feed = Feed()
     assert feed(table.observing(), table.frame(), *table.plays("e4", "e5")) == []
@@ -98,13 +98,13 @@ def test_a_gap_that_only_one_move_can_fill_needs_nothing() -> None:
     assert feed(*table.plays("Nc6")) == []
 
 
-def test_an_examined_game_is_not_asked_for() -> None:
+def test_an_examined_game_is_not_requested() -> None:
     table = Table(relation=-2)
     feed = Feed()
     assert feed(*table.plays("e4", "e5")[1:]) == []
 
 
-def test_a_board_that_cannot_be_read_is_asked_for_again() -> None:
+def test_an_unreadable_board_is_requested_again() -> None:
     table = Table()
     feed = Feed()
     feed(table.observing(), table.frame())
@@ -113,7 +113,7 @@ def test_a_board_that_cannot_be_read_is_asked_for_again() -> None:
     assert feed(*table.plays("e5")) == []
 
 
-def test_lost_output_asks_for_every_board() -> None:
+def test_every_board_is_requested_after_lost_output() -> None:
     first, second = Table(7), Table(8, "Cid", "Dee")
     feed = Feed()
     feed(first.observing(), first.frame(), second.observing(), second.frame(), second.over("Cid resigns", "0-1"))
@@ -121,7 +121,7 @@ def test_lost_output_asks_for_every_board() -> None:
 
 
 class Unseen(dict[str, TrackedGame]):
-    """Games at which nobody may look."""
+    """Games that must not be read."""
 
     def values(self) -> NoReturn:
         raise AssertionError("the games were looked at")
@@ -130,8 +130,8 @@ class Unseen(dict[str, TrackedGame]):
         raise AssertionError("the games were looked at")
 
 
-def test_a_followed_game_costs_nothing() -> None:
-    """Between two boards that simply follow each other not even the games are looked at."""
+def test_consecutive_boards_cost_nothing() -> None:
+    """Between two consecutive boards the games are not even read."""
     table = Table()
     feed = Feed()
     feed(table.observing(), table.frame())
@@ -140,7 +140,7 @@ def test_a_followed_game_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["a07_eight_boards/observer_GuestObsI", "b07_eight_boards/observer_GuestXs"])
-def test_a_real_session_would_have_asked_for_each_game_that_was_joined(name: str) -> None:
+def test_a_recorded_session_requests_each_game_joined_in_progress(name: str) -> None:
     data = gzip.decompress((SERVER / f"{name}.raw.gz").read_bytes())
     reader, recogniser = LineReader(), Recogniser()
     tracker, backfill = Tracker(basis=TimeBasis.NONE), Backfill()

@@ -1,4 +1,4 @@
-"""What came before a connection was reset is read, whatever was being done meanwhile."""
+"""All bytes received before a connection reset are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.live import in_loop
 
 
 def _pair() -> tuple[socket.socket, socket.socket]:
-    """Two ends of a connection on loopback; ours does not block."""
+    """Return both ends of a connection on loopback; ours does not block."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ours = socket.create_connection(listener.getsockname())
         theirs, _ = listener.accept()
@@ -28,7 +28,7 @@ def _reset(theirs: socket.socket) -> None:
 
 @pytest.mark.parametrize("talks", [False, True], ids=["listening", "talking"])
 @in_loop
-async def test_all_that_came_before_a_reset_is_read_then_its_reason(talks: bool) -> None:
+async def test_all_bytes_before_a_reset_are_read_before_its_reason(talks: bool) -> None:
     ours, theirs = _pair()
     heard = bytearray()
     ended = asyncio.Event()
@@ -38,9 +38,9 @@ async def test_all_that_came_before_a_reset_is_read_then_its_reason(talks: bool)
     theirs.sendall(said)
     _reset(theirs)
     if talks:
-        transport.write(b"x")  # fails at once, while the system holds all that came
+        transport.write(b"x")  # fails at once, while the system still has the received bytes
     await asyncio.sleep(0.01)
-    assert not heard, "nothing is handed over before it is wanted"
+    assert not heard, "no byte is passed on before it is requested"
     incoming.resume()
     await ended.wait()
     assert heard == said
@@ -50,7 +50,7 @@ async def test_all_that_came_before_a_reset_is_read_then_its_reason(talks: bool)
 
 
 @in_loop
-async def test_an_end_is_no_failure() -> None:
+async def test_a_normal_end_is_no_failure() -> None:
     ours, theirs = _pair()
     heard = bytearray()
     ended = asyncio.Event()
@@ -68,7 +68,7 @@ async def test_an_end_is_no_failure() -> None:
 
 
 @in_loop
-async def test_nothing_is_handed_over_before_it_is_wanted() -> None:
+async def test_no_byte_is_passed_on_before_it_is_requested() -> None:
     ours, theirs = _pair()
     heard = bytearray()
     incoming = Incoming(ours, heard.extend)

@@ -1,4 +1,4 @@
-"""``record`` on a terminal: a pseudo-terminal that is read, left, or never read."""
+"""``record`` on a pseudo-terminal that is read, closed, or never read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 
 
 class Terminal:
-    """A terminal of 80 × 24 with the command on it; ``seen`` is all that was written to it."""
+    """A terminal of 80 × 24 with the command; ``seen`` is all output to it."""
 
     def __init__(self, process: asyncio.subprocess.Process, master: int, name: str) -> None:
         self.process = process
@@ -41,12 +41,12 @@ class Terminal:
         asyncio.get_running_loop().add_reader(master, self.read)
 
     def read(self) -> None:
-        """Take what is there."""
+        """Read the available output."""
         with contextlib.suppress(OSError):
             self.seen += os.read(self._master, 1 << 16)
 
     def hold_up(self) -> None:
-        """Nobody reads any more, and the terminal is full: whoever writes to it waits."""
+        """Stop reading and fill the terminal, so that writes to it block."""
         asyncio.get_running_loop().remove_reader(self._master)
         slave = os.open(self._name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
         with contextlib.suppress(BlockingIOError):
@@ -55,7 +55,7 @@ class Terminal:
         os.close(slave)
 
     def hang_up(self) -> None:
-        """The terminal is gone."""
+        """Close the terminal."""
         if self._master >= 0:
             asyncio.get_running_loop().remove_reader(self._master)
             os.close(self._master)
@@ -76,7 +76,7 @@ class Terminal:
         return status
 
     def view(self) -> int:
-        """The process that draws."""
+        """Return the process that draws."""
         (children,) = Path(f"/proc/{self.process.pid}/task/{self.process.pid}").glob("children")
         found = [
             int(child)
@@ -118,14 +118,14 @@ def server(*steps: Step) -> ScriptedServer:
 
 
 async def goes_on(connection: Connection, tmp_path: Path) -> None:
-    """What the server says now is still recorded."""
+    """Check that later output of the server is still recorded."""
     await connection.say(MOVE)
     while MOVE not in journalled(tmp_path / "journals").received:
         await asyncio.sleep(0.02)
 
 
 @in_loop
-async def test_the_games_are_on_the_screen_and_the_terminal_is_given_back(tmp_path: Path) -> None:
+async def test_the_games_are_on_the_screen_and_the_terminal_is_restored(tmp_path: Path) -> None:
     async with server(Say(MOVE)) as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1. e4")
         for text in (ENTER, b"Ann", b"Bob", b"5:00", b"1 game observed", b"recording, "):
@@ -136,14 +136,14 @@ async def test_the_games_are_on_the_screen_and_the_terminal_is_given_back(tmp_pa
     before, shown, after = terminal.seen.partition(LEAVE)
     assert shown
     assert SHOW_CURSOR in terminal.seen
-    assert b"Logged in as Guest" in after  # what was said meanwhile is still there
+    assert b"Logged in as Guest" in after  # messages of the meantime are still visible
     assert b"1 connection, " in after
     assert b"Journals: " in after
     assert before.count(ENTER) == 1
 
 
 @in_loop
-async def test_a_killed_view_costs_the_view_alone(tmp_path: Path) -> None:
+async def test_a_killed_view_does_not_end_recording(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1 game observed")
         os.kill(terminal.view(), signal.SIGKILL)
@@ -155,7 +155,7 @@ async def test_a_killed_view_costs_the_view_alone(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_killed_recorder_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+async def test_a_killed_recorder_restores_the_terminal(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1 game observed")
         assert LEAVE not in terminal.seen
@@ -165,7 +165,7 @@ async def test_a_killed_recorder_leaves_the_terminal_as_it_was(tmp_path: Path) -
 
 
 @in_loop
-async def test_an_error_is_said_on_the_terminal_itself(tmp_path: Path) -> None:
+async def test_an_error_is_printed_on_the_terminal_itself(tmp_path: Path) -> None:
     async with (
         ScriptedServer(Dialogue(FICS, refusal="\nThe server is full.\n")) as scripted,
         on_terminal(scripted, tmp_path) as terminal,
@@ -176,7 +176,7 @@ async def test_an_error_is_said_on_the_terminal_itself(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_terminal_that_is_held_up_holds_nothing_up(tmp_path: Path) -> None:
+async def test_a_blocked_terminal_delays_nothing(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1 game observed")
         terminal.hold_up()
@@ -191,20 +191,20 @@ async def test_a_terminal_that_is_held_up_holds_nothing_up(tmp_path: Path) -> No
             terminal.read()
             await asyncio.sleep(0.01)
         assert terminal.process.returncode == ExitCode.OK
-        while LEAVE not in terminal.seen:  # the view's process may end a moment later
+        while LEAVE not in terminal.seen:  # the process of the view may end a moment later
             terminal.read()
             await asyncio.sleep(0.01)
 
 
 @in_loop
-async def test_a_terminal_that_goes_away_does_not_end_recording(tmp_path: Path) -> None:
+async def test_a_closed_terminal_does_not_end_recording(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
         await terminal.until(b"1 game observed")
         terminal.hang_up()
         await asyncio.sleep(1.5)
         connection = await scripted.connection()
         await goes_on(connection, tmp_path)
-        terminal.process.send_signal(signal.SIGHUP)  # what a shell sends to what it has started
+        terminal.process.send_signal(signal.SIGHUP)  # a shell sends it to its processes
         assert await terminal.process.wait() == ExitCode.OK
         assert connection.lines[-1] == b"quit"
     assert '"event": "ended"' in (tmp_path / "log").read_text(encoding="ascii")
@@ -228,7 +228,7 @@ def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.VIEW
-    assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.VIEW  # they go into a pipe
+    assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.VIEW  # events go into a pipe
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.PLAIN
     assert ScreenMode.choose(quiet=False, plain=True) is ScreenMode.PLAIN
@@ -238,19 +238,19 @@ def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @in_loop
-async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_progress_is_printed_only_when_games_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.screen._EVERY_S", 0.01)
     monkeypatch.setattr("recorder.live.screen._PROGRESS_S", 0.05)
-    told: list[tuple[str, Fact]] = []
+    messages: list[tuple[str, Fact]] = []
 
     def tell(event: str, sentence: str, /, **facts: Fact) -> None:
         assert set(facts) == set(EVENTS[event].facts)
-        told.append((sentence, facts.get("watched")))
+        messages.append((sentence, facts.get("watched")))
 
     shown = snapshot(watched=3, waiting=1)
     showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter(), ()).run(lambda first, most: shown, tell))
     await asyncio.sleep(0.5)
-    assert told == [
+    assert messages == [
         (
             "3 games observed, 1 waiting; 24 matched and over, 22 whole, 2 missed; 12,345 boards, 12,345,678 bytes.",
             3,
@@ -258,24 +258,24 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
     ]
     shown = snapshot(watched=2)
     await asyncio.sleep(0.5)
-    assert [watched for _, watched in told] == [3, 2]
+    assert [watched for _, watched in messages] == [3, 2]
     shown = snapshot(state="left", watched=0)
     await asyncio.sleep(0.3)
-    assert len(told) == 2, "recording has ended, and only the archive is waited for"
+    assert len(messages) == 2, "recording has ended, and only the archive is waited for"
     showing.cancel()
     await asyncio.gather(showing, return_exceptions=True)
 
 
 @in_loop
-async def test_a_bug_in_the_showing_is_told_and_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_in_the_view_is_reported_and_ends_only_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.screen._EVERY_S", 0.01)
     monkeypatch.setattr("recorder.live.screen._PROGRESS_S", 0.01)
-    told: list[str] = []
+    messages: list[str] = []
 
     def look(first: int, most: int) -> Snapshot:
         raise KeyError
 
     await Screen(ScreenMode.PLAIN, MessagePrinter(), ()).run(
-        look, lambda event, sentence, /, **facts: told.append(event)
+        look, lambda event, sentence, /, **facts: messages.append(event)
     )
-    assert told == ["view_lost"]
+    assert messages == ["view_lost"]

@@ -39,6 +39,6 @@ def test_a_line_that_is_no_step_is_an_error(line: str) -> None:
         parse_script(line)
 
 
-def test_chunks_become_what_is_said_and_the_time_between() -> None:
+def test_chunks_become_steps_and_pauses() -> None:
     chunks = [(500, b"a"), (500, b"b"), (740, b"c"), (700, b"d"), (750, b"e")]
     assert script_of_chunks(chunks) == [Say(b"a"), Say(b"b"), Wait(240), Say(b"c"), Say(b"d"), Wait(10), Say(b"e")]

@@ -1,4 +1,4 @@
-"""No secret of the client in what may be journalled, and everything else as it was."""
+"""The guard masks the client's secrets and leaves everything else unchanged."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COMMANDS: list[tuple[bytes, bytes]] = [
     (b"", b""),
     (b"passed pawns", b"passed pawns"),
 ]
-# Nobody repeats these names, so nothing tells that they are names.
+# The server does not repeat these names, so they cannot be recognised as names.
 UNTOLD = {"translated prompts"}
 
 
@@ -50,7 +50,7 @@ def seven_bits(data: bytes) -> bytes:
 
 
 def expected(steps: list[Step], name: str, sealed: bool, end: bytes) -> tuple[list[bytes], list[bytes | None]]:
-    """What the client sends, line by line, and what may be kept of each; None: its length."""
+    """Return the client's lines, and the text to keep of each; None: only its length."""
     pairs = []
     for number, step in enumerate(steps):
         if step.takes is not None:
@@ -66,7 +66,7 @@ def expected(steps: list[Step], name: str, sealed: bool, end: bytes) -> tuple[li
 
 
 def with_no_half(lines: list[bytes], kept: list[bytes | None], sent: int) -> list[bytes | None]:
-    """What is kept if so many bytes were sent when the login came about: nobody knows what a line is that was begun."""
+    """Return the kept text if ``sent`` bytes were sent before the login: an unfinished line is unknown."""
     begin, out = 0, kept.copy()
     for number, line in enumerate(lines):
         half = line[: max(sent - begin, 0)]
@@ -83,11 +83,11 @@ def cut(data: st.DataObject, whole: bytes) -> list[bytes]:
 
 
 class Wire:
-    """Feeds a guard and keeps what it releases; checks at every moment that nothing overtakes."""
+    """Feeds a guard and keeps the released bytes; checks their order at every moment."""
 
     def __init__(self) -> None:
         self.guard = SecretGuard()
-        self.sent: list[tuple[int, int]] = []  # when, and up to where
+        self.sent: list[tuple[int, int]] = []  # time and end offset
         self.size = 0
         self.clock = 0
         self.out: list[Release] = []
@@ -117,7 +117,7 @@ class Wire:
 
 
 def flat(releases: list[tuple[bytes, int]]) -> list[bytes | None]:
-    """One entry a byte; None: withheld."""
+    """Return one entry for each byte; None: withheld."""
     return [
         byte
         for data, count in releases
@@ -137,14 +137,14 @@ def test_every_login(name: str, data: st.DataObject) -> None:
     wire, sent, taken = Wire(), 0, -1 + sealed
     hasty = data.draw(st.booleans(), "types ahead")
     for step in steps:
-        due = ends[taken] if taken >= 0 else 0  # the server has taken this much before it says this
+        due = ends[taken] if taken >= 0 else 0  # the server has read this much before it sends this
         upto = max(due, sent)
         if hasty:
             upto = data.draw(st.sampled_from([upto, len(stream)]) | st.integers(upto, len(stream)))
         for piece in cut(data, stream[sent:upto]):
             wire.client(piece)
         sent = upto
-        if step.takes is None:  # now somebody is logged in
+        if step.takes is None:  # the login is complete
             kept = with_no_half(lines, kept, sent)
         for piece in cut(data, step.says):
             wire.server(piece)
@@ -152,15 +152,15 @@ def test_every_login(name: str, data: st.DataObject) -> None:
     for piece in cut(data, stream[sent:]):
         wire.client(piece)
     found = wire.finish()
-    told = b"".join(part for part, _ in found)
-    assert PASSWORD not in told
-    assert b"".join((unseal(line) or (b"", 0))[0] for line in told.split(b"\n")).count(seven_bits(PASSWORD)) == 0
+    released = b"".join(part for part, _ in found)
+    assert PASSWORD not in released
+    assert b"".join((unseal(line) or (b"", 0))[0] for line in released.split(b"\n")).count(seven_bits(PASSWORD)) == 0
     want = flat([(b"", len(line)) if keep is None else (keep, 0) for line, keep in zip(lines, kept, strict=True)])
     assert flat(found) == want
 
 
 def releases(*parts: tuple[str, bytes]) -> list[tuple[bytes, int]]:
-    """What a script of ``<`` (server) and ``>`` (client) leads to, pieces joined."""
+    """Return the result of a script of ``<`` (server) and ``>`` (client), with joined pieces."""
     wire = Wire()
     for side, data in parts:
         (wire.server if side == "<" else wire.client)(data)
@@ -227,7 +227,7 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
             ],
             [(b"%b0110\nAnn\n******\nwho\n", 0)],
         ),
-        # a name that the server does not take for one; prompts that nobody knows
+        # a name that the server does not accept; unknown prompts
         ([("<", b"login: "), (">", b"secret\n"), ("<", b"\nfics% ")], [(b"******\n", 0)]),
         ([(">", b"Ann\nsecret\n"), ("<", b"User? Key? \nfics% ")], [(b"***\n******\n", 0)]),
         # prompts after the login
@@ -236,7 +236,7 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
         ([*IN, ("<", WILL + WONT), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
         ([*IN, ("<", b"\nBob(1500) kibitzes: password: "), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
         ([*IN, ("<", b"\nlogin: what you type first\nfics% "), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
-        # questions that nobody finished, or whose echo was never turned on again
+        # unfinished prompts, or prompts whose echo was never turned on again
         ([("<", WILL + b"login: "), (">", b"guest\nwho\n"), ("<", b"\nfics% ")], [(b"guest\nwho\n", 0)]),
         (
             [*IN, ("<", b"\n\xff\xfb\x01Neu? "), (">", b"first\n"), ("<", b"\nPassword: "), (">", b"second\nwho\n")],
@@ -265,11 +265,11 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
             ],
             [(b"guest\n*****\n******\nwho\n", 0)],
         ),
-        # what looks like somebody's prompt before anybody was asked; a password that is the name
+        # a possible user-defined prompt before any question; a password equal to the name
         ([(">", b"Ann\nsecret\n"), ("<", b"50% ")], [(b"", 11)]),
         ([*IN[:1], (">", b"Ann ann\n"), *IN[2:]], [(b"Ann ***\n", 0)]),
         ([*IN, ("<", b"\nlogin: "), (">", b"Ann\n"), ("<", b"\nfics% ")], [(b"Ann\n***\n", 0)]),
-        # somebody else on the same connection
+        # another player on the same connection
         (
             [
                 *IN,
@@ -291,7 +291,7 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
             ],
             [(b"Ann\nquit\nCarl\n******\nwho\ngames\n", 0)],
         ),
-        # telnet's answers stay where they were
+        # telnet's answers keep their places
         (
             [
                 ("<", b"login: "),
@@ -304,7 +304,7 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
             [(b"Ann\n\xff\xfd\x01******\n\xff\xfe\x01who\n", 0)],
         ),
         ([*IN, (">", b"pass\xff\xfd\x01 a b\n")], [(b"Ann\n", 0), (b"", 12)]),
-        # a terminal's corrections, a seal in the open, what nobody can read, a line without end
+        # corrections of a terminal, a time seal in clear text, unreadable bytes, an endless line
         ([*IN, (">", b"pax\x08ssword a b\nwhx\x08o\n")], [(b"Ann\n", 0), (b"", 15), (b"whx\x08o\n", 0)]),
         ([*IN, (">", b"password a b\x181f\nwho\x1820\n")], [(b"Ann\npassword * *\x181f\nwho\x1820\n", 0)]),
         ([*IN, (">", b"\x00\x01\n" + b"\xc1" * 12 + b"\x80\n")], [(b"Ann\n", 0), (b"", 17)]),
@@ -335,11 +335,11 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
          [(b"Ann\n" + seal(b"\x029", 5) + b"******\n", 0)]),
     ],
 )  # fmt: skip
-def test_what_is_kept(parts: list[tuple[str, bytes]], kept: list[tuple[bytes, int]]) -> None:
+def test_scripts_and_the_bytes_kept_of_them(parts: list[tuple[str, bytes]], kept: list[tuple[bytes, int]]) -> None:
     assert releases(*parts) == kept
 
 
-def test_a_login_without_end_and_lines_without_end_take_no_memory() -> None:
+def test_an_endless_login_and_endless_lines_take_bounded_memory() -> None:
     wire = Wire()
     wire.server(b"login: ")
     for _ in range(20):
@@ -352,13 +352,13 @@ def test_a_login_without_end_and_lines_without_end_take_no_memory() -> None:
     assert sum(release.withheld for release in wire.out) == 280_000
     wire.client(b" secret\nwho\n")
     wire.finish()
-    told = b"".join(release.data for release in wire.out)
-    assert told.count(b"who\n") == 2
-    assert not told.replace(b"who\n", b"").strip(b"*\n")
+    released = b"".join(release.data for release in wire.out)
+    assert released.count(b"who\n") == 2
+    assert not released.replace(b"who\n", b"").strip(b"*\n")
 
 
-def test_no_line_takes_long() -> None:
-    """A client of the proxy that types much must not hold up the others."""
+def test_every_line_is_checked_quickly() -> None:
+    """A client of the proxy that sends long lines must not delay the others."""
     guard = SecretGuard()
     guard.server_sent(b"login: ")
     guard.client_sent(b"Ann\n", 1)
@@ -383,5 +383,5 @@ def test_a_terminals_corrections(text: bytes) -> None:
 @given(st.lists(st.tuples(st.sampled_from("<>"), st.binary(max_size=30) | st.sampled_from(
     [b"login: ", b"password: ", b"fics% ", b"\n", WILL, WONT, b'"Ann" is a registered name. x\n', NAME, seal(NAME, 1)]
 ))))  # fmt: skip
-def test_any_bytes_are_all_accounted_for(parts: list[tuple[str, bytes]]) -> None:
+def test_every_byte_is_kept_masked_or_counted(parts: list[tuple[str, bytes]]) -> None:
     releases(*parts)

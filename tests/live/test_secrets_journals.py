@@ -1,4 +1,4 @@
-"""A clean copy of a journal: no secret in it, everything else as it was."""
+"""A cleaned journal contains no secret and is otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANSWER = b'\n\rPassword changed from "old" to "%b".\n\rfics%% ' % PASSWORD
 
 
 def said(steps: list[Step]) -> list[Record]:
-    """A login, a password command, chat, as they came and went."""
+    """Return the records of a login, a password command and chat."""
     out: list[Record] = []
     for step in steps:
         out.append(Record(len(out) * 10, RECEIVED, step.says))
@@ -28,7 +28,7 @@ def said(steps: list[Step]) -> list[Record]:
 
 
 def guarded(records: list[Record]) -> list[Record]:
-    """What a living connection leaves of them: sent bytes stand where the guard let them go."""
+    """Return the records of a live connection: sent bytes are where the guard released them."""
     guard = SecretGuard()
     out: list[Record] = []
     for record in records:
@@ -61,9 +61,9 @@ def sent_bytes(values: list[JournalHeader | Record]) -> bytes:
 
 @pytest.mark.parametrize("name", DIALOGUES)
 @pytest.mark.parametrize("late", [False, True], ids=["in order", "sent bytes late"])
-def test_no_password_is_left(name: str, late: bool) -> None:
+def test_no_password_remains(name: str, late: bool) -> None:
     records = said(DIALOGUES[name])
-    if late:  # as a recorder does that waits for the login and then hides nothing
+    if late:  # like a recorder that waits for the login and then masks nothing
         records.sort(key=lambda record: record.kind is SENT)
     cleaner, found = clean(closed(records))
     text = b"".join(value.data for value in found if isinstance(value, Record))
@@ -80,7 +80,7 @@ def test_no_password_is_left(name: str, late: bool) -> None:
 
 
 @pytest.mark.parametrize("name", DIALOGUES)
-def test_what_is_clean_stays_as_it_is(name: str) -> None:
+def test_a_clean_journal_stays_unchanged(name: str) -> None:
     records = [record for record in guarded(said(DIALOGUES[name])) if record.data != ANSWER]
     values = closed(records)
     once = clean(values)[1]
@@ -90,8 +90,8 @@ def test_what_is_clean_stays_as_it_is(name: str) -> None:
     assert b"$set style 12\npassword *** " in sent_bytes(once)
 
 
-def test_a_part_counts_what_stands_in_it() -> None:
-    """Two records of one line that nobody can read become two counts; a line and a half become three records."""
+def test_a_part_counts_its_own_records() -> None:
+    """Two records of one unreadable line become two counts; one and a half lines become three records."""
     values: list[JournalHeader | Record] = [
         HEADER,
         Record(1, RECEIVED, b"login: "),
@@ -115,7 +115,7 @@ def test_a_part_counts_what_stands_in_it() -> None:
     assert counts[1] == 1
 
 
-def test_a_journal_that_grows_meanwhile() -> None:
+def test_a_journal_that_grows_while_it_is_cleaned() -> None:
     values: list[JournalHeader | Record] = [HEADER, *said(DIALOGUES["FICS"])]
     read = 0
 
@@ -129,7 +129,7 @@ def test_a_journal_that_grows_meanwhile() -> None:
 
 
 def test_every_connection_has_its_own_login() -> None:
-    """In the second one, name and password are sent before the server says a word, as xboard does."""
+    """In the second one, name and password are sent before the server sends anything, as by xboard."""
     steps = DIALOGUES["FICS"]
     note = Record(9_000, NOTE, format_note("connected", {}))
     early = Record(9_001, SENT, b"Ann\n" + PASSWORD + b"\n")
@@ -140,7 +140,7 @@ def test_every_connection_has_its_own_login() -> None:
     assert note in found
 
 
-def test_bytes_that_came_are_scrubbed_across_records() -> None:
+def test_received_bytes_are_scrubbed_across_records() -> None:
     pieces = [b"\n\rpassword chan", b"ged from x to hunter", b"2 now\n\rfics% "]
     values: list[JournalHeader | Record] = [HEADER, *(Record(at, RECEIVED, piece) for at, piece in enumerate(pieces))]
     _, found = clean(values)
@@ -152,7 +152,7 @@ def test_bytes_that_came_are_scrubbed_across_records() -> None:
     assert format_header(HEADER) == format_header(found[0])  # type: ignore[arg-type]  # the first one is the header
 
 
-def test_a_password_that_was_typed_as_a_command_goes_from_the_answer_too() -> None:
+def test_a_password_typed_as_a_command_is_masked_in_the_answer_too() -> None:
     steps = DIALOGUES["FICS"]
     records = said(steps)
     for typed in (PASSWORD, b"alias x " + PASSWORD):

@@ -1,4 +1,4 @@
-"""Passwords that are typed again where no password is asked for."""
+"""Passwords that are repeated where no password is requested."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_finding_is_quick() -> None:
         known.learn(b"secret%d" % word)
     begin = time.process_time()
     assert known.find(b"moves " * 30_000 + b"secret7") == [(180_000, 180_007)]
-    assert time.process_time() - begin < 5  # 0.3 s where nothing else runs
+    assert time.process_time() - begin < 5  # 0.3 s on an idle machine
 
 
 def logged_in(*, one_line: bool = False) -> SecretGuard:
@@ -178,7 +178,7 @@ def test_the_password_is_filler_as_long_as_the_connection_lasts_and_only_a_diges
 
 
 def reachable(thing: object) -> list[bytes]:
-    """All bytes that something holds."""
+    """Return all bytes that an object contains."""
     seen, todo, found = set[int](), [thing], list[bytes]()
     while todo:
         thing = todo.pop()

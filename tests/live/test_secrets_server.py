@@ -13,7 +13,7 @@ from recorder.live.secrets.server import AnswerGuard
 
 
 def kept_of(guard: AnswerGuard, *pieces: bytes) -> bytes:
-    """What may be kept of bytes that come in these pieces, and of nothing after them."""
+    """Return the kept text of bytes that arrive in these pieces."""
     said = [said for piece in pieces for said in guard.receive(piece)] + guard.finish()
     return b"".join(data for _, data in said)
 
@@ -163,7 +163,7 @@ BOARD = b"<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RN
         b"      {Hunter22 resigns} 0-1\n\r",
     ],
 )
-def test_lines_that_tell_of_a_game_stay_as_they_are(line: bytes) -> None:
+def test_lines_about_a_game_stay_unchanged(line: bytes) -> None:
     for cut in range(len(line) + 1):
         guard = knowing()
         guard.expect(PASSWORD)
@@ -221,4 +221,4 @@ def test_looking_for_passwords_is_quick() -> None:
     text = b"\n\rfics% hello there, pppppppp (everybody)" * 25_000
     begin = time.process_time()
     assert kept_of(guard, text) == text
-    assert time.process_time() - begin < 5  # 0.1 s where nothing else runs
+    assert time.process_time() - begin < 5  # 0.1 s on an idle machine

@@ -1,4 +1,4 @@
-"""What the recorder reports to the service manager."""
+"""Reports of the recorder to the service manager."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_reports_go_to_the_socket_in_order(abstract: bool, tmp_path: Path)
 
 
 @in_loop
-async def test_who_stops_before_recording_was_never_ready(tmp_path: Path) -> None:
+async def test_a_stop_before_recording_does_not_report_readiness(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as socket_of_manager:
         socket_of_manager.bind(str(tmp_path / "notify"))
         socket_of_manager.setblocking(False)
@@ -74,7 +74,7 @@ async def test_who_stops_before_recording_was_never_ready(tmp_path: Path) -> Non
     ("address", "why"),
     [("/nowhere/at/all", "No such file"), ("vsock:2:1234", "neither an absolute path nor"), ("/x" * 100, "too long")],
 )
-def test_a_socket_that_takes_nothing_is_told_once(address: str, why: str) -> None:
+def test_a_socket_that_accepts_nothing_is_reported_once(address: str, why: str) -> None:
     problems: list[str] = []
     manager = ServiceManager({"NOTIFY_SOCKET": address}, problems.append)
     assert not manager._send("READY=1")
@@ -98,7 +98,7 @@ async def test_without_a_service_manager_nothing_is_done(environment: dict[str, 
 
 @pytest.mark.parametrize("words", [{"WATCHDOG_USEC": "soon"}, {"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"}])
 @in_loop
-async def test_no_watchdog_of_ours_is_not_fed(words: dict[str, str], tmp_path: Path) -> None:
+async def test_the_watchdog_of_another_process_gets_no_reports(words: dict[str, str], tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as socket_of_manager:
         socket_of_manager.bind(str(tmp_path / "notify"))
         socket_of_manager.setblocking(False)

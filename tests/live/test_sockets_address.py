@@ -20,13 +20,13 @@ def test_reads_and_writes(text: str, address: Address) -> None:
 
 
 @pytest.mark.parametrize("text", ["chess.example", "::1", "[::1]"])
-def test_the_port_may_be_left_out_if_there_is_a_usual_one(text: str) -> None:
+def test_the_port_may_be_omitted_if_there_is_a_default(text: str) -> None:
     assert parse_address(text, 5000) == Address(text.strip("[]"), 5000)
     with pytest.raises(ValueError, match="has no port"):
         parse_address(text)
 
 
-def test_a_number_alone_is_a_port_where_a_host_is_usual() -> None:
+def test_a_number_alone_is_a_port_if_there_is_a_default_host() -> None:
     assert parse_address("6124", None, "127.0.0.1") == Address("127.0.0.1", 6124)
     with pytest.raises(ValueError, match="'6124' is a port without a host; write HOST:6124"):
         parse_address("6124", 5000)

@@ -1,4 +1,4 @@
-"""Connecting, and words for what keeps us from it."""
+"""Connecting, and messages about failed connections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVER = Address("chess.example", 5000)
 
 
 @in_loop
-async def test_connects_to_the_number_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connects_to_the_address_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     real = socket.getaddrinfo
@@ -32,12 +32,12 @@ async def test_connects_to_the_number_that_answers(monkeypatch: pytest.MonkeyPat
 
 
 @in_loop
-async def test_a_number_that_says_nothing_does_not_hide_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_address_without_an_answer_does_not_hide_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.ExitStack() as sockets:
         silent = sockets.enter_context(socket.socket())
         silent.bind(("127.0.0.1", 0))
         silent.listen(0)
-        for _ in range(4):  # its queue is full: what comes now is not even refused
+        for _ in range(4):  # its queue is full: new connections are not even refused
             waiting = sockets.enter_context(socket.socket())
             waiting.setblocking(False)
             waiting.connect_ex(silent.getsockname())
@@ -59,24 +59,24 @@ async def test_a_number_that_says_nothing_does_not_hide_the_next(monkeypatch: py
 
 
 @in_loop
-async def test_nobody_listens() -> None:
+async def test_a_port_without_a_listener_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(ConnectionRefusedError) as caught:
         await connect(Address("127.0.0.1", port))
-    told = why_no_connection(SERVER, caught.value)
-    assert told == "chess.example:5000 refuses the connection; no server listens there"
+    message = why_no_connection(SERVER, caught.value)
+    assert message == "chess.example:5000 refuses the connection; no server listens there"
 
 
 @pytest.mark.parametrize("host", ["a" * 70 + ".example", "a..example"])
 @in_loop
-async def test_a_name_that_cannot_be_one(host: str) -> None:
+async def test_an_invalid_host_name_is_refused(host: str) -> None:
     with pytest.raises(socket.gaierror) as caught:
         await connect(Address(host, 5000))
     assert why_no_connection(Address(host, 5000), caught.value).startswith(f"The name {host} cannot be looked up (")
 
 
-def test_a_silent_name_server_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_name_server_does_not_delay_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = threading.Event()
 
     def silent(*_: object, **__: object) -> list[object]:
@@ -96,7 +96,7 @@ def test_a_silent_name_server_does_not_hold_up_the_end(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (TimeoutError(), "chess.example:5000 does not answer"),
         (socket.gaierror(-2, "Name or service not known"),
@@ -106,8 +106,8 @@ def test_a_silent_name_server_does_not_hold_up_the_end(monkeypatch: pytest.Monke
         (OSError("has no address"), "chess.example:5000 cannot be reached (has no address)"),
     ],
 )  # fmt: skip
-def test_reasons(error: OSError, told: str) -> None:
-    assert why_no_connection(SERVER, error) == told
+def test_reasons(error: OSError, message: str) -> None:
+    assert why_no_connection(SERVER, error) == message
 
 
 def test_a_reset_has_the_systems_words() -> None:
@@ -115,7 +115,7 @@ def test_a_reset_has_the_systems_words() -> None:
     assert failure_reason(OSError()) == "OSError"
 
 
-def test_a_dead_line_is_noticed_by_the_system() -> None:
+def test_the_system_detects_a_dead_connection() -> None:
     with socket.socket() as connection:
         prepare(connection, patience_ms=120_000)
         assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)

@@ -1,4 +1,4 @@
-"""What a recorder says of itself to other processes."""
+"""The state file of a recorder, read by other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def state(pid: int = 7, received: int = 0) -> RecorderState:
     )
 
 
-def test_each_recorder_that_runs_has_its_state(tmp_path: Path) -> None:
+def test_each_running_recorder_has_its_state(tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     assert read_states(folder) == []
     one, other = StateFile(folder), StateFile(folder)
@@ -33,26 +33,26 @@ def test_each_recorder_that_runs_has_its_state(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_what_a_crash_has_left_counts_nothing_and_is_removed_by_the_next_start(tmp_path: Path) -> None:
-    living = StateFile(tmp_path)
-    living.write(state())
+def test_the_state_of_a_crashed_recorder_is_ignored_and_removed_by_the_next_start(tmp_path: Path) -> None:
+    mine = StateFile(tmp_path)
+    mine.write(state())
     (name,) = tmp_path.iterdir()
     shutil.copy(name, tmp_path / ".record-00000000.state")
     (tmp_path / ".record-00000000.state.new").write_bytes(b"{")
     assert read_states(tmp_path) == [state()]
     StateFile(tmp_path)
     assert list(tmp_path.iterdir()) == [name]
-    living.remove()
+    mine.remove()
 
 
-def test_a_state_that_is_replaced_while_it_is_read_is_read_as_a_whole(tmp_path: Path) -> None:
-    living = StateFile(tmp_path)
-    living.write(state())
+def test_a_state_replaced_while_it_is_read_is_read_completely(tmp_path: Path) -> None:
+    mine = StateFile(tmp_path)
+    mine.write(state())
     stop = threading.Event()
 
     def replace() -> None:
         while not stop.is_set():
-            living.write(state(received=10**9))
+            mine.write(state(received=10**9))
 
     writing = threading.Thread(target=replace)
     writing.start()
@@ -63,11 +63,11 @@ def test_a_state_that_is_replaced_while_it_is_read_is_read_as_a_whole(tmp_path: 
     finally:
         stop.set()
         writing.join()
-        living.remove()
+        mine.remove()
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"pid": 1}', b"\xff"])
-def test_a_state_that_cannot_be_read_counts_nothing(data: bytes, tmp_path: Path) -> None:
+def test_an_unreadable_state_is_ignored(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / ".record-12345678.state"
     path.write_bytes(data)
     with path.open("rb") as file:
@@ -75,7 +75,7 @@ def test_a_state_that_cannot_be_read_counts_nothing(data: bytes, tmp_path: Path)
         assert read_states(tmp_path) == []
 
 
-def test_a_folder_that_goes_away_ends_nothing(tmp_path: Path) -> None:
+def test_a_removed_folder_does_not_end_recording(tmp_path: Path) -> None:
     folder = tmp_path / "journals"
     file = StateFile(folder)
     file.write(state())

@@ -1,4 +1,4 @@
-"""How a recording stands, taken from one that runs."""
+"""The snapshot of a running recording."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def look(run: Run, *, at_s: float = 0, utc_ms: int = 0, first: int = 0, most: in
 
 @asynccontextmanager
 async def recording(server: ScriptedServer, folder: Path) -> AsyncIterator[Run]:
-    """A run that is ended whatever a test finds."""
+    """A run that ends even if the test fails."""
     run = Run(server.port, folder)
     try:
         yield run
@@ -46,7 +46,7 @@ async def recording(server: ScriptedServer, folder: Path) -> AsyncIterator[Run]:
 
 
 @in_loop
-async def test_what_is_being_watched(tmp_path: Path) -> None:
+async def test_a_snapshot_contains_the_observed_games(tmp_path: Path) -> None:
     steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE)]
     async with (
         ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server,
@@ -71,7 +71,7 @@ async def test_what_is_being_watched(tmp_path: Path) -> None:
         assert seen.journal_bytes == (tmp_path / seen.journal).stat().st_size
         assert seen.archive == "follows the journal"
         assert look(run, most=0).boards == ()
-        assert look(run, first=1).first == 0  # there is nothing beyond the last: from the beginning
+        assert look(run, first=1).first == 0  # nothing is after the last game: start from the first
 
         await connection.say(REPLY)
         await run.until(lambda: look(run).boards[0].move == "1... e5")

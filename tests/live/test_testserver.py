@@ -1,4 +1,4 @@
-"""The server that other tests trust."""
+"""The scripted server of other tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACCOUNTS = {"Ann": "s3cretWord"}
 
 @pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
 @in_loop
-async def test_lets_a_registered_player_in(manners: Manners) -> None:
+async def test_a_registered_player_logs_in(manners: Manners) -> None:
     async with ScriptedServer(Dialogue(manners, ACCOUNTS)) as server:
         caller = await Caller.call(server.port)
         await caller.until(b"login: ")
@@ -35,7 +35,7 @@ async def test_lets_a_registered_player_in(manners: Manners) -> None:
 
 @pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
 @in_loop
-async def test_lets_a_guest_in(manners: Manners) -> None:
+async def test_a_guest_logs_in(manners: Manners) -> None:
     async with ScriptedServer(Dialogue(manners, ACCOUNTS)) as server:
         caller = await Caller.call(server.port)
         caller.send(b"guest\r\n\r\n")
@@ -74,7 +74,7 @@ async def test_a_refusal_closes() -> None:
 
 
 @in_loop
-async def test_answers_commands_also_sealed_ones() -> None:
+async def test_commands_are_answered_with_and_without_a_time_seal() -> None:
     answers = {b"date": b"It is late.\n\r"}
     async with ScriptedServer(Dialogue(FICS, answers=answers)) as server:
         caller = await Caller.call(server.port)
@@ -89,7 +89,7 @@ async def test_answers_commands_also_sealed_ones() -> None:
 
 
 @in_loop
-async def test_says_a_recorded_transcript_byte_for_byte() -> None:
+async def test_a_recorded_transcript_is_sent_byte_for_byte() -> None:
     name = ("a01_standard", "player_Morphy")
     script = [*script_of_chunks(stream_chunks(*name)), Fault.CLOSE]
     async with ScriptedServer(Dialogue(FICS, script=script)) as server:
@@ -99,7 +99,7 @@ async def test_says_a_recorded_transcript_byte_for_byte() -> None:
 
 
 @in_loop
-async def test_waits_and_hears_as_the_script_says() -> None:
+async def test_the_script_controls_waits_and_reads() -> None:
     script = [Wait(400), Say(b"one"), Hear(b"go"), Say(b"two"), Hear(b"go"), Say(b"three")]
     async with ScriptedServer(Dialogue(FICS, script=script, speed=4)) as server:
         caller = await Caller.call(server.port)

@@ -1,4 +1,4 @@
-"""A real client, xboard, through the proxy: what was played is what the archive has, and its password is nowhere."""
+"""xboard through the proxy: the archive has the played games, and no file has the password."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from tests.support.script import Hear, Say, Step, Wait, script_of_chunks
 from tests.support.testserver import FATICS, Dialogue, ScriptedServer
 
 SECRET = "s3cretWord"
-PATIENCE_S = 20  # of a program that was asked to end
+PATIENCE_S = 20  # for the end of a program
 PLAYER = ("a01_standard", "player_Morphy")
 
 
 @asynccontextmanager
 async def display() -> AsyncIterator[str]:
-    """A screen that nobody sees; gives its name."""
+    """Start an invisible display; return its name."""
     ours, theirs = os.pipe()
     server = await asyncio.create_subprocess_exec(
         *(program("Xvfb"), "-displayfd", str(theirs), "-nolisten", "tcp"),
@@ -47,7 +47,7 @@ async def display() -> AsyncIterator[str]:
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """End a program; one that does not heed that is killed."""
+    """End a program; kill it if it does not end."""
     if process.returncode is None:
         process.terminate()
     try:
@@ -59,7 +59,7 @@ async def ended(process: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def xboard(port: str, folder: Path, screen: str, *words: object) -> AsyncIterator[asyncio.subprocess.Process]:
-    """xboard, logged in by its own means."""
+    """Start xboard, which logs in itself."""
     logon = folder / "logon"
     logon.write_text(f"Morphy\n{SECRET}\n")
     process = await asyncio.create_subprocess_exec(
@@ -79,7 +79,7 @@ async def xboard(port: str, folder: Path, screen: str, *words: object) -> AsyncI
 
 
 def move_texts(games: list[dict[str, Any]]) -> list[str]:
-    """What was played, as PGN writes it."""
+    """Return the played moves as PGN movetext."""
     return [
         " ".join(f"{ply // 2 + 1}. {san}" if ply % 2 == 0 else san for ply, san in enumerate(game["moves_san"]))
         + f" {game['result']}"
@@ -88,18 +88,18 @@ def move_texts(games: list[dict[str, Any]]) -> list[str]:
 
 
 def recorded_texts(cli: Cli) -> list[str]:
-    """The movetexts of an archive's games, oldest first, without comments."""
+    """Return the movetexts of an archive's games, oldest first, without comments."""
     return pgn_texts(cli("export", "pgn", "--include", "empty", "--clock", "none").stdout)
 
 
 def pgn_texts(pgn: str) -> list[str]:
-    """The movetexts of PGN, without comments."""
+    """Return the movetexts of PGN, without comments."""
     plain = re.sub(r"\{[^}]*\}(?:\s+\d+\.\.\.)?", "", re.sub(r"^\[.*\]$", "", pgn, flags=re.M))
     return [" ".join(text.split()) for text in plain.split("\n\n") if text.strip()]
 
 
 def assert_no_secret(folder: Path) -> None:
-    """No file below a folder has the password, compressed ones included."""
+    """Check that no file below a folder contains the password, including compressed ones."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) > 2
     for path in files:
@@ -148,14 +148,14 @@ async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
 
 
 def as_xboard_says(move: str, castles: bool) -> bytes:
-    """A move as xboard sends it to a server."""
+    """Return a move as xboard sends it to a server."""
     if castles:
         return b"o-o" if move[2] == "g" else b"o-o-o"
     return (move[:4] + (f"={move[4]}" if move[4:] else "")).encode()
 
 
 def refereed(chunks: list[tuple[int, bytes]], moves: Iterator[bytes]) -> Iterator[Step]:
-    """What the server said, each board that shows a move of the client behind that move."""
+    """Return the server's output; each board that shows a move of the client follows that move."""
     for step in script_of_chunks(chunks):
         if isinstance(step, Say):
             frames = re.findall(rb"<12> .*", step.data)
@@ -167,7 +167,7 @@ def refereed(chunks: list[tuple[int, bytes]], moves: Iterator[bytes]) -> Iterato
 @pytest.mark.needs("xboard", "Xvfb")
 @in_loop
 async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> None:
-    """The engine behind xboard knows the moves that were played; the server waits for each before it shows it."""
+    """The engine of xboard plays the recorded moves; the server waits for each before it shows the next."""
     chunks = stream_chunks(*PLAYER)
     starts = [index for index, (_, data) in enumerate(chunks) if b"Creating: " in data]
     played = [game for game in truth(PLAYER[0])["games"] if "Morphy" in (game["white"], game["black"])][:3]

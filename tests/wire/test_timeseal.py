@@ -102,7 +102,7 @@ def test_pings_across_every_cut(version: int, data: bytes, count: int) -> None:
     assert sum(reader.receive(bytes((byte,)), 7).number for byte in data) == count
 
 
-def test_a_line_without_end_takes_no_memory() -> None:
+def test_an_endless_line_takes_bounded_memory() -> None:
     reader = PingReader(1)
     assert sum(reader.receive(b"x" * 10_000, 1).number for _ in range(100)) == 0
     assert len(reader._rest) < 100
