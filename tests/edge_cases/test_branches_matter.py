@@ -36,7 +36,7 @@ from tests.edge_cases import test_edge_24_to_46 as edges_24
 from tests.edge_cases import test_edge_47_to_69 as edges_47
 from tests.support.compiled import ROOT, is_compiled
 from tests.tracking import test_deltas as deltas
-from tests.tracking import test_game_lines as told
+from tests.tracking import test_game_lines as game_lines
 
 _NEVER = re.compile(r"(?!)")
 _NEVER_BYTES = re.compile(rb"(?!)")
@@ -110,21 +110,21 @@ BRANCHES = [
     ),
     Branch(
         "42 replies of stored games",
-        partial(told.test_boards_and_hands_of_stored_games_are_none_of_a_game_that_goes_on, 81),
+        partial(game_lines.test_boards_and_holdings_of_stored_games_do_not_change_a_game_in_progress, 81),
         recorder.tracking.tracker,
         "LIST_BLOCKS",
         frozenset(),
     ),
     Branch(
         "49 a stored game's list",
-        partial(told.test_a_stored_games_list_is_not_joined_to_the_game_that_goes_on, 123),
+        partial(game_lines.test_a_stored_games_list_is_not_joined_to_the_game_in_progress, 123),
         recorder.tracking.movelists,
         "STORED_BLOCKS",
         frozenset(),
     ),
     Branch(
         "41 facts of the number's next game",
-        told.test_a_g1_while_a_game_goes_on_is_told_of_it_if_it_goes_on,
+        game_lines.test_a_g1_during_a_game_belongs_to_it_if_the_game_continues,
         recorder.tracking.game_table.GameTable,
         "settle_facts",
         _nothing,

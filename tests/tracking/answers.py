@@ -12,7 +12,7 @@ def movelist(
 ) -> list[str]:
     """An answer to ``moves`` (with a game's number) or ``smoves`` (``number`` None).
 
-    The first two half-moves took no time, the others ``elapsed``: what ``Table`` plays by default.
+    The first two plies took no time, the others ``elapsed``: what ``Table`` plays by default.
     """
     white, black = names.split()
     halves = [f"{san:<7} ({'0:00' if index < 2 else elapsed})" for index, san in enumerate(moves)]

@@ -1,4 +1,4 @@
-"""What a finished game says of itself: whether it is complete, how it ended, its times and its key."""
+"""Facts of a finished game: completeness, end, times and key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_complete_from_the_first_ply_to_the_end_line() -> None:
 
 
 def test_a_conflict_makes_a_game_incomplete() -> None:
-    """The takeback's board and the next move's were lost: both lines reach the same ply."""
+    """The boards of the takeback and of the next move were lost: both lines reach the same ply."""
     table, lines = begun("e4", "e5", "Nf3", "Nc6")
     table.undo(2)
     table.play("Bc4")
@@ -49,7 +49,7 @@ def test_a_conflict_that_was_taken_back_does_not_count() -> None:
     assert (sans(game)[-1], game.result) == ("Bb5", "1-0")
 
 
-def test_a_game_told_by_deltas_is_complete_unless_some_are_missing() -> None:
+def test_a_game_of_deltas_is_complete_unless_some_are_missing() -> None:
     for missing in (0, 1):
         table, lines = begun("e4", "e5")
         lines += table.deltas("Nf3", "Nc6", "Bb5")[missing:]
@@ -98,7 +98,7 @@ def test_ten_seconds_a_side_print_as_no_minutes() -> None:
         assert (game.base_s, game.base_inferred) == base
 
 
-def test_keys_do_not_depend_on_what_stands_around_the_game() -> None:
+def test_keys_do_not_depend_on_lines_around_the_game() -> None:
     _, lines = begun("e4", "e5")
     alone = only(read(log(*lines)))
     again = read(log(*lines, *Table(8, "Carl", "Dora").plays("d4"))).games
@@ -107,7 +107,7 @@ def test_keys_do_not_depend_on_what_stands_around_the_game() -> None:
 
 
 MOVES = ("e4", "e5", "Nf3", "Nc6")
-HEADER = datetime(2002, 11, 4, 8, 38, tzinfo=UTC)  # what ``movelist`` prints
+HEADER = datetime(2002, 11, 4, 8, 38, tzinfo=UTC)  # the date that ``movelist`` prints
 OVER = "{White resigns} 0-1"
 
 
@@ -127,13 +127,13 @@ def stamped(data: bytes, at: datetime) -> bytes:
 
 
 def joined() -> bytes:
-    """Observed from the board after two moves on; then its list."""
+    """Return a game observed from the board after two moves on, with its list."""
     table = Table()
     shown = table.plays(*MOVES[:2])[-1]
     return log(table.observing(), shown, *movelist(*MOVES[:2], trailer=RUNNING), *table.plays(*MOVES[2:]))
 
 
-def test_a_header_tells_the_minute_and_no_second() -> None:
+def test_a_header_contains_the_minute_and_no_second() -> None:
     game, _ = read_game(log(*movelist(*MOVES, trailer=OVER, number=None)))
     assert (game.started_at_ms, game.time_basis) == (1000 * int(HEADER.timestamp()), TimeBasis.UTC)
     assert game.start_precision is StartPrecision.MINUTE
@@ -156,7 +156,7 @@ def test_a_header_tells_the_minute_and_no_second() -> None:
         (timedelta(days=-3), False, True),
     ],
 )
-def test_arrival_wins_where_the_servers_date_cannot_be(later: timedelta, from_header: bool, disagrees: bool) -> None:
+def test_arrival_times_replace_an_impossible_server_date(later: timedelta, from_header: bool, disagrees: bool) -> None:
     at = HEADER + later
     game, anomalies = read_game(stamped(joined(), at), SourceKind.STAMPED)
     began = datetime.fromtimestamp((game.started_at_ms or 0) / 1000, UTC)

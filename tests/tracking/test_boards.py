@@ -1,4 +1,4 @@
-"""What a board under a followed number means."""
+"""The meaning of a board with the number of a followed game."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def by_offset(found: Found) -> list[Game]:
     return sorted(found.games, key=lambda game: game.first_offset)
 
 
-def test_a_rematch_that_nobody_announced() -> None:
-    """Full clocks on both sides are a new game's: taking back gives no time back."""
+def test_an_unannounced_rematch_is_another_game() -> None:
+    """Full clocks on both sides mean a new game: a takeback returns no time."""
     table, again = Table(), Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5", "Nf3")]
     lines += [again.frame(), *again.plays("d4", "d5"), again.over("Bob resigns", "1-0")]
@@ -30,7 +30,7 @@ def test_a_rematch_that_nobody_announced() -> None:
 
 
 def test_all_moves_taken_back_are_no_rematch() -> None:
-    """The clocks go on."""
+    """The clocks continue."""
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5", "Nf3"), table.undo(3)]
     game = only(read(log(*lines, *table.plays("d4"), table.over("Bob resigns", "1-0"))))
@@ -38,7 +38,7 @@ def test_all_moves_taken_back_are_no_rematch() -> None:
     assert details(game, "takeback") == ["3-0"]
 
 
-def test_aborted_before_the_first_move_and_begun_again() -> None:
+def test_a_game_aborted_before_the_first_move_and_restarted_is_two_games() -> None:
     table, again = Table(relation=1), Table(relation=1)
     lines = [table.created(), table.frame(), table.over("Game aborted on move 1", "*")]
     lines += [again.frame(), *again.plays("e4", "e5"), again.over("Bob resigns", "1-0")]
@@ -49,7 +49,7 @@ def test_aborted_before_the_first_move_and_begun_again() -> None:
     assert found.frames(START, PLY) == [2, 2]
 
 
-def test_one_board_of_strangers_is_a_snapshot() -> None:
+def test_one_board_of_other_players_is_a_snapshot() -> None:
     table, other = Table(), Table(7, "Carl", "Dora")
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), other.frame()]
     found = read(log(*lines, *table.plays("Nf3", "Nc6"), table.over("Bob resigns", "1-0")))
@@ -59,7 +59,7 @@ def test_one_board_of_strangers_is_a_snapshot() -> None:
     assert found.frames(START, PLY, SNAPSHOT) == [1, 4, 1]
 
 
-def test_two_boards_of_strangers_that_join_are_a_game() -> None:
+def test_two_consecutive_boards_of_other_players_are_a_game() -> None:
     """The end of the one game and the announcement of the other were both lost."""
     table, other = Table(), Table(7, "Carl", "Dora")
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), other.frame()]
@@ -70,7 +70,7 @@ def test_two_boards_of_strangers_that_join_are_a_game() -> None:
     assert found.frames(START, PLY, SNAPSHOT) == [2, 4, 0]
 
 
-def test_two_boards_of_strangers_that_do_not_join() -> None:
+def test_two_unconnected_boards_of_other_players_are_snapshots() -> None:
     table, other = Table(), Table(7, "Carl", "Dora")
     shown = other.frame(), other.plays("d4", "d5")[-1]
     found = read(log(table.frame(), *table.plays("e4", "e5"), *shown, *table.plays("Nf3")))
@@ -95,7 +95,7 @@ def test_one_name_changes_with_a_new_ply(changed: str) -> None:
 @pytest.mark.parametrize("changed", ["white", "black"])
 @pytest.mark.parametrize("again", [False, True])
 def test_one_board_with_another_name_renames_no_game(changed: str, again: bool) -> None:
-    """A board of the next ply, or the last one again; after it the names are the game's own."""
+    """The board is of the next ply, or the last one again; later boards have the game's names."""
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
     own = table.white, table.black
@@ -110,7 +110,7 @@ def test_one_board_with_another_name_renames_no_game(changed: str, again: bool) 
     assert found.anomalies() == ["conflict"]
 
 
-def test_a_result_line_tells_which_of_two_names_a_player_has() -> None:
+def test_a_result_line_decides_between_two_names_of_a_player() -> None:
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
     table.white = "Robert"
@@ -124,7 +124,7 @@ def test_a_result_line_tells_which_of_two_names_a_player_has() -> None:
 
 
 def test_both_names_change_with_a_new_ply() -> None:
-    """Clocks that go on as they stood tell that it is the same game; full ones tell nothing."""
+    """Clocks that continue prove the same game; full clocks prove nothing."""
     for before, games in ((("e4", "e5", "Nf3", "Nc6"), 1), (("e4", "e5"), 2)):
         table = Table()
         lines = [table.observing(), table.frame(), *table.plays(*before)]
@@ -133,7 +133,7 @@ def test_both_names_change_with_a_new_ply() -> None:
 
 
 def test_names_of_an_announced_game_are_another_game() -> None:
-    """Its first board is the board that the game before stood on, or the next one of it."""
+    """Its first board equals the last board of the game before, or the next one of that game."""
     for moves in ([], ["e4"]):
         table, other = Table(), Table(7, "Carl", "Bob")
         lines = [table.observing(), table.header(), table.frame(), *table.plays(*moves)]
@@ -144,8 +144,8 @@ def test_names_of_an_announced_game_are_another_game() -> None:
         assert (names(second), events(second, "names")) == (("Carl", "Bob"), [])
 
 
-def test_a_new_game_was_told_and_other_names_came() -> None:
-    """A line announced that the game is over: a board that would fit is no board of it."""
+def test_other_names_after_an_announcement_are_another_game() -> None:
+    """A line announced the end of the game: a board that fits does not belong to it."""
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), table.created()]
     table.white = "Robert"
@@ -162,8 +162,8 @@ def test_another_time_control_is_no_change_of_names() -> None:
     assert found.frames(SNAPSHOT) == [1]
 
 
-def test_the_number_is_text_of_any_length() -> None:
-    """Games longer than the table of move numbers are followed too."""
+def test_move_numbers_may_have_any_length() -> None:
+    """Games longer than the table of move numbers are followed as well."""
     table = Table(fen="7k/8/8/8/8/8/8/K6R w - - 0 1100")
     found = read(log(table.frame(verbose="K/h7-h8", pretty="Kh8"), *table.plays("Rg1", "Kh7", "Rh1+")))
     assert [ply.ply for ply in only(found).plies] == [2199, 2200, 2201]

@@ -1,4 +1,4 @@
-"""Gaps of one or two plies: filled by the one legal sequence, never by one of two."""
+"""Gaps of one or two plies are filled only if there is one legal sequence."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def test_one_and_two_missing_plies() -> None:
     assert sans(bridge(start, two, "N/g1-f3", "Nf3", 2)) == [["e4", "e5", "Nf3"]]
 
 
-def test_no_way_gives_nothing() -> None:
+def test_a_gap_without_a_legal_sequence_stays() -> None:
     before = at("4k3/8/8/8/8/8/8/R3K2R w - - 0 1")
     after = board_from_fen("8/4k3/8/8/8/8/8/4K2R")
     assert bridge(before, after, "K/e8-e7", "Ke7", 1) == []  # a rook cannot vanish by White's own move
 
 
-def test_a_king_that_moves_on_at_once() -> None:
+def test_a_king_that_moves_twice() -> None:
     before = at("7k/8/8/8/8/8/P7/3K4 b - - 0 1")
     after = board_from_fen("8/7k/8/8/8/8/P7/4K3")
     assert sans(bridge(before, after, "K/g7-h7", "Kh7", 2)) == [["Kg7", "Ke1", "Kh7"]]
 
 
-def test_two_ways_are_both_told() -> None:
-    # What the pawn became before it was taken cannot be known; four ways exist, two are told.
+def test_two_possible_sequences_are_both_returned() -> None:
+    # The pawn's promotion before its capture is unknown; four sequences exist, two are returned.
     before = at("1r6/P6k/8/8/8/8/8/K7 w - - 0 1")
     after = board_from_fen("r7/7k/8/8/8/8/8/K7")
     assert len(bridge(before, after, "R/b8-a8", "Rxa8+", 1)) == 2
@@ -53,15 +53,15 @@ def test_castling_unseen() -> None:
     assert sans(bridge(before, after, "K/e8-d8", "Kd8", 1)) == [["O-O", "Kd8"]]
 
 
-def test_a_drop_and_the_hand_that_forbids_it() -> None:
+def test_a_drop_needs_the_piece_in_hand() -> None:
     empty = at("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Rules.CRAZYHOUSE)
     after = board_from_fen("8/4k3/8/8/4N3/8/8/4K3")
     assert sans(bridge(with_hands(empty, "N", ""), after, "K/e8-e7", "Ke7", 1)) == [["N@e4", "Ke7"]]
     assert bridge(with_hands(empty, "B", ""), after, "K/e8-e7", "Ke7", 1) == []
-    assert bridge(empty, after, "K/e8-e7", "Ke7", 1) == []  # unknown hands prove nothing
+    assert bridge(empty, after, "K/e8-e7", "Ke7", 1) == []  # unknown holdings prove nothing
 
 
-def test_nothing_is_inferred_elsewhere() -> None:
+def test_no_other_gap_is_filled() -> None:
     after = board_from_fen("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR")
     assert bridge(at(chess.STARTING_FEN, Rules.BOARDS), after, "P/e7-e5", "e5", 1) == []
     assert bridge(at(chess.STARTING_FEN), after, "P/e7-e5", "e5", 3) == []
@@ -70,7 +70,7 @@ def test_nothing_is_inferred_elsewhere() -> None:
 
 
 def _all_ways(board: chess.Board, after: str, last: chess.Move, missing: int) -> set[tuple[str, ...]]:
-    """Every sequence, by trying all legal moves with python-chess."""
+    """Return every sequence, by trying all legal moves with python-chess."""
     ways = set()
     for first in board.legal_moves:
         san = rules_oracle.printed(board, first)
@@ -89,7 +89,7 @@ def _all_ways(board: chess.Board, after: str, last: chess.Move, missing: int) ->
 
 @pytest.mark.parametrize("rules", [Rules.CHESS, Rules.CRAZYHOUSE])
 @pytest.mark.parametrize("missing", [1, 2])
-def test_the_search_finds_what_trying_everything_finds(rules: Rules, missing: int) -> None:
+def test_the_search_finds_the_same_sequences_as_python_chess(rules: Rules, missing: int) -> None:
     asked = 0
     for number in range(2 if missing == 2 else 12):
         seed = random.Random(3000 + number)

@@ -1,4 +1,4 @@
-"""One broken line is an anomaly at its place, and everything around it is read."""
+"""A malformed line is an anomaly at its place, and all other lines are read."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def test_one_broken_frame_is_an_anomaly_and_its_ply_is_inferred(broken: str) -> 
     assert sum(pipeline.report.frames.values()) == 12
 
 
-def test_a_broken_field_of_the_board_before_does_not_matter_to_the_one_that_repeats_it() -> None:
-    """The clock began to tick: the same board again, compared with one whose own flag was broken."""
+def test_a_malformed_field_does_not_affect_the_board_that_repeats_it() -> None:
+    """The clock starts: the same board again, compared with one whose flag is malformed."""
     lines = game_lines(frame(3, ticking="x"), frame(3), frame(3, ticking="0"))
     games, pipeline, text = read(lines)
     assert [ply.san for ply in games[0].plies] == MOVES
     assert [found.offset for found in pipeline.report.anomalies] == [text.index(frame(3, ticking="x"))]
 
 
-def test_two_strange_boards_in_a_row_are_a_game_with_other_pieces() -> None:
+def test_two_boards_with_other_pieces_in_a_row_change_the_game() -> None:
     lines = game_lines(frame(3).replace("RNBQKB-R B", "RNBQJB-R B"), at=3)
     lines[4] = lines[4].replace("RNBQKB-R W", "RNBQJB-R W")
     games, pipeline, _ = read(lines)
@@ -85,7 +85,7 @@ def test_two_strange_boards_in_a_row_are_a_game_with_other_pieces() -> None:
 
 
 def test_a_takeback_after_the_pieces_changed_is_read() -> None:
-    """The position that is returned to has the rules of the game as it is known now."""
+    """The position after the takeback has the rules that are known now."""
     strange = [line.replace("RNBQK", "RNBQJ") for line in (frame(3), frame(4), frame(5))]
     games, pipeline, _ = read([frame(0), frame(1), frame(2), *strange, frame(1).replace("RNBQKBNR B", "RNBQJBNR B")])
     assert len(games) == 1

@@ -1,4 +1,4 @@
-"""Crazyhouse pockets reckoned from captures, drops and promotions alone, against every ``<b1>`` of the transcripts."""
+"""Holdings computed from captures, drops and promotions equal every ``<b1>`` of the crazyhouse transcripts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _RIGHTS = slice(10, 14)
 
 
 def check(text: str) -> tuple[int, int, int, int]:
-    """Count lines compared, lines of games joined in their midst (not compared here), promotions, and promoted pieces
-    that came into a hand as pawns.
+    """Count compared lines and promotions.
+
+    Counted separately: lines of games joined in progress, and captured promoted pieces, which are held as pawns.
     """
     compared = left = promotions = fallen = 0
     games: dict[str, tuple[int, Position]] = {}
@@ -47,7 +48,7 @@ def check(text: str) -> tuple[int, int, int, int]:
                     fallen += "x" in pretty
                 games[number] = ply, step[2]
             elif known is not None and known[0] != ply:
-                del games[number]  # taken back or joined in its midst
+                del games[number]  # taken back or joined in progress
             continue
         hands = _HANDS.match(match[2])
         assert hands is not None, line
@@ -65,13 +66,13 @@ def check(text: str) -> tuple[int, int, int, int]:
 @pytest.mark.parametrize(
     ("scenario", "expected"), [("a03_crazyhouse", (1518, 466, 45, 42)), ("b09_crazyhouse", (939, 283, 39, 33))]
 )
-def test_every_printed_hand_is_what_the_moves_give(scenario: str, expected: tuple[int, ...]) -> None:
+def test_all_printed_holdings_follow_from_the_moves(scenario: str, expected: tuple[int, ...]) -> None:
     sums = [check(stream_bytes(scenario, stream.connection).decode("latin-1")) for stream in streams(scenario)]
     assert tuple(map(sum, zip(*sums, strict=True))) == expected
 
 
 @pytest.mark.parametrize("scenario", ["a03_crazyhouse", "b09_crazyhouse"])
-def test_no_hand_contradicts_the_games_that_were_joined_in_their_midst(scenario: str) -> None:
+def test_no_holdings_contradict_games_joined_in_progress(scenario: str) -> None:
     joined = 0
     for stream in streams(scenario):
         games, report = run([stream_bytes(scenario, stream.connection)], stream.kind)

@@ -1,4 +1,4 @@
-"""Games told by ICC's datagrams. Made from the reference's field tables: no transcript shows any."""
+"""Games from ICC's datagrams, written by the reference's field tables because no transcript contains any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WATCH = started(18, more="0 0 0 {} 0") + dg(43, "7 O")
 
 
 def one(data: str, **options: str) -> Game:
-    """The one game of a stream, cut in three ways."""
+    """Return the one game of a stream, read in three kinds of chunks."""
     games, report = read(data, **options)
     for cut in (1, 7):
         assert read(data, cut=cut, **options) == (games, report)
@@ -37,7 +37,7 @@ def sans(game: Game) -> list[str]:
 
 
 def smith(board: chess.Board, move: chess.Move) -> str:
-    """A move as ICC writes squares (by python-chess, not by our writer)."""
+    """Return a move as ICC writes squares, by python-chess, not by our writer."""
     text = chess.square_name(move.from_square) + chess.square_name(move.to_square)
     if board.is_castling(move):
         return text + ("c" if board.is_kingside_castling(move) else "C")
@@ -47,7 +47,7 @@ def smith(board: chess.Board, move: chess.Move) -> str:
 
 
 def squares(board: chess.Board) -> str:
-    """64 characters from a8 on."""
+    """Return 64 characters from a8 on."""
     pieces = [board.piece_at(square ^ 56) for square in chess.SQUARES]
     return "".join("-" if piece is None else piece.symbol() for piece in pieces)
 
@@ -73,8 +73,8 @@ def test_a_game_of_our_own() -> None:
 
 @pytest.mark.parametrize("form", ["{0} {1} 3 170", "{0} 3 170", "{1} 3 170 1", "{0}", "{1}", "{0} {1} 1"])
 def test_every_form_of_a_move(form: str) -> None:
-    told = [form.format(*move.split()) for move in SICILIAN]
-    game = one(OPEN + told_game(*told))
+    reported = [form.format(*move.split()) for move in SICILIAN]
+    game = one(OPEN + told_game(*reported))
     assert sans(game) == ["e4", "c5", "Nf3", "d6", "d4", "cxd4", "Nxd4"]
     assert game.end == "log-ends"
     known = "170" in form
@@ -82,16 +82,16 @@ def test_every_form_of_a_move(form: str) -> None:
     assert game.plies[-1].white_clock_ms == (170_000 if known else None)
 
 
-def test_settings_tell_what_a_number_is() -> None:
-    told = dg(124, "35 0") + dg(124, "36 1") + dg(124, "113 0") + OPEN + told_game("e4 5", "e5 4")
-    plies = one(told).plies
+def test_settings_decide_the_meaning_of_a_number() -> None:
+    reported = dg(124, "35 0") + dg(124, "36 1") + dg(124, "113 0") + OPEN + told_game("e4 5", "e5 4")
+    plies = one(reported).plies
     assert [(ply.white_clock_ms, ply.black_clock_ms, ply.elapsed_ms) for ply in plies] == [
         (5000, None, None),
         (5000, 4000, None),
     ]
 
 
-def test_milliseconds_say_more_than_seconds() -> None:
+def test_milliseconds_replace_seconds() -> None:
     data = OPEN + dg(56, "7 W 180000 0") + dg(56, "7 B 180000 0")
     data += told_game("e4 e2e4 1 181 1") + dg(56, "7 W 180700 0") + dg(56, "7 B 180000 1")
     data += dg(56, "7 B 179500 0") + told_game("e5 e7e5 2 180 1") + dg(144, "Bob 100")
@@ -104,7 +104,7 @@ def test_milliseconds_say_more_than_seconds() -> None:
     ]
 
 
-def test_a_clock_that_is_another_one_is_not_taken() -> None:
+def test_a_clock_of_another_move_is_not_used() -> None:
     plies = one(OPEN + told_game("e4 e2e4 1 181 1") + dg(56, "7 W 179000 0")).plies
     assert (plies[0].white_clock_ms, plies[0].precision) == (181_000, Precision.SECONDS)
 
@@ -118,20 +118,20 @@ def test_a_clock_that_is_another_one_is_not_taken() -> None:
         dg(25, "7 * {e4}{c5}{Nf3}"),
     ],
 )
-def test_a_game_that_we_come_to_late_is_whole(joined: str) -> None:
+def test_a_game_joined_late_is_complete(joined: str) -> None:
     game = one(WATCH + joined + told_game("d6 d7d6 1 170 1") + dg(16, "7 0 Res 0-1 {White resigns} ?"))
     assert sans(game) == ["e4", "c5", "Nf3", "d6"]
     assert (game.start_ply, game.result, game.reason_key, game.complete) == (0, "0-1", "resign", True)
     assert [seen.relation for seen in game.observations] == [0]
 
 
-def test_without_a_list_nothing_is_made_up() -> None:
+def test_no_move_is_invented_without_a_list() -> None:
     games, report = read(WATCH + told_game(*SICILIAN))
     assert games == []
     assert [found.kind.value for found in report.anomalies] == ["gap"]
 
 
-def test_a_fen_tells_where_the_moves_go_on() -> None:
+def test_a_fen_gives_the_position_before_the_next_moves() -> None:
     board = chess.Board()
     for san in ("e4", "c5"):
         board.push_san(san)
@@ -160,7 +160,7 @@ def test_lost_data_and_the_refresh_after_it() -> None:
     assert sans(one(refreshed)) == ["e4", "c5", "Nf3", "d6", "d4", "cxd4"]
 
 
-def test_takebacks_leave_their_plies_beside_the_line() -> None:
+def test_plies_taken_back_are_kept_beside_the_main_line() -> None:
     game = one(OPEN + told_game(*SICILIAN[:4]) + dg(22, "7 2") + told_game("Nc3 b1c3", "d6 d7d6"))
     assert sans(game) == ["e4", "c5", "Nc3", "d6"]
     assert details(game, "takeback") == ["4-2"]
@@ -173,7 +173,7 @@ def test_a_refresh_can_show_a_takeback() -> None:
     assert details(game, "takeback") == ["4-2"]
 
 
-def test_a_move_that_cannot_be_is_not_believed() -> None:
+def test_an_impossible_move_is_not_proved() -> None:
     games, report = read(OPEN + told_game("e4 e2e4", "e5 e7e4", "Nf3 g1f3"))
     assert [sans(game) for game in games] == [["e4"]]
     assert [found.kind.value for found in report.anomalies] == ["conflict"]
@@ -226,7 +226,7 @@ def test_results(fields: str, expected: tuple[str, ...]) -> None:
     assert (game.result, game.reason_key, game.termination, game.end) == expected
 
 
-def test_somebody_else_s_result_and_an_isolated_board_touch_nothing() -> None:
+def test_another_games_result_and_an_isolated_board_change_nothing() -> None:
     data = OPEN + told_game("e4") + dg(13, "8 0 Res 1-0 {Black resigns} ?") + started(12, game=8)
     data += started(40, game=-1) + dg(25, "-1 * {d4 d2d4}") + dg(16, "-1 0 Res 1-0 {Black resigns} ?")
     data += started(40, game=9) + dg(25, "9 * {d4 d2d4}")
@@ -234,7 +234,7 @@ def test_somebody_else_s_result_and_an_isolated_board_touch_nothing() -> None:
     assert (sans(game), game.result) == (["e4", "e5"], "*")
 
 
-def test_we_stop_watching_and_come_back() -> None:
+def test_a_game_left_and_observed_again_is_one() -> None:
     first = WATCH + dg(101, "7 {} 1") + told_game("e4 e2e4") + dg(19, "7")
     again = WATCH + dg(101, "7 {} 3") + told_game(*SICILIAN[:3]) + told_game("d6") + dg(43, "7 X")
     game = one(first + again)
@@ -242,13 +242,13 @@ def test_we_stop_watching_and_come_back() -> None:
     assert details(game, "feed").count("unobserved") == 2
 
 
-def test_everybody_s_games_do_not_push_ours_out() -> None:
+def test_games_of_others_do_not_replace_ours() -> None:
     others = "".join(started(12, game=number) for number in range(100, 900))
     assert sans(one(OPEN + told_game("e4") + others + told_game("e5"))) == ["e4", "e5"]
 
 
-def test_a_game_that_broke_off_holds_nothing_back() -> None:
-    """Where reading goes on in a log that grows does not stay at the game of a connection that was lost."""
+def test_a_game_of_a_lost_connection_delays_no_other() -> None:
+    """The restart point of a growing log moves past a game of a lost connection."""
     end = "\r\n**** Auto-logout because you were idle more than 60 minutes. ****\r\n\r\nBye.\r\nx\r\n"
     lost = OPEN + told_game(*SICILIAN) + end
     tracker = Pipeline(SourceKind.RAW)
@@ -288,7 +288,7 @@ def test_other_time_controls(control: str, base: tuple[int | None, int | None]) 
 
 
 def told_moves(board: chess.Board, moves: Sequence[str], boards: bool = False) -> str:
-    """Moves as datagrams, with the board after each if ``boards``."""
+    """Return moves as datagrams, with the board after each if ``boards``."""
     data = ""
     for san in moves:
         move = board.parse_san(san)
@@ -299,7 +299,7 @@ def told_moves(board: chess.Board, moves: Sequence[str], boards: bool = False) -
     return data
 
 
-def test_atomic_goes_by_the_boards_that_are_told() -> None:
+def test_atomic_games_follow_the_reported_boards() -> None:
     moves = ["e4", "d5", "exd5", "e6", "Nc3"]
     game = one(
         started(wild=27, kind="Wild", more="1 1 0 {} 0")
@@ -320,8 +320,8 @@ def test_chess960_with_and_without_its_castling() -> None:
     for san in moves:
         before = board.copy()
         board.push_san(san)
-        told = squares(board)
-        data += dg(84, f"7 {told} {'W' if board.turn else 'B'}") if san == "O-O" else told_moves(before, [san])
+        reported = squares(board)
+        data += dg(84, f"7 {reported} {'W' if board.turn else 'B'}") if san == "O-O" else told_moves(before, [san])
     assert sans(one(data)) == moves
 
 
@@ -380,8 +380,8 @@ def test_an_examined_game() -> None:
     assert [seen.relation for seen in game.observations] == [-2, None]
     lines = [[(ply.ply, ply.san) for ply in line.plies] for line in game.observations[0].lines]
     assert lines == [[(1, "e4"), (2, "c5"), (3, "Nf3")], [(2, "e5")]]
-    told = game.observations[0].lines[1].plies[0]
-    assert (told.origin, told.proof, told.white_clock_ms) == (Origin.DATAGRAM, Proof.LIST, None)
+    reported = game.observations[0].lines[1].plies[0]
+    assert (reported.origin, reported.proof, reported.white_clock_ms) == (Origin.DATAGRAM, Proof.LIST, None)
 
 
 def test_a_played_game_that_becomes_an_examined_one() -> None:
@@ -431,7 +431,7 @@ def test_frames_take_milliseconds_from_datagrams(first: str) -> None:
 
 
 def table_clock(table: Table, at: int) -> int:
-    """The mover's clock as the last frame prints it, and some milliseconds."""
+    """Return the mover's clock of the last frame plus some milliseconds."""
     text = table.frame().split()
     return 1000 * int(text[24 + at % 2]) + 321
 
@@ -455,8 +455,8 @@ def test_a_unit_without_them_is_read_as_text() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 97, 4096])
-def test_an_xboard_log_says_the_same(width: int) -> None:
-    """A read() a line, control characters as octal escapes."""
+def test_an_xboard_log_gives_the_same_games(width: int) -> None:
+    """Return one line for each read(), with octal escapes for control characters."""
     stream = session()
     reads = [stream[at : at + width].decode("latin-1") for at in range(0, len(stream), width)]
     lines = ["".join(f"\\{ord(at):03o}" if at < " " or at > "~" else at for at in text) for text in reads]
@@ -502,6 +502,6 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join), st.integers(1, 40))
-def test_anything_gives_the_same_games_however_it_is_cut(data: str, size: int) -> None:
+def test_any_chunks_give_the_same_games(data: str, size: int) -> None:
     whole = read(data) if data else None
     assert whole is None or read(data, cut=size) == whole

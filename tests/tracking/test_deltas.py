@@ -1,4 +1,4 @@
-"""``<d1>`` boards joined into games: what they prove, what they leave open, what breaks them."""
+"""Games from ``<d1>`` boards: proved moves, gaps and conflicts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.tracking.answers import movelist
 OPENING = ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6")
 
 
-def told(*lines: Any) -> tuple[Found, Game]:
-    """What comes of a game of ``Table()`` whose lines these are."""
+def read_game(*lines: Any) -> tuple[Found, Game]:
+    """Return the result and the game of these lines of a ``Table()``."""
     flat = [part for line in lines for part in ([line] if isinstance(line, str) else line)]
     found = read(log(*flat))
     return found, only(found)
@@ -31,7 +31,7 @@ def proofs(game: Game) -> list[Proof]:
 
 def test_a_whole_game_of_deltas() -> None:
     table = Table(increment=3)
-    found, game = told(table.frame(), table.deltas(*OPENING), table.over("Bob resigns", "1-0"))
+    found, game = read_game(table.frame(), table.deltas(*OPENING), table.over("Bob resigns", "1-0"))
     assert sans(game) == list(OPENING)
     assert proofs(game) == [Proof.LIST] * 6
     assert (game.complete, game.result, game.variant, found.anomalies()) == (True, "1-0", "chess", [])
@@ -46,14 +46,14 @@ def test_a_whole_game_of_deltas() -> None:
 
 def test_a_lag_that_is_not_printed_is_unknown() -> None:
     table = Table()
-    _, game = told(table.frame(), table.delta("e4", lag=None))
+    _, game = read_game(table.frame(), table.delta("e4", lag=None))
     assert game.plies[0].lag_ms is None
 
 
 def test_the_next_board_proves_the_deltas_before_it() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas(*OPENING[:3]), table.play("Nc6"), *table.deltas("Bb5"), table.frame()]
-    found, game = told(lines, table.delta("a6"))
+    found, game = read_game(lines, table.delta("a6"))
     assert proofs(game) == [Proof.FULL] * 5 + [Proof.LIST]
     assert [ply.origin for ply in game.plies] == [Origin.DELTA] * 3 + [Origin.FRAME] + [Origin.DELTA] * 2
     assert found.frames(Disposition.START, Disposition.PLY, Disposition.SAME) == [1, 1, 1]
@@ -64,7 +64,7 @@ def test_a_board_with_other_clocks_after_deltas_is_noted() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas(*OPENING[:4])]
     table.clocks[0] += 60_000
-    _, game = told(lines, table.frame())
+    _, game = read_game(lines, table.frame())
     assert details(game, "clock") == ["same-ply"]
 
 
@@ -72,7 +72,7 @@ def test_a_clock_that_the_move_does_not_explain_is_noted() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas(*OPENING[:4])]
     table.clocks[0] += 60_000
-    _, game = told(lines, table.deltas("Bb5", "a6"))
+    _, game = read_game(lines, table.deltas("Bb5", "a6"))
     assert [(event.detail, event.value) for event in events(game, "clock")] == [("adjusted", 60_000)]
 
 
@@ -87,7 +87,7 @@ def test_a_clock_that_the_move_does_not_explain_is_noted() -> None:
 def test_castling_en_passant_and_promotion(fen: str, moves: list[str]) -> None:
     table = Table(fen=fen)
     lines = [table.header(), table.frame(), *table.deltas(*moves)]
-    _, game = told(lines, table.frame())
+    _, game = read_game(lines, table.frame())
     board = chess.Board(fen)
     played = [board.push_san(san) for san in moves]
     assert [ply.uci for ply in game.plies] == [move.uci() for move in played]
@@ -99,7 +99,7 @@ def test_deltas_after_joining_in_mid_game_and_a_movelist() -> None:
     table.plays(*OPENING[:4])
     joined = table.frame()
     listed = movelist(*OPENING[:4], trailer="{Still in progress} *", number=7)
-    _, game = told(joined, table.delta("Bb5"), listed, table.delta("a6"), table.over("Bob resigns", "1-0"))
+    _, game = read_game(joined, table.delta("Bb5"), listed, table.delta("a6"), table.over("Bob resigns", "1-0"))
     assert sans(game) == list(OPENING)
     assert [ply.origin for ply in game.plies] == [Origin.MOVELIST] * 4 + [Origin.DELTA] * 2
     assert (proofs(game), game.complete) == ([Proof.LIST] * 3 + [Proof.FULL] + [Proof.LIST] * 2, True)
@@ -112,7 +112,7 @@ def test_a_takeback(connection: str) -> None:
     lines += table.deltas("Bb5", "a6")
     table.clocks[:] = [298_000, 298_000]
     board = table.undo(2)
-    _, game = told(lines, repeated if connection == "delta" else board, table.deltas("Bc4", "Bc5"))
+    _, game = read_game(lines, repeated if connection == "delta" else board, table.deltas("Bc4", "Bc5"))
     assert sans(game) == ["e4", "e5", "Nf3", "Nc6", "Bc4", "Bc5"]
     assert [event.detail for event in events(game, "takeback")] == ["6-4"]
     back = [line for line in game.observations[0].lines if line.kind is LineKind.TAKEBACK]
@@ -124,7 +124,7 @@ def test_another_move_in_the_place_of_a_known_one_takes_it_back() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas("e4", "e5", "Nf3", "Nc6")]
     table.undo(2)
-    found, game = told(lines, table.deltas("Bc4", "Bc5"))
+    found, game = read_game(lines, table.deltas("Bc4", "Bc5"))
     assert sans(game) == ["e4", "e5", "Bc4", "Bc5"]
     assert ([event.detail for event in events(game, "takeback")], found.anomalies()) == (["4-2"], [])
 
@@ -132,7 +132,7 @@ def test_another_move_in_the_place_of_a_known_one_takes_it_back() -> None:
 def test_the_same_delta_again_is_no_ply() -> None:
     table = Table()
     lines = [table.frame(), table.delta("e4"), again := table.delta("e5")]
-    _, game = told(lines, again, again.replace(" 300000 ", " 290000 "))
+    _, game = read_game(lines, again, again.replace(" 300000 ", " 290000 "))
     assert sans(game) == ["e4", "e5"]
     assert [(event.detail, event.white_clock_ms, event.black_clock_ms) for event in events(game, "clock")] == [
         ("same-ply", None, 290_000)
@@ -143,7 +143,7 @@ def test_missing_deltas_are_a_gap_until_a_board() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas(*OPENING)]
     del lines[3]
-    found, game = told(lines, table.play("Ba4"), table.delta("Nf6"), table.over("Bob resigns", "1-0"))
+    found, game = read_game(lines, table.play("Ba4"), table.delta("Nf6"), table.over("Bob resigns", "1-0"))
     assert [ply.ply for ply in game.plies] == [1, 2, 4, 5, 6, 8]
     assert proofs(game) == [Proof.LIST] * 2 + [Proof.UNPROVED] * 3 + [Proof.LIST]
     assert [ply.uci for ply in game.plies][2:5] == ["b8c6", "f1b5", "a7a6"]
@@ -157,7 +157,7 @@ def test_a_movelist_proves_the_deltas_after_a_gap_and_finds_the_position() -> No
     lines = [table.frame(), *table.deltas(*OPENING)]
     del lines[3]
     listed = movelist(*OPENING, trailer="{Still in progress} *", number=7)
-    _, game = told(lines, listed, table.deltas("Ba4", "Nf6"), table.over("Bob resigns", "1-0"))
+    _, game = read_game(lines, listed, table.deltas("Ba4", "Nf6"), table.over("Bob resigns", "1-0"))
     assert sans(game) == [*OPENING, "Ba4", "Nf6"]
     assert (proofs(game), game.complete) == ([Proof.LIST] * 8, True)
 
@@ -166,17 +166,17 @@ def test_a_delta_that_cannot_be_played_is_a_conflict() -> None:
     for san, smith in (("Nh3", "g1f3"), ("Nf3", "g1f3p"), ("Nf4", "g1f4"), ("O-O", "e1g1c")):
         table = Table()
         lines = [table.frame(), *table.deltas("e4", "e5"), table.delta("Nf3", san_printed=san, smith=smith)]
-        found, game = told(lines, table.delta("Nc6"), table.over("Bob resigns", "1-0"))
+        found, game = read_game(lines, table.delta("Nc6"), table.over("Bob resigns", "1-0"))
         assert proofs(game) == [Proof.LIST, Proof.LIST, Proof.CONFLICT, Proof.UNPROVED]
         assert (found.anomalies(), game.complete) == (["conflict"], False)
 
 
-def test_a_game_that_lost_its_position_goes_on_or_ends_as_others() -> None:
+def test_a_game_without_its_position_continues_and_ends_like_others() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas(*OPENING)]
     del lines[3]
     # The last board once more after the end, then the number's next game.
-    _, game = told(lines, table.over("Bob resigns", "1-0"), table.frame())
+    _, game = read_game(lines, table.over("Bob resigns", "1-0"), table.frame())
     assert len(game.observations) == 1
     for between in ([], [table.created()], [table.removed(), table.observing()]):
         found = read(log(*lines, *between, Table().frame(), Table().play("d4")))
@@ -188,11 +188,11 @@ def test_a_game_that_lost_its_position_goes_on_or_ends_as_others() -> None:
     assert only(found).plies[-1].san == "Ba4"
 
 
-def test_the_last_move_may_come_behind_the_result() -> None:
+def test_the_last_move_may_follow_the_result() -> None:
     table = Table()
     lines = [table.frame(), *table.deltas("f3", "e5", "g4")]
     mate = table.delta("Qh4#")
-    found, game = told(lines, table.over("Ann checkmated", "0-1"), mate, mate)
+    found, game = read_game(lines, table.over("Ann checkmated", "0-1"), mate, mate)
     assert (sans(game)[-1], game.result, found.anomalies()) == ("Qh4#", "0-1", [])
 
 
@@ -202,7 +202,7 @@ def test_a_takeback_to_before_the_first_board_loses_the_position() -> None:
     early = table.delta("Nc6")
     lines = [Table.frame(table), *table.deltas("Bb5", "a6")]
     board = table.undo(4)
-    found, game = told(lines, early.replace(" 4 Nc6 ", " 2 e5 ").replace("b8c6", "e7e5"), board, table.play("Bc4"))
+    found, game = read_game(lines, early.replace(" 4 Nc6 ", " 2 e5 ").replace("b8c6", "e7e5"), board, table.play("Bc4"))
     assert [(ply.ply, ply.san, ply.proof) for ply in game.plies] == [(2, "e5", Proof.UNPROVED), (3, "Bc4", Proof.FULL)]
     assert (game.start_ply, game.start_fen, game.complete) == (1, None, False)
     assert "gap" in found.anomalies()
@@ -217,14 +217,16 @@ def test_deltas_without_a_board_make_no_game() -> None:
 
 def test_a_game_of_unknown_rules_keeps_its_deltas_unproved() -> None:
     table = Table()
-    _, game = told(table.header("twokings"), table.frame(), table.deltas("e4", "e5"), table.over("Bob resigns", "1-0"))
+    _, game = read_game(
+        table.header("twokings"), table.frame(), table.deltas("e4", "e5"), table.over("Bob resigns", "1-0")
+    )
     assert proofs(game) == [Proof.UNPROVED] * 2
 
 
 def test_a_malformed_delta_is_counted_and_the_next_one_a_gap() -> None:
     table = Table()
     lines = [table.frame(), table.delta("e4"), table.delta("e5", smith="e7-e5"), table.delta("Nf3")]
-    found, game = told(lines)
+    found, game = read_game(lines)
     assert (found.anomalies(), [ply.ply for ply in game.plies]) == (["malformed", "gap"], [1, 3])
 
 
@@ -253,7 +255,7 @@ def test_a_game_in_progress_has_its_deltas() -> None:
 
 @given(st.data())
 def test_any_mixture_of_boards_and_deltas_gives_the_same_moves(data: st.DataObject) -> None:
-    """Random games, each ply shown by a board or a delta, with takebacks: moves and times are those played."""
+    """Random games with takebacks, each ply shown by a board or a delta, have the played moves and times."""
     table = Table(ms=True)
     lines, times = [table.frame()], {}
     last = ""

@@ -1,4 +1,4 @@
-"""Engines' lines of a debug file: what becomes of them."""
+"""Games and evaluations from the engine lines of a debug file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 def log(*lines: str) -> bytes:
-    """``>first: go`` and ``<second: move e7e5``, a second after the other."""
+    """Return lines like ``>first: go`` and ``<second: move e7e5``, one second apart."""
     text = ""
     for number, line in enumerate(lines, 1):
         mark, who, said = re.fullmatch(r"([<>])(first|second): (.*)", line).groups()  # type: ignore[union-attr]  # all lines of these tests match
@@ -41,7 +41,7 @@ def moves(game: Game) -> str:
 BEGIN = (">first: xboard", '<first: feature myname="Alpha 1" done=1', ">first: new", ">first: level 0 2 12")
 
 
-def test_an_engine_against_somebody_whose_name_is_told() -> None:
+def test_an_engine_against_a_named_opponent() -> None:
     (game,) = games(
         *BEGIN, ">first: name Bob", ">first: rating 2600 1500", ">first: time 12000", ">first: otim 12000",
         ">first: e2e4", "<first:   5  -20   12   900 e5 Nf3", "<first:   6  -25   30  1900 12\te5 Nf3 Nc6",
@@ -98,12 +98,12 @@ def test_a_match_of_several_games() -> None:
     assert all(before.last_offset < after.first_offset for before, after in pairwise(found))
 
 
-def test_engines_that_disagree_are_not_one_game() -> None:
+def test_contradicting_engines_are_two_games() -> None:
     other = [line.replace("usermove g1f3", "usermove d2d4") for line in MATCH]
     assert sorted(moves(game) for game in games(*other)) == ["e4 e5 Nf3", "e4 e5 d4"]
 
 
-def test_what_was_told_before_it_was_made_is_no_match() -> None:
+def test_a_move_sent_before_it_was_made_is_no_match() -> None:
     for made in (9, 14):
         lines = list(MATCH)
         lines[made], lines[made + 1] = lines[made + 1], lines[made]
@@ -113,16 +113,16 @@ def test_what_was_told_before_it_was_made_is_no_match() -> None:
     assert len(games(*lines)) == 2
 
 
-def test_a_move_that_came_when_the_flag_had_fallen_was_not_made() -> None:
+def test_a_move_after_the_flag_fell_does_not_count() -> None:
     (game,) = games(*MATCH[:-3], *(f">{who}: result 0-1 {{Black wins on time}}" for who in ("first", "second")))
     assert (moves(game), game.result, game.termination) == ("e4 e5", "0-1", "time forfeit")
     assert [ply.san for line in game.observations[0].lines[1:] for ply in line.plies] == ["Nf3"]
     (game,) = games(*MATCH[:-3], *(f">{who}: result 1-0 {{Black resigns}}" for who in ("first", "second")))
-    assert moves(game) == "e4 e5"  # the other engine was never told of the move
+    assert moves(game) == "e4 e5"  # the other engine never got the move
 
 
-def test_a_move_that_could_not_be_passed_on_to_a_dead_engine_was_made() -> None:
-    """As xboard 4.9 saves it: the first engine died of what it was told."""
+def test_a_move_that_a_dead_engine_did_not_get_counts() -> None:
+    """xboard 4.9 saves it so: the first engine died when it got the move."""
     said = "0-1 {Error writing to first chess program}"
     (game,) = games(
         *MATCH[:12], "<second: ### NON-COMPLIANT! ### 1. ... e7e5", f">first: result {said}", f">second: result {said}"
@@ -133,7 +133,7 @@ def test_a_move_that_could_not_be_passed_on_to_a_dead_engine_was_made() -> None:
 
 
 def test_an_engine_that_dies_and_is_started_again() -> None:
-    """Nothing tells its end; the interface starts it once more for the next game."""
+    """No line reports its end; the interface restarts it for the next game."""
     said = "0-1 {Error: first chess program (alpha) exited unexpectedly}"
     found = games(*MATCH[:-2], f">second: result {said}", *MATCH)
     assert [(moves(game), game.result, game.end, len(game.observations)) for game in found] == [
@@ -150,8 +150,8 @@ def test_two_engines_of_one_name() -> None:
 MARKED = (*MATCH[:12], "<second: # 1. ... e7e5", *MATCH[13:])
 
 
-def test_moves_that_stand_in_the_log_as_comments() -> None:
-    """With -engineDebugOutput 2 xboard writes old engines' lines so; what it tells next shows that they were moves."""
+def test_moves_logged_as_comments() -> None:
+    """xboard does it for old engines with -engineDebugOutput 2; its next line shows that they were moves."""
     (game,) = games(*MARKED)
     assert (game.white.handle, game.black.handle, moves(game)) == ("Alpha", "second", "e4 e5 Nf3")
     (game,) = games(*MARKED[:14], ">first: result * {xboard exit}", ">second: result * {xboard exit}")
@@ -159,7 +159,7 @@ def test_moves_that_stand_in_the_log_as_comments() -> None:
 
 
 @pytest.mark.parametrize("between", [">first: draw", ">first: force"])
-def test_a_comment_with_a_move_is_none_until_its_answer_comes(between: str) -> None:
+def test_a_comment_with_a_move_counts_only_after_its_answer(between: str) -> None:
     (game,) = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", between, "<first: # 1. ... c7c5 1. ... d7d5")
     assert moves(game) == "e4"
     found = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", between, ">first: g1f3")
@@ -181,7 +181,7 @@ def test_a_comment_with_a_move_is_none_until_its_answer_comes(between: str) -> N
     ],
 )
 def test_time_controls(level: str, times: tuple[int | None, int | None], control: str) -> None:
-    """As xboard's own files have them: [TimeControl "40/300"] is its default."""
+    """xboard's own files contain them like this: [TimeControl "40/300"] is its default."""
     (game,) = games(
         ">first: new", ">first: level 0 9 9", f">first: {level}", ">first: e2e4", ">first: level 20 22 0",
         "<first: move e7e5",
@@ -190,7 +190,7 @@ def test_time_controls(level: str, times: tuple[int | None, int | None], control
     assert f'[TimeControl "{control}"]' in PgnExporter().game_text(game)
 
 
-def test_clocks_hold_for_the_move_that_they_were_told_for() -> None:
+def test_clocks_apply_to_the_move_they_were_sent_for() -> None:
     (game,) = games(
         *BEGIN, ">first: time 12000", ">first: otim 11000", ">first: e2e4", "<first: move e7e5", ">first: g1f3",
         "<first: move b8c6",
@@ -263,7 +263,7 @@ def test_crazyhouse_and_its_hands() -> None:
 
 
 @pytest.mark.parametrize("variant", ["shogi", "knightmate", "10x8+0_mine", "unknown", "fischerandom"])
-def test_where_the_pieces_stand_is_never_guessed(variant: str) -> None:
+def test_positions_are_never_guessed(variant: str) -> None:
     found, report = product.run(
         [log(*BEGIN, f">first: variant {variant}", ">first: e2e4", "<first: move e7e5")], "xboard"
     )
@@ -280,7 +280,7 @@ def test_a_board_of_another_size_is_not_followed() -> None:
     assert [anomaly.kind.value for anomaly in report.anomalies] == ["malformed", "variant"]
 
 
-def test_a_variant_whose_rules_are_not_known_is_followed_from_the_position_told() -> None:
+def test_an_unknown_variant_is_followed_from_the_given_position() -> None:
     (game,) = games(
         *BEGIN, ">first: variant light-brigade", f">first: setboard {START}", ">first: e2e3", "<first: move b7b5",
         ">first: f1b5", "<first: move e7e6", ">first: d1h5",
@@ -297,13 +297,13 @@ def test_chess960_castles_by_letters() -> None:
     assert (game.variant, moves(game), game.plies[0].uci) == ("chess960", "O-O-O Ke7", "e1b1")
 
 
-@pytest.mark.parametrize(("told", "san"), [("e1g1", "O-O"), ("e1h1", "O-O"), ("e1c1", "O-O-O"), ("e1f1", "Kf1")])
-def test_chess960_castles_by_squares(told: str, san: str) -> None:
-    """A king goes two squares in no other way; where it goes one, only its rook's square tells that it castles."""
+@pytest.mark.parametrize(("reported", "san"), [("e1g1", "O-O"), ("e1h1", "O-O"), ("e1c1", "O-O-O"), ("e1f1", "Kf1")])
+def test_chess960_castles_by_squares(reported: str, san: str) -> None:
+    """A king moves two squares only by castling; with one square only the rook's square shows the castling."""
     fen = "4k3/8/8/8/8/8/8/1R2K2R w HBhb - 0 1"
     (game,) = games(
         *BEGIN, ">first: variant fischerandom", ">first: force", f">first: setboard {fen}", ">first: go",
-        f"<first: move {told}",
+        f"<first: move {reported}",
     )  # fmt: skip
     assert moves(game).rstrip("+") == san
 
@@ -323,7 +323,7 @@ def test_an_analysis_is_no_played_game() -> None:
     assert [(t.white, t.pv) for t in game.observations[0].thinking] == [(False, "e5 Nf3 e7e5  g1f3")]
 
 
-def test_what_an_engine_says_of_the_game() -> None:
+def test_results_and_comments_of_engines() -> None:
     (game,) = games(
         *BEGIN, ">first: e2e4", ">first: draw", "<first: offer draw", "<first: tellall hi there",
         "<first: tellopponent secret", "<first: # 1-0 {not a claim}", "<first: 0-1 {Black mates}", "<first: resign",
@@ -332,7 +332,7 @@ def test_what_an_engine_says_of_the_game() -> None:
         ("notice", "draw-offer"), ("notice", "draw-offer"), ("chat", "kibitz"), ("notice", "claim"),
         ("notice", "resign"),
     ]  # fmt: skip
-    assert game.result == "*"  # the interface has not told that it is over
+    assert game.result == "*"  # the interface has not sent the end
 
 
 def test_mates_and_pondering() -> None:
@@ -344,7 +344,7 @@ def test_mates_and_pondering() -> None:
     assert found == {2: [("#-3", 9)], 4: [("-0.50", 7)]}
 
 
-def test_words_without_a_game() -> None:
+def test_engine_lines_without_a_game() -> None:
     assert games(">first: xboard", ">first: new", ">first: result * {xboard exit}", "<first: move e2e4") == []
 
 
@@ -371,7 +371,7 @@ def test_a_servers_game_has_the_engines_view(name: str, colours: str) -> None:
 
 @pytest.mark.parametrize("name", ["xboard_fairymax", "xboard_sjeng"])
 def test_scores_and_depths_are_those_that_xboard_saved(name: str) -> None:
-    """xboard's own PGN has ``{+0.24/10 2.8}`` behind each move of the engine, as the engine sees it."""
+    """xboard's own PGN has ``{+0.24/10 2.8}`` after each move of the engine, from the engine's side."""
     saved = (ZIPPY / f"{name}.saved.pgn").read_text()
     wanted = [
         [(score, int(depth)) for score, depth in re.findall(r"\{([-+][0-9.]+)/([0-9]+)\s", part)]
@@ -390,7 +390,7 @@ def test_scores_and_depths_are_those_that_xboard_saved(name: str) -> None:
 
 
 def test_another_players_game_gets_no_view() -> None:
-    """Somebody else's name, other moves, or the same moves told at another time: not one game."""
+    """Another player's name, other moves, or the same moves at another time are not one game."""
     whole = corpus.stream_bytes("x03_zippy_engines", "xboard_fairymax")
     for before, after in ((rb">first : name Vera", rb">first : name Else"), (rb"move c2c3", rb"move c2c4")):
         found = product.run([whole.replace(before, after)], "xboard")[0]
@@ -406,7 +406,7 @@ def test_another_players_game_gets_no_view() -> None:
 
 @settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(draw=st.data())
-def test_how_the_log_is_cut_never_matters(draw: st.DataObject) -> None:
+def test_any_chunks_of_a_debug_file_give_the_same_games(draw: st.DataObject) -> None:
     data = gzip.decompress((ZIPPY / "xboard_fairymax.debug.gz").read_bytes()) + log(*MATCH, *MATCH[3:])
     whole = product.run([data], "xboard")
     cuts = sorted(draw.draw(st.lists(st.integers(0, len(data)), max_size=6)))
@@ -432,11 +432,11 @@ def test_any_conversation_gives_games_and_no_error(lines: list[str]) -> None:
 
 @settings(max_examples=examples(50))
 @given(st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=40), st.booleans())
-def test_any_line_is_taken(text: str, told: bool) -> None:
-    product.run([log(*MATCH[:8]) + f"9 {'>' if told else '<'}first : {text}\n".encode("latin-1")], "xboard")
+def test_any_line_is_taken(text: str, reported: bool) -> None:
+    product.run([log(*MATCH[:8]) + f"9 {'>' if reported else '<'}first : {text}\n".encode("latin-1")], "xboard")
 
 
-def test_a_new_run_has_no_line_that_could_go_on() -> None:
+def test_a_new_run_continues_no_line() -> None:
     lines = (">first: e7e5", "<first: 3 4 5 6 e4", ">first: xboard", ">first: analyze", "<first:      d2d4")
     assert not [
         thought

@@ -1,4 +1,4 @@
-"""Boards of examined games never extend a played one, and may go anywhere."""
+"""Boards of examined games never extend a played game, and may show any position."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_an_examined_game_with_the_number_of_a_followed_one() -> None:
     assert found.frames(EXAMINED) == [3]
 
 
-def test_going_back_keeps_what_was_shown() -> None:
+def test_going_back_keeps_the_moves_shown() -> None:
     table = Table(relation=-2)
     game = only(read(log(table.frame(), *table.plays("e4", "e5", "Nf3"), table.undo(2), *table.plays("c5"))))
     assert sans(game) == ["e4", "e5", "Nf3"]
@@ -56,7 +56,7 @@ def test_a_position_that_was_set_up() -> None:
 
 
 def loaded(number: int = 5) -> tuple[list[str], list[Table]]:
-    """Three games that somebody examines under one number: the second from its own position, the third has no move."""
+    """Three games examined under one number: the second starts from its own position, the third has no move."""
     one = Table(number, "Ann", "Bob", relation=-2)
     two = Table(number, "Carl", "Dora", relation=-2, fen="8/8/8/4k3/8/4K3/4P3/8 w - - 0 1")
     three = Table(number, "Eve", "Fay", relation=-2, fen="8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")
@@ -86,7 +86,7 @@ def test_each_game_examined_under_one_number_has_its_own_names_result_and_reason
     assert found.frames(EXAMINED, SETUP) == [5, 2]
 
 
-def test_another_game_from_the_normal_start_is_no_way_back_in_the_first() -> None:
+def test_another_game_from_the_normal_start_does_not_go_back_in_the_first() -> None:
     one, two = Table(5, "Ann", "Bob", relation=-2), Table(5, "Carl", "Dora", relation=-2)
     lines = [one.frame(), *one.plays("e4", "e5"), "Game 5: Bob resigns 1-0", two.frame(), *two.plays("e4", "c5")]
     found = read(log(*lines, "Game 5: Carl resigns 0-1"))
@@ -94,7 +94,7 @@ def test_another_game_from_the_normal_start_is_no_way_back_in_the_first() -> Non
         (GameKind.EXAMINED, "Ann", ["e4", "e5"], "1-0"),
         (GameKind.EXAMINED, "Carl", ["e4", "c5"], "0-1"),
     ]
-    # A line that tells of going back, or the same board under other names, is the same game.
+    # A line about going back, or the same board with other names, belongs to the same game.
     one, two = Table(5, "Ann", "Bob", relation=-2), Table(5, "Carl", "Dora", relation=-2)
     lines = [one.frame(), *one.plays("e4", "e5"), "Game 5: Zoe backs up 2 moves.", two.frame(), one.frame()]
     assert len(read(log(*lines)).games) == 1
@@ -110,7 +110,7 @@ def test_a_game_that_is_loaded_and_gone_through_under_other_names() -> None:
         ("Ann", ["e4", "e5"]),
         ("Carl", ["e4", "e5", "Nf3"]),
     ]
-    # In its middle, without its start.
+    # Read from its middle, without its start.
     one, two = Table(5, "Ann", "Bob", relation=-2), Table(5, "Carl", "Dora", relation=-2)
     lines = [one.frame(), *one.plays("e4", "e5")]
     two.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6", "Bg5", "Be7")
@@ -141,7 +141,7 @@ def test_names_of_an_examined_game_may_change() -> None:
 
 
 def test_kings_are_only_needed_where_the_rules_need_them() -> None:
-    """A study with one king is followed by its boards; suicide goes on by its own rules when a king is taken."""
+    """A study with one king is followed by its boards; suicide continues by its own rules after a king's capture."""
     study = Table(relation=2, fen="8/8/8/8/8/8/4P3/4K3 w - - 0 1", board=None)
     game = only(read(log(study.frame(), study.play("e4"))))
     assert (sans(game), game.plies[0].proof) == (["e4"], Proof.FULL)
@@ -152,19 +152,19 @@ def test_kings_are_only_needed_where_the_rules_need_them() -> None:
     assert (sans(only(found)), only(found).variant) == (["Kxa2"], "suicide")
 
 
-def test_words_without_a_number_belong_to_the_only_game_that_they_can_mean() -> None:
+def test_a_line_without_a_number_belongs_to_the_only_possible_game() -> None:
     played, examined = Table(), Table(8, "Carl", "Dora", relation=-2)
     word = "Cid(1900) kibitzes: look"
     board = [examined.frame(), *examined.plays("d4")]
     assert [event.text for event in only(read(log(*board, word))).events if event.kind.value == "chat"] == ["look"]
     found = read(log(played.frame(), played.play("e4"), *board, word, played.over("Bob resigns", "1-0"), word))
     said = {game.kind: details(game, "chat") for game in found.games}
-    # While both go on it may be said to either; after the end only the examined game is there.
+    # While both are in progress it may belong to either; after the end only to the examined game.
     assert said == {GameKind.PLAYED: [], GameKind.EXAMINED: ["kibitz"]}
 
 
 def told_of(data: bytes) -> dict[int | None, list[tuple[str, str]]]:
-    """Game number → details and words of what was told of the game, in order; its boards are ``shown``."""
+    """Return, by game number, details and text of its events in order; boards are ``shown``."""
     return {
         game.game_no: [(event.detail, event.text) for event in game.events if event.kind.value == "examine"]
         for game in read(data).games
@@ -172,7 +172,7 @@ def told_of(data: bytes) -> dict[int | None, list[tuple[str, str]]]:
 
 
 def test_laskers_low_numbers_while_two_games_are_examined() -> None:
-    """Lasker prints the number of the game less one in what examiners do; game 1's lines would be those of game 2."""
+    """In lines about examiners Lasker prints the game number less one, so lines of game 2 would look like game 1's."""
     one = Table(1, "Ann", "Bob", relation=-2, tokens=32)
     two = Table(2, "Cid", "Dan", relation=-2, tokens=32)
     begin = [one.frame(), two.frame()]

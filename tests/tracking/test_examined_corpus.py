@@ -1,4 +1,4 @@
-"""Recorded examinations, whole: read as they grow, looked at while they go on, and a lecture as it was given."""
+"""Recorded examinations: read as they grow, looked at while they are in progress, and a lecture."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def examined(games: list[Game]) -> list[Game]:
 
 
 def lines(game: Game, place: int = 0) -> list[tuple[int | None, int | None, str]]:
-    """An observation's lines: parent, parent's ply, moves."""
+    """Return an observation's lines: parent, parent's ply, moves."""
     return [
         (line.parent, line.parent_ply, " ".join(ply.san for ply in line.plies))
         for line in game.observations[place].lines
@@ -38,7 +38,7 @@ def lines(game: Game, place: int = 0) -> list[tuple[int | None, int | None, str]
 
 
 def shown(game: Game, place: int = 0) -> list[tuple[int | None, int]]:
-    """What was shown of an observation: line and ply."""
+    """Return the shown positions of an observation: line and ply."""
     return [(event.value, event.ply) for event in game.observations[place].events if event.detail == "shown"]
 
 
@@ -69,7 +69,7 @@ def test_growing_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(("scenario", "connection"), STREAMS)
-def test_looking_at_it_while_it_goes_on_changes_nothing(
+def test_a_look_at_an_examination_in_progress_changes_nothing(
     scenario: str, connection: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = corpus.stream_bytes(scenario, connection)
@@ -89,7 +89,7 @@ def test_looking_at_it_while_it_goes_on_changes_nothing(
     assert games == expected
     for game in examined(expected):
         views = [view for view in seen if view.first_offset == game.first_offset]
-        # Shown after every board, and what was shown last is what was given out, but for how it ended.
+        # Shown after every board; the last one shown equals the emitted game, except for its end.
         assert len(views) >= len(shown(game))
         assert lines(views[-1]) == lines(game)
 
@@ -101,8 +101,8 @@ def test_a_lecture() -> None:
     assert (game.white.handle, game.black.handle) == ("Henley", "Browne")
     assert lines(game) == [(None, None, "Nf3 c5 g3 b6")]
     assert shown(game) == [(0, 0), (0, 0), (0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]
-    told = [(event.ply, event.kind.value, event.text) for event in game.events if event.detail in ("names", "move")]
-    assert told == [
+    reported = [(event.ply, event.kind.value, event.text) for event in game.events if event.detail in ("names", "move")]
+    assert reported == [
         (0, "names", "Henley LectureBot"),
         (0, "names", "Henley Browne"),
         (1, "examine", "Game 1: LectureBot moves: Nf3"),
@@ -115,7 +115,7 @@ def test_a_lecture() -> None:
 
 
 def test_a_problem_that_the_observer_solves() -> None:
-    """Observed, then examined by ourselves: one game; commentary stands at the board it was said at."""
+    """Observed, then examined by the recorder's user: one game; each comment belongs to the board it followed."""
     games, _ = product.run([(PUBLIC / "pychess-puzzlebot-1.txt").read_bytes()], "raw")
     (game,) = examined(games)
     assert game.start_fen == "2kr3r/pp2bppp/4bn2/1Npp3q/5B1Q/3B4/PPP2PPP/1K1R3R w - - 0 1"
@@ -129,9 +129,9 @@ def test_a_problem_that_the_observer_solves() -> None:
 
 
 def walked(scenario: str) -> list[list[tuple[str, ...]]]:
-    """For each examination of a scenario, the ways to the boards that its commands lead to, as its server walks.
+    """For each examination of a scenario, return the paths to the boards that its commands lead to.
 
-    Server A goes forward through what was typed last; the others keep the stored game, and what is typed leaves it.
+    Server A goes forward along the last typed moves; the others keep the stored game, and typed moves leave it.
     """
     truth = corpus.truth(scenario)
     overwrites = scenario.startswith("a")
@@ -174,8 +174,8 @@ def walked(scenario: str) -> list[list[tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("scenario", ["a10_examine", "b05_examine_bsetup", "c05_examine_bsetup"])
-def test_every_board_stands_where_the_commands_led(scenario: str) -> None:
-    """Against the truth of the driver: what each command led to is what was shown, and no other move is anywhere."""
+def test_every_board_is_at_the_place_to_which_the_commands_led(scenario: str) -> None:
+    """The driver's truth: each command leads to the shown board, and the tree contains no other move."""
     games, _ = product.run([corpus.stream_bytes(scenario, "player_Kramnik")], "raw")
     walks = walked(scenario)
     stored = tuple(corpus.truth(scenario)["games"][-1]["moves_san"])
@@ -187,7 +187,7 @@ def test_every_board_stands_where_the_commands_led(scenario: str) -> None:
             assert place[1] == len(way)
             known = ways[place[0] or 0, place[1]]
             assert all(way[ply - 1].rstrip("+#") == san.rstrip("+#") for ply, san in known.items())
-        # Nothing is in the tree but what was walked through, and the stored game.
+        # The tree contains only the visited moves and the stored game.
         ends = {way[:length] for way in (*walk, stored) for length in range(len(way) + 1)}
         for known in ways.values():
             if list(known) == list(range(1, len(known) + 1)):
@@ -197,6 +197,6 @@ def test_every_board_stands_where_the_commands_led(scenario: str) -> None:
 
 
 def test_the_commands_of_the_examinations_are_understood() -> None:
-    """Or the test above would compare nothing."""
+    """Otherwise the test above would compare nothing."""
     scenarios = ("a10_examine", "b05_examine_bsetup", "c05_examine_bsetup")
     assert [[len(walk) for walk in walked(scenario)] for scenario in scenarios] == [[23, 33], [26], [46]]

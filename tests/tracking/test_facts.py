@@ -1,4 +1,4 @@
-"""Header facts: what each line tells, and of which game."""
+"""Header facts: the facts in each line, and the game they belong to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.edge_cases.scripts import Table, log, only, read
 
 
 def info(**changes: str) -> str:
-    """A ``<g1>`` line of game 7."""
+    """Return a ``<g1>`` line of game 7."""
     keys = {"t": "blitz", "r": "1", "u": "1,1", "it": "300,0", "i": "300,0", "pt": "0", "rt": "1500E,1600", "ts": "1,1"}
     return "<g1> 7 p=0 " + " ".join(f"{key}={value}" for key, value in (keys | changes).items())
 
@@ -17,7 +17,7 @@ def info(**changes: str) -> str:
 OTHER = info(t="crazyhouse", r="0", u="0,0", it="60,0", i="60,0", rt="2000,2100", ts="0,0")
 
 
-def told(game: Game) -> tuple[object, ...]:
+def header_facts(game: Game) -> tuple[object, ...]:
     white = game.white
     return game.category, game.rated, game.base_s, white.rating, white.registered, white.sealed
 
@@ -38,34 +38,34 @@ def test_facts_of_a_game_do_not_reach_the_numbers_next_game() -> None:
         first, second = sorted(
             read(log(*first_game(*between), *second_game())).games, key=lambda game: game.first_offset
         )
-        assert told(first) == ("blitz", True, 300, 1500, False, True)
-        assert told(second) == ("crazyhouse", False, 60, 2000, True, False)
+        assert header_facts(first) == ("blitz", True, 300, 1500, False, True)
+        assert header_facts(second) == ("crazyhouse", False, 60, 2000, True, False)
 
 
-def test_facts_told_while_a_game_ran_are_gone_with_it() -> None:
-    """The next game of the number tells nothing of itself."""
+def test_facts_printed_during_a_game_end_with_it() -> None:
+    """No line contains facts of the number's next game."""
     table = Table(7, "Carl", "Dora", base=1, clocks=(60_000, 60_000))
     lines = [*first_game(info()), table.observing(), table.frame(), *table.plays("d4")]
     second = next(game for game in read(log(*lines)).games if game.white.handle == "Carl")
-    assert told(second) == (None, None, 60, None, None, None)
+    assert header_facts(second) == (None, None, 60, None, None, None)
 
 
-def test_facts_told_in_the_middle_of_a_game_are_its_own() -> None:
+def test_facts_printed_during_a_game_belong_to_it() -> None:
     table = Table()
     game = only(read(log(table.frame(), *table.plays("e4"), info(), *table.plays("e5"))))
-    assert told(game) == ("blitz", True, 300, 1500, False, True)
+    assert header_facts(game) == ("blitz", True, 300, 1500, False, True)
 
 
-def test_facts_of_a_start_that_is_still_to_come() -> None:
-    """The line stands before the end of the number's game before: the board tells whose it is."""
+def test_facts_of_a_later_start_belong_to_that_game() -> None:
+    """The line precedes the end of the number's last game: the next board decides."""
     table = Table()
     lines = [info(), table.observing(), table.frame(), *table.plays("e4", "e5")]
     first, second = sorted(read(log(*lines, *second_game())).games, key=lambda game: game.first_offset)
-    assert told(first) == ("blitz", True, 300, 1500, False, True)
-    assert told(second) == ("crazyhouse", False, 60, 2000, True, False)
+    assert header_facts(first) == ("blitz", True, 300, 1500, False, True)
+    assert header_facts(second) == ("crazyhouse", False, 60, 2000, True, False)
 
 
-def test_creating_turns_when_its_first_player_is_black() -> None:
+def test_players_are_swapped_when_the_first_in_creating_is_black() -> None:
     table = Table(relation=1)
     creating = "Creating: Bob (1708) Ann (++++) unrated blitz 5 0"
     game = only(read(log(creating, table.created(), table.frame(), *table.plays("e4"))))
@@ -94,8 +94,8 @@ def test_numbers_in_ratings() -> None:
     assert [rating_number(text) for text in texts] == [1467, 1500, 900, None, None, None, None]
 
 
-def test_an_increment_of_nothing_is_told() -> None:
-    """What else is known of a game takes nothing from what is."""
+def test_an_increment_of_zero_is_a_fact() -> None:
+    """Other facts of the game do not remove it."""
     known, other = HeaderFacts(7, 1), HeaderFacts(7, 2)
     known.white_increment_s = known.black_increment_s = 0
     known.add(other)

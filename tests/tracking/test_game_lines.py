@@ -1,4 +1,4 @@
-"""What lines beside the boards tell: ``<g1>``, replies in blocks, starts and results of other games."""
+"""Lines beside the boards: ``<g1>``, replies in blocks, starts and results of other games."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ODDS = "<g1> 7 p=0 t=blitz r=1 u=0,1 it=90,2 i=300,0 pt=12 rt=1800E,1900P ts=1,0
 
 
 def block(code: int, *lines: str, number: int = 3) -> list[str]:
-    """A reply in a block."""
+    """Return a reply in a block."""
     return [f"\x15{number}\x16{code}\x16{lines[0]}", *lines[1:], "\x17"]
 
 
 # -- <g1> -----------------------------------------------------------------------------------------------------------
 
 
-def test_every_field_of_a_g1_comes_into_the_game() -> None:
+def test_every_field_of_a_g1_is_stored_in_the_game() -> None:
     table = Table(base=1, increment=2, clocks=(90_000, 300_000))
     game = only(read(log(ODDS, table.frame(), *table.plays("e4", "e5"))))
     assert (game.category, game.rated, game.partner_game_no) == ("blitz", True, 12)
@@ -52,7 +52,7 @@ def test_ten_seconds_that_are_printed_are_not_inferred() -> None:
         assert (game.base_s, game.increment_s, game.base_inferred) == (10, 12, inferred)
 
 
-def test_a_rating_of_nought_is_none() -> None:
+def test_a_rating_of_zero_is_no_rating() -> None:
     table = Table()
     info = "<g1> 7 p=0 t=blitz r=0 u=1,0 it=300,0 i=300,0 pt=0 rt=0,1600 ts=0,0"
     game = only(read(log(info, table.frame(), table.play("e4"))))
@@ -62,14 +62,14 @@ def test_a_rating_of_nought_is_none() -> None:
     assert (game.white.rating_text, game.white.rating, game.white.registered) == ("++++", None, False)
 
 
-def test_a_private_game_says_so() -> None:
+def test_a_private_game_is_marked_private() -> None:
     for private in (0, 1):
         table = Table()
         game = only(read(log(f"<g1> 7 p={private} t=blitz r=0", table.frame(), table.play("e4"))))
         assert details(game, "notice") == ["private-game"] * private
 
 
-def test_a_g1_while_a_game_goes_on_is_told_of_it_if_it_goes_on() -> None:
+def test_a_g1_during_a_game_belongs_to_it_if_the_game_continues() -> None:
     table = Table()
     lines = [table.frame(), *table.plays("e4", "e5"), ODDS, table.play("Nf3")]
     for end in ([table.over("Bob resigns", "1-0")], [], [table.removed()]):
@@ -77,7 +77,7 @@ def test_a_g1_while_a_game_goes_on_is_told_of_it_if_it_goes_on() -> None:
         assert (game.white.rating, game.white.sealed, game.partner_game_no) == (1800, True, 12)
 
 
-def test_a_g1_of_the_numbers_next_game_is_not_told_of_the_last_one() -> None:
+def test_a_g1_of_the_numbers_next_game_does_not_belong_to_the_last_one() -> None:
     table, later = Table(), Table(white="Cid", black="Dora")
     lines = [table.frame(), *table.plays("e4", "e5"), ODDS, later.observing(), later.frame(), *later.plays("d4", "d5")]
     first, second = read(log(*lines)).games
@@ -101,7 +101,7 @@ def test_the_g1_of_a_game_that_is_observed_again_is_not_the_next_games() -> None
 
 
 @pytest.mark.parametrize("code", sorted(STORED_BLOCKS))
-def test_boards_and_hands_of_stored_games_are_none_of_a_game_that_goes_on(code: int) -> None:
+def test_boards_and_holdings_of_stored_games_do_not_change_a_game_in_progress(code: int) -> None:
     table = Table()
     stored = Table(base=10)
     stored.plays("e4", "c5")
@@ -114,13 +114,13 @@ def test_boards_and_hands_of_stored_games_are_none_of_a_game_that_goes_on(code: 
 
 
 @pytest.mark.parametrize("code", [81, 123])
-def test_a_stored_games_list_is_not_joined_to_the_game_that_goes_on(code: int) -> None:
+def test_a_stored_games_list_is_not_joined_to_the_game_in_progress(code: int) -> None:
     table = Table()
     begin = table.plays("e4", "e5", "Nf3")[-1:]
     listed = movelist("e4", "e5", "Nf3", "Nc6", trailer="{Game adjourned by mutual agreement} *", number=None)
     games = {game.game_no: sans(game) for game in read(log(*begin, *block(code, *listed), table.play("Nf6"))).games}
     assert games == {7: ["Nf6"], None: ["e4", "e5", "Nf3", "Nc6"]}
-    # After the end it may be this game's: oldmoves is asked for that.
+    # After the end it may belong to this game: oldmoves requests it.
     over = [table.over("Ann resigns", "0-1")]
     final = movelist("e4", "e5", "Nf3", "Nf6", trailer="{Ann resigns} 0-1", number=None)
     table = Table()
@@ -137,7 +137,7 @@ def test_the_answer_to_moves_belongs_to_its_game() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(TEXT_BLOCKS))
-def test_texts_that_people_wrote_are_no_data(code: int) -> None:
+def test_texts_written_by_users_are_no_data(code: int) -> None:
     table, other = Table(), Table(8, "Cid", "Dora")
     shown = block(code, other.frame(), table.over("Ann resigns", "0-1"), "<g1> 7 p=0 t=crazyhouse r=1")
     game = only(read(log(table.frame(), *shown, table.play("e4"))))
@@ -145,7 +145,7 @@ def test_texts_that_people_wrote_are_no_data(code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 1, 10, 16, 80, 101, 145, 158, 512, 519, 520, 999_999_999])
-def test_other_codes_and_none_change_nothing(code: int) -> None:
+def test_other_or_missing_codes_change_nothing(code: int) -> None:
     assert code not in TEXT_BLOCKS | LIST_BLOCKS
     table = Table()
     lines = [table.frame(), *table.plays("e4", "e5"), table.over("Bob resigns", "1-0")]
@@ -160,7 +160,7 @@ def test_a_block_that_is_cut_or_nested_keeps_what_is_in_it() -> None:
     inner = f"\x151\x1680\x16{first}\n\x152\x16125\x16{stored.play('d4')}\n\x17{e4}\n\x17\n{e5}"
     found = read(log(inner))
     assert (sans(only(found)), found.frames(Disposition.SNAPSHOT)) == (["e4", "e5"], [1])
-    cut = f"{first}\n\x152\x16125\x16{stored.frame()}\n\x153\x161\x16{e4}\n\x17{e5}"  # its end never came
+    cut = f"{first}\n\x152\x16125\x16{stored.frame()}\n\x153\x161\x16{e4}\n\x17{e5}"  # its end is missing
     found = read(log(cut))
     assert (sans(only(found)), found.frames(Disposition.SNAPSHOT)) == (["e4", "e5"], [1])
 
@@ -186,7 +186,7 @@ def test_starts_and_results_of_other_games_are_counted_and_make_none() -> None:
     assert read(log(*OTHERS)).games == []
 
 
-def test_they_are_counted_once_when_the_log_grows() -> None:
+def test_starts_and_results_of_others_are_counted_once_when_the_log_grows() -> None:
     table = Table()
     data = log(table.frame(), *OTHERS, table.play("e4"), *OTHERS, table.over("Bob resigns", "1-0"))
     archived = Archived(SourceKind.RAW)
@@ -195,14 +195,14 @@ def test_they_are_counted_once_when_the_log_grows() -> None:
     assert _elsewhere(last) == {"starts": 4, "results": 4}
 
 
-def test_what_they_say_of_a_followed_game_is_a_fact() -> None:
+def test_a_start_line_of_a_followed_game_is_a_fact() -> None:
     table = Table()
     lines = [table.created("standard"), table.observing(), table.frame(), table.play("e4"), table.removed()]
     game = only(read(log(*lines, table.over("Bob forfeits on time", "1-0"))))
     assert (game.category, game.rated, game.result, game.end) == ("standard", True, "1-0", "result")
 
 
-def test_the_announcement_behind_the_first_board_begins_no_other_game() -> None:
+def test_an_announcement_after_the_first_board_begins_no_other_game() -> None:
     table = Table()
     lines = [table.frame(), table.created("standard"), table.frame(), *table.plays("e4", "e5")]
     game = only(read(log(*lines)))
@@ -233,12 +233,12 @@ def keys(scenario: str, connection: str) -> list[tuple[str, str | None]]:
         ("player_Fischer", ["partner-decided", "resign"], []),
         ("player_Spassky", [], ["checkmate", "partner-decided"]),
         ("player_Petrosian", [], ["checkmate", "partner-decided"]),
-        # Only one board is seen: that its line is the other's reason cannot be told from what this server prints.
+        # Only one board is seen: this server's line does not show that its reason belongs to the other board.
         ("observer_GuestXp", [], ["checkmate", "resign"]),
     ],
 )
 def test_the_same_reason_on_both_boards(scenario: str, connection: str, karpov: list[str], spassky: list[str]) -> None:
-    """Petrosian was mated in the first match; in the second one Fischer resigned."""
+    """Petrosian was mated in the first match; Fischer resigned in the second one."""
     found = keys(scenario, connection)
     assert [key for white, key in found if white == "Karpov"] == karpov
     assert [key for white, key in found if white == "Spassky"] == spassky
@@ -275,7 +275,7 @@ def observed(*ends: str) -> list[tuple[str | None, list[str]]]:
     ]
 
 
-def test_who_observes_both_boards_is_told_of_the_deciding_one_last() -> None:
+def test_an_observer_of_both_boards_gets_the_deciding_end_last() -> None:
     decided, other = ("resign", ["resign"]), ("partner-decided", ["partner-decided"])
     assert observed(RESIGNS_A, RESIGNS_B) == [other, decided]
     assert observed(RESIGNS_B, RESIGNS_A) == [decided, other]

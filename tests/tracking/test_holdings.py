@@ -1,4 +1,4 @@
-"""Hands: what is printed, what is reckoned back from it, and what a drop from an unknown hand proves."""
+"""Holdings: printed ones, ones computed backwards, and drops from unknown ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def drop_table() -> Table:
 
 
 def joined_after(count: int) -> tuple[Table, str]:
-    """A table and the board by which we join it."""
+    """Return a table and the board on which we join it."""
     table = drop_table()
     return table, table.plays(*MOVES[:count])[-1]
 
@@ -33,8 +33,8 @@ def test_hands_printed_with_the_first_board() -> None:
     assert hands_of(only(found).start_fen) == "Pp"
 
 
-def test_hands_printed_later_are_reckoned_back() -> None:
-    """Two captures of pawns and two drops lie between the first board and the first hands."""
+def test_holdings_printed_later_are_computed_backwards() -> None:
+    """Two captures of pawns and two drops are between the first board and the first holdings."""
     table, shown = joined_after(3)
     lines = [table.header("crazyhouse"), shown, *table.plays("Qxd5", "d4", "P@e4", "P@h6", "gxh6"), table.hands()]
     game = only(read(log(*lines, table.play("Nc3"))))
@@ -46,33 +46,33 @@ def test_hands_printed_later_are_reckoned_back() -> None:
     assert replayed.fen() == table.board.fen()
 
 
-def test_the_line_of_a_pass_tells_what_a_captured_piece_was() -> None:
-    """Whether the captured queen was a promoted pawn cannot be seen by one who came later."""
+def test_the_line_of_a_pass_shows_whether_a_captured_piece_was_promoted() -> None:
+    """A client that joined later does not know whether the captured queen was a promoted pawn."""
     provisional = "<b1> game 7 white [PQ] black [PP] <- WQ"
-    for told, hands in (([provisional], "Ppp"), ([], "")):
+    for reported, hands in (([provisional], "Ppp"), ([], "")):
         table, shown = joined_after(6)
-        lines = [table.header("crazyhouse"), shown, *told, table.play("Bxd2"), table.hands()]
+        lines = [table.header("crazyhouse"), shown, *reported, table.play("Bxd2"), table.hands()]
         game = only(read(log(*lines, *table.plays("Nf6"))))
         assert hands_of(game.start_fen) == hands
 
 
-def test_drops_from_hands_that_nobody_told_are_unproved() -> None:
-    for told in (True, False):
+def test_drops_from_unknown_holdings_are_unproved() -> None:
+    for reported in (True, False):
         table, shown = joined_after(4)
-        lines = [table.header("crazyhouse"), shown, *([table.hands()] if told else [])]
+        lines = [table.header("crazyhouse"), shown, *([table.hands()] if reported else [])]
         game = only(read(log(*lines, *table.plays("Nc3", "P@e4", "Nxd5"))))
         assert sans(game) == ["Nc3", "P@e4", "Nxd5"]
-        assert [ply.proof for ply in game.plies] == [Proof.FULL, Proof.FULL if told else Proof.UNPROVED, Proof.FULL]
+        assert [ply.proof for ply in game.plies] == [Proof.FULL, Proof.FULL if reported else Proof.UNPROVED, Proof.FULL]
 
 
-def test_hands_that_cannot_have_been_are_not_made_up() -> None:
-    """A piece was captured and is not in the hand that is printed after it."""
+def test_impossible_holdings_are_not_inferred() -> None:
+    """A captured piece is missing in the next printed holdings."""
     table, shown = joined_after(6)
     lines = [table.header("crazyhouse"), shown, table.play("Bxd2"), "<b1> game 7 white [] black [PP]"]
     assert "[" not in str(only(read(log(*lines, *table.plays("Nf6")))).start_fen)
 
 
-def test_a_hand_that_contradicts_the_captures_is_told() -> None:
+def test_holdings_that_contradict_the_captures_are_reported() -> None:
     table = drop_table()
     lines = [table.header("crazyhouse"), table.frame(), table.hands(), *table.plays("e4", "d5", "exd5")]
     found = read(log(*lines, "<b1> game 7 white [Q] black []"))
@@ -80,8 +80,8 @@ def test_a_hand_that_contradicts_the_captures_is_told() -> None:
     assert "[Q]" in found.report.anomalies[0].message
 
 
-def test_hands_after_a_gap_are_those_printed_there() -> None:
-    """The hands before the lost plies say nothing of those after them."""
+def test_holdings_after_a_gap_are_the_printed_ones() -> None:
+    """The holdings before the lost plies do not determine those after them."""
     table = drop_table()
     lines = [table.header("crazyhouse"), table.frame(), table.hands(), *table.plays("e4"), table.hands()]
     table.plays("d5", "exd5", "Qxd5", "Nc3")
@@ -92,7 +92,7 @@ def test_hands_after_a_gap_are_those_printed_there() -> None:
     assert found.anomalies() == ["gap"]
 
 
-#: A white pawn becomes a queen on a8, we join, the queen goes to a4 and is taken there.
+#: A white pawn is promoted to a queen on a8, we join, and the queen is captured on a4.
 PROMOTION = ("a4", "b5", "axb5", "a6", "bxa6", "Bb7", "axb7", "Nc6", "bxa8=Q", "Nf6")
 
 
@@ -102,7 +102,7 @@ def joined_with_a_promoted_queen() -> tuple[Table, list[str]]:
     return table, [table.header("crazyhouse"), shown, table.hands()]
 
 
-def test_a_piece_promoted_before_we_came_is_known_when_it_is_taken() -> None:
+def test_a_piece_promoted_before_we_joined_is_recognised_when_it_is_captured() -> None:
     table, lines = joined_with_a_promoted_queen()
     for san in ("Qa4", "Nd4", "Qb5", "Nxb5", "e4", "P@c4"):
         lines += [table.play(san), table.hands()]
@@ -117,8 +117,8 @@ def test_a_piece_promoted_before_we_came_is_known_when_it_is_taken() -> None:
     assert [ply.proof for ply in game.plies] == [Proof.FULL] * 6
 
 
-def test_hands_that_no_promotion_explains_stay_a_contradiction() -> None:
-    """A piece that was dropped before our eyes was no pawn, whatever the hands say."""
+def test_holdings_that_no_promotion_explains_stay_a_contradiction() -> None:
+    """A piece whose drop we saw was no pawn, even if the holdings contradict."""
     table, lines = joined_with_a_promoted_queen()
     for san in ("Qxd8+", "Nxd8", "Q@h5"):
         lines += [table.play(san), table.hands()]
@@ -126,16 +126,16 @@ def test_hands_that_no_promotion_explains_stay_a_contradiction() -> None:
     assert "black [PQ]" in table.hands()
     found = read(log(*lines, taken, table.hands().replace("black [PQ]", "black [PP]")))
     assert found.anomalies() == ["holdings"]
-    assert str(only(found).start_fen).count("~") == 1  # the queen of a8, which Black took on d8
+    assert str(only(found).start_fen).count("~") == 1  # the queen of a8, which Black captured on d8
 
 
-def test_hands_of_a_game_that_is_not_followed() -> None:
+def test_holdings_of_a_game_that_is_not_followed_are_ignored() -> None:
     found = read(log(Table().frame(), "<b1> game 9 white [P] black []"))
     assert found.holdings(Disposition.FOREIGN, Disposition.HOLDINGS) == [1, 0]
 
 
 def bughouse(*lines: str) -> Game:
-    """A game in which the lines stand between White's first move and Black's drop of a knight."""
+    """A game with these lines between White's first move and Black's drop of a knight."""
     table = Table(board=BughouseBoard())
     begin = [table.header("bughouse"), table.frame(), "<b1> game 7 white [] black []", table.play("e4")]
     return only(read(log(*begin, *lines, table.play("N@f6"), "<b1> game 7 white [] black []", table.play("Nf3"))))
@@ -153,8 +153,8 @@ def bughouse(*lines: str) -> Game:
         "<b1>  game  7  white [ ]  black [ n ]  <- bn ",
     ],
 )
-def test_hands_of_bughouse_come_from_its_lines(line: str) -> None:
-    """Bare, behind prompts and a bell, behind an empty line, with players' names, small letters and odd blanks."""
+def test_holdings_of_bughouse_are_read_from_its_lines(line: str) -> None:
+    """Plain, after prompts and a bell, after an empty line, with players' names, lower case and extra blanks."""
     game = bughouse(line)
     assert [ply.proof for ply in game.plies] == [Proof.FULL] * 3
     (seen,) = game.observations
@@ -174,7 +174,7 @@ def test_letters_in_any_order_are_kept_sorted() -> None:
 
 
 def test_passes_are_events_with_their_place_and_time() -> None:
-    """A pass of this game, of another game, and the hands that follow the board."""
+    """A pass of this game, of another game, and the holdings after the board."""
     passes = [
         "<b1> game 7 white [B] black [] <- WB",
         "<b1> game 9 white [] black [Q] <- BQ",
@@ -182,14 +182,18 @@ def test_passes_are_events_with_their_place_and_time() -> None:
     ]
     game = bughouse(*passes)
     (seen,) = game.observations
-    told = [(change.ply, change.passed, change.white, change.black) for change in seen.holdings]
-    assert told == [(0, None, "", ""), (1, "WB", "B", ""), (1, "BN", "B", "N")]  # then nothing is in hand as before
+    reported = [(change.ply, change.passed, change.white, change.black) for change in seen.holdings]
+    assert reported == [
+        (0, None, "", ""),
+        (1, "WB", "B", ""),
+        (1, "BN", "B", "N"),
+    ]  # before them the holdings are empty
     assert [change.offset for change in seen.holdings] == sorted(change.offset for change in seen.holdings)
 
 
 @pytest.mark.parametrize("arrow", ["", " <- BQ"])
-def test_a_list_that_the_servers_buffer_cut_short(arrow: str) -> None:
-    """1.6.2 has 50 bytes for the line: of Black's 11 pieces it prints what is left of them, and the bracket."""
+def test_a_list_truncated_by_the_servers_buffer(arrow: str) -> None:
+    """FICS 1.6.2 has 50 bytes for the line: it prints the first of Black's 11 pieces, and the bracket."""
     white = "P" * 11
     full = f"<b1> game 7 white [{white}] black [PPPPPPPNNN]"
     cut = f"<b1> game 7 white [{white}] black [PPPPPP]{arrow}"

@@ -1,4 +1,4 @@
-"""Which game a movelist belongs to, and what later takebacks leave of it."""
+"""The game of a movelist, and the moves that remain after later takebacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def followed(*moves: str) -> tuple[Table, list[str]]:
 
 
 def joined(*moves: str) -> tuple[Table, list[str]]:
-    """Observed from the board after these moves on."""
+    """Return a game observed from the board after these moves on."""
     table = Table()
     shown = table.plays(*moves)[-1]
     return table, [table.observing(), shown]
@@ -46,7 +46,7 @@ def test_a_list_does_not_bring_back_what_is_taken_back_after_it(later: list[str]
 
 @pytest.mark.parametrize("later", [[], ["Bc4"], ["Bc4", "Bc5", "c3"]], ids=["none", "one", "three"])
 def test_joined_then_list_then_takeback(later: list[str]) -> None:
-    """The list gives what was played before we came; what was taken back since is kept beside the game."""
+    """The list contains the moves before we joined; moves taken back since are kept beside the game."""
     table, lines = joined(*SPANISH)
     lines += [*movelist(*SPANISH, trailer=RUNNING), table.undo(2), *table.plays(*later)]
     game = only(read(log(*lines, table.over("Bob resigns", "1-0"))))
@@ -55,7 +55,7 @@ def test_joined_then_list_then_takeback(later: list[str]) -> None:
     assert [ply.origin for ply in game.plies[:4]] == [Origin.MOVELIST] * 4
 
 
-def test_a_list_after_the_takeback_is_taken_as_it_stands() -> None:
+def test_a_list_after_the_takeback_is_used_unchanged() -> None:
     table, lines = joined(*SPANISH)
     moves = (*SPANISH[:4], "Bc4", "Bc5")
     lines += [table.undo(2), *table.plays("Bc4", "Bc5"), *movelist(*moves, trailer=RUNNING)]
@@ -67,7 +67,7 @@ STORED = movelist(*SPANISH, number=None, trailer="{Bob resigns} 1-0")
 
 
 def test_a_stored_game_does_not_join_the_running_one() -> None:
-    """Same players, same opening: a list with a final result is no list of a game that goes on."""
+    """Same players, same opening: a list with a final result does not belong to a game in progress."""
     for moves in ([], ["e4"], ["e4", "e5"], ["e4", "e5", "Nf3"]):
         lines = followed(*moves)[1]
         stored, running = read(log(*lines, *STORED)).games[::-1]
@@ -101,8 +101,8 @@ def test_a_stored_game_joins_the_game_it_is_of() -> None:
     assert (game.result, game.complete) == ("1-0", True)
 
 
-def test_times_tell_a_stored_game_of_the_same_moves() -> None:
-    """The game was left without a result: only what its moves took can tell whether the list is its own."""
+def test_times_distinguish_stored_games_with_the_same_moves() -> None:
+    """The game has no result: only the times of its moves show whether the list belongs to it."""
     for elapsed, games in (("0:02", 1), ("0:07", 2)):
         table, lines = followed(*SPANISH)
         stored = movelist(*SPANISH, number=None, trailer="{Bob resigns} 1-0", elapsed=elapsed)
@@ -159,7 +159,7 @@ def test_a_list_without_a_number_waits_for_the_first_board_that_it_fits() -> Non
         assert len(games) == 2
 
 
-def test_a_first_board_that_two_lists_fit_goes_on_with_none() -> None:
+def test_a_first_board_that_two_lists_fit_is_joined_to_none() -> None:
     table = Table(9)
     table.plays(*MOVES)
     lists = [movelist(*MOVES, *more, trailer=RUNNING, number=None) for more in (["Bb5"], ["Bc4"])]
@@ -170,21 +170,21 @@ def test_a_first_board_that_two_lists_fit_goes_on_with_none() -> None:
     ]  # fmt: skip
 
 
-def test_a_running_games_list_is_not_of_the_number_next_door() -> None:
+def test_a_running_games_list_does_not_belong_to_the_next_number() -> None:
     table = Table(8)
     table.plays(*MOVES)
     games = read(log(*movelist(*MOVES, trailer=RUNNING), table.observing(), table.frame(), *table.plays("Bb5"))).games
     assert sorted((game.game_no, sans(game)) for game in games) == [(7, list(MOVES)), (8, ["Bb5"])]
 
 
-def test_a_list_without_its_last_line_is_told() -> None:
+def test_a_list_without_its_last_line_is_reported() -> None:
     found = read(log(*movelist(*MOVES, trailer=RUNNING)[:-1], "fics% "))
     assert found.anomalies() == ["cut"]
     assert sans(only(found)) == list(MOVES)
 
 
 def test_no_more_lists_are_held_than_needed() -> None:
-    """A long answer to many ``smoves`` gives its games early, each once."""
+    """The games of a long answer to many ``smoves`` are emitted early, each once."""
     names = [f"A{chr(97 + at % 26)}{chr(97 + at // 26)} Bob" for at in range(70)]
     lines = [line for pair in names for line in movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None, names=pair)]
     pipeline = Pipeline(SourceKind.RAW)
@@ -204,7 +204,7 @@ def test_two_lists_with_equal_moves_that_began_at_different_times_are_two_games(
     ]
 
 
-# The move that the board on joining shows
+# The move on the board with which the game is joined
 
 
 @pytest.mark.parametrize("first", ["board", "list"])
@@ -217,7 +217,7 @@ def test_the_move_of_the_board_on_joining_keeps_its_times(first: str) -> None:
     game = only(read(log(*lines, *table.plays("a6"), table.over("Bob resigns", "1-0"))))
     assert (sans(game), game.complete) == ([*MOVES, "Bb5", "a6"], True)
     shown = game.plies[4]
-    # Black's clock was running, and the board came when we joined: neither is the move's.
+    # Black's clock was running, and the board arrived when we joined: neither time belongs to the move.
     assert (shown.white_clock_ms, shown.black_clock_ms, shown.at_ms) == (table.clocks[0], None, None)
     assert (shown.elapsed_ms, shown.lag_ms, shown.precision) == (3_123, 57, Precision.MILLISECONDS)
     assert (shown.proof, shown.origin) == (Proof.FULL, Origin.MOVELIST)
@@ -236,7 +236,7 @@ def test_a_move_that_was_played_again_after_a_takeback_keeps_its_lists_time() ->
 
 
 def _cut(lines: list[str], first: str) -> list[str]:
-    """The lines from the one that begins so."""
+    """Return the lines from the one that begins like this."""
     return lines[next(index for index, line in enumerate(lines) if line.startswith(first)) :]
 
 
@@ -269,7 +269,7 @@ def test_a_table_without_its_header_has_the_names_above_its_columns() -> None:
 
 
 @pytest.mark.parametrize("first", ["----", "  1."])
-def test_a_table_that_tells_no_names_is_an_anomaly_with_its_place(first: str) -> None:
+def test_a_table_without_names_is_an_anomaly_with_its_place(first: str) -> None:
     before = log("fics% ", "Ann(1500)[7] kibitzes: hello")
     data = before + log(*_cut(movelist(*_MOVES, trailer="{White resigned} 0-1"), first))
     assert detect(data[len(before) :]) is SourceKind.RAW
@@ -288,7 +288,7 @@ def test_a_table_without_its_first_moves_is_an_anomaly_with_its_place(before: li
     assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", len(shown))]
 
 
-def test_a_table_that_fits_two_games_is_nobodys() -> None:
+def test_a_table_that_fits_two_games_is_joined_to_none() -> None:
     tables = [Table(), Table(8, "Cid", "Dee")]
     shown = [line for table in tables for line in (table.header(), table.frame(), table.play("e4"))]
     found = read(log(*shown, *_cut(movelist("e4", trailer="{Still in progress} *"), "----")))
@@ -296,6 +296,6 @@ def test_a_table_that_fits_two_games_is_nobodys() -> None:
     assert found.anomalies() == ["movelist"]
 
 
-def test_lines_that_only_look_like_a_tables_begin_are_none() -> None:
+def test_lines_that_only_resemble_the_begin_of_a_table_are_ignored() -> None:
     found = read(log("Move  your pieces", "and think.", "----  ----------------   ----------------", "That was all."))
     assert (found.games, found.anomalies()) == ([], [])

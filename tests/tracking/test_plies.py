@@ -1,4 +1,4 @@
-"""What a frame gives a ply, whole or cut."""
+"""The fields of a ply from a complete or a cut frame."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.edge_cases.scripts import Table
 
 
 def frame_of(text: str, tokens: int | None = None) -> Style12:
-    """The frame of a line; with ``tokens`` of its tail only, as old servers cut it."""
+    """Return the frame of a line; ``tokens``: cut after this number of tail fields, as by old servers."""
     tail = text[77:].split(" ")
     return read_tokens(text[5:76], tail[:tokens], text, 0, None, None, tokens is not None)
 
 
-def test_a_cut_frame_lacks_what_stands_behind_the_cut() -> None:
+def test_a_cut_frame_lacks_the_fields_after_the_cut() -> None:
     table = Table(ms=True)
     table.plays("e4", "e5")
     text = table.play("Nf3")
     whole, no_pretty, no_times = frame_of(text), frame_of(text, 20), frame_of(text, 19)
     assert [frame.pretty for frame in (whole, no_pretty, no_times)] == ["Nf3", None, None]
     assert [frame.clocks for frame in (whole, no_pretty)] == [(298_000, 300_000)] * 2
-    # Without the time of the move nothing tells the unit of the clocks.
+    # Without the time of the move the unit of the clocks is unknown.
     assert no_times.clocks == (None, None)
     assert start_facts(whole)[3:6] == (2000, 298_000, 300_000)
     assert (start_facts(whole).precision_code, start_facts(no_times).precision_code) == (Precision.MILLISECONDS, None)
@@ -50,7 +50,7 @@ def test_squares_of_a_verbose_move(verbose: str, move: int | None) -> None:
     assert lan_move(verbose) == move
 
 
-def test_one_unseen_ply_is_filled_only_by_a_whole_frame() -> None:
+def test_one_missing_ply_is_filled_only_by_a_complete_frame() -> None:
     table = Table(fen="k7/8/1K6/8/8/8/8/7R w - - 0 30")
     board = frame_of(table.frame()).board
     table.plays("Rh7", "Kb8")

@@ -1,4 +1,4 @@
-"""Boards of a game that was left, or that is over."""
+"""Boards of a game that was left or has ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.edge_cases.scripts import Table, details, log, only, proved, read, sa
 OPENING = ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6")
 
 
-def test_taken_back_unseen_and_another_move_in_its_place() -> None:
+def test_an_unseen_takeback_and_another_move() -> None:
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays(*OPENING), table.removed()]
     table.undo(2)
@@ -20,7 +20,7 @@ def test_taken_back_unseen_and_another_move_in_its_place() -> None:
     assert details(game, "takeback") == ["6-4"]
 
 
-def test_another_move_at_the_ply_we_left() -> None:
+def test_another_move_at_the_ply_where_we_left() -> None:
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays(*OPENING[:5]), table.removed()]
     table.undo(1)
@@ -30,7 +30,7 @@ def test_another_move_at_the_ply_we_left() -> None:
     assert taken == [["Bb5"]]
 
 
-def test_taken_back_unseen_to_before_the_first_board_seen() -> None:
+def test_an_unseen_takeback_to_before_the_first_board() -> None:
     table = Table()
     table.plays(*OPENING)
     lines = [table.observing(), table.frame(), *table.plays("Ba4", "b5"), table.removed()]
@@ -43,7 +43,7 @@ def test_taken_back_unseen_to_before_the_first_board_seen() -> None:
 
 
 def test_a_late_board_of_the_last_move() -> None:
-    """The result line came before the board of the move that ended the game."""
+    """The result line precedes the board of the last move."""
     table = Table()
     lines = [table.frame(), *table.plays("f3", "e5", "g4")]
     mate = table.play("Qh4#")
@@ -53,7 +53,7 @@ def test_a_late_board_of_the_last_move() -> None:
     assert found.frames(Disposition.PLY, Disposition.SAME) == [4, 1]
 
 
-def test_an_adjourned_game_that_goes_on_is_another_part() -> None:
+def test_an_adjourned_game_that_is_resumed_is_another_part() -> None:
     table = Table(relation=1)
     lines = [
         table.created(),
@@ -70,7 +70,7 @@ def test_an_adjourned_game_that_goes_on_is_another_part() -> None:
 
 
 def test_an_adjourned_game_that_is_observed_again_is_another_part() -> None:
-    """Its board is the one on which it was adjourned."""
+    """Its board equals the one at the adjournment."""
     table = Table()
     lines = [table.frame(), *table.plays("e4", "e5"), table.over("Game adjourned by mutual agreement", "*")]
     lines += [table.observing(), table.frame(), *table.plays("Nf3")]

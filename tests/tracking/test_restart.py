@@ -1,4 +1,4 @@
-"""Literal cases of a log that grows; ``tests/test_pipeline.py`` has the property over the corpus."""
+"""Single cases of a growing log; ``tests/test_pipeline.py`` tests the property with the corpus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tracking.answers import movelist
 
 
 def two_games(second: int) -> bytes:
-    """Two games, odd lines and quoted frames; the second under its own or the same number."""
+    """Two games, malformed lines and quoted frames; the second game has its own or the same number."""
     table, other = Table(), Table(second, "Carl", "Dora")
     lines = ["odd zero", table.header(), table.observing(), table.frame(), *table.plays("e4", "e5")]
     lines += [table.over("Bob resigns", "1-0"), table.removed(), "some odd line", "Bob kibitzes: <12> x"]
@@ -25,7 +25,7 @@ def two_games(second: int) -> bytes:
 
 
 def check(data: bytes, ends: list[int]) -> None:
-    """Read the log at each of these sizes, then whole: the same as one reading."""
+    """Read the log at each of these sizes, then completely; compare with one reading."""
     expected, reference = whole(data)
     archived = Archived()
     for end in ends:
@@ -52,7 +52,7 @@ def test_growth_line_by_line(second: int) -> None:
     check(data, [at + 1 for at, byte in enumerate(data) if byte == 10])
 
 
-def test_growth_after_a_list_that_belongs_to_a_game_given_out() -> None:
+def test_growth_after_a_list_of_an_emitted_game() -> None:
     table, other = Table(), Table(8, "Carl", "Dora")
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), table.over("Bob resigns", "1-0")]
     lines += [other.observing(), other.frame(), *other.plays("d4")]
@@ -66,8 +66,8 @@ def test_growth_after_a_list_that_belongs_to_a_game_given_out() -> None:
     assert len(read(data).games) == 3
 
 
-def test_growth_again_and_again_beside_a_game_given_out() -> None:
-    """The first game was given out by the first reading and reaches over the place where all others go on."""
+def test_repeated_growth_beside_an_emitted_game() -> None:
+    """The first reading emits the first game, which reaches beyond the restart point of all others."""
     table, long, new = Table(), Table(8, "Carl", "Dora"), Table(7, "Ed", "Fay")
     lines = [table.observing(), table.frame(), *table.plays("e4"), long.observing(), long.frame()]
     lines += [*table.plays("e5", "Nf3"), table.over("Bob resigns", "1-0"), new.observing(), new.frame()]
@@ -79,7 +79,7 @@ def test_growth_again_and_again_beside_a_game_given_out() -> None:
     check(data, [first, second, second + 10, len(data) - 10])
 
 
-def test_what_is_remembered_is_json() -> None:
+def test_the_saved_state_is_json() -> None:
     facts = HeaderFacts(9, "Ann", "Bob", RatingText("1500", 1500), rated=True)
     assert load_facts(json.loads(json.dumps(dump_facts([facts])))[0]) == facts
     kept = {Disposition.PLY: 3, Disposition.SAME: 0}

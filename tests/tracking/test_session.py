@@ -45,7 +45,7 @@ def test_two_logins() -> None:
     assert {white: facts[2] for white, facts in by_white(found.games).items()} == {"Ann": "Eve", "Carl": "Zed"}
 
 
-def test_a_second_login_with_the_same_handle_goes_on() -> None:
+def test_a_second_login_with_the_same_handle_continues_the_session() -> None:
     login = "**** Starting FICS session as Eve ****"
     table = Table()
     lines = [FICS, login, table.observing(), table.frame(), *table.plays("e4"), login, *table.plays("e5")]
@@ -54,7 +54,7 @@ def test_a_second_login_with_the_same_handle_goes_on() -> None:
 
 @pytest.mark.parametrize("size", [1, 100, 512, 4096])
 def test_a_late_banner_in_pieces(size: int) -> None:
-    """What is concluded of games before it does not depend on how much of the log came in one piece."""
+    """Facts of earlier games do not depend on the chunks of the log."""
     data = log(*played(), *played(8, "Carl", "Dora"), FICS, *played(9, "Ed", "Fay"))
     whole = read(data).games
     pipeline = Pipeline(SourceKind.RAW)
@@ -65,20 +65,20 @@ def test_a_late_banner_in_pieces(size: int) -> None:
     assert by_white(games)["Ed"][1] == "FICS"
 
 
-def test_a_prompt_counts_only_behind_its_place() -> None:
+def test_a_prompt_applies_only_after_its_place() -> None:
     session = ServerSession(None)
     session.prompt = ("aics% ", 100)
     assert session.facts(100, 1).dialect is None
-    told = detect_dialect(None, "aics% ", None)
-    assert told is not None
-    assert session.facts(101, 1).dialect == told.name
+    reported = detect_dialect(None, "aics% ", None)
+    assert reported is not None
+    assert session.facts(101, 1).dialect == reported.name
 
 
-def test_the_users_word_for_the_site_stands() -> None:
+def test_the_users_site_is_not_replaced() -> None:
     assert ServerSession("chess.example", Family.FICS.value).facts(1, 1).server == "chess.example"
 
 
-def test_only_a_whole_frame_tells_how_many_tokens_there_are() -> None:
+def test_only_a_complete_frame_sets_the_number_of_fields() -> None:
     text = Table().frame()
     session = ServerSession(None)
     for tokens, expected in ((19, None), (24, 33), (22, 33)):

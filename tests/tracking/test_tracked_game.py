@@ -1,4 +1,4 @@
-"""The verbs of a game that is followed."""
+"""The operations of a followed game."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_a_takeback_of_a_takeback() -> None:
     assert [event.value for event in events(game, "takeback")] == [2, 2]
 
 
-def test_hands_of_a_takeback_line_stay_with_it() -> None:
-    """An anchor behind the takeback goes with the line that was taken back."""
+def test_an_anchor_after_a_takeback_belongs_to_its_line() -> None:
+    """It stays with the line that was taken back."""
     table, wrong = Table(), Table()
     wrong.plays("d4", "d5")
     lines = [table.frame(), *table.plays("e4", "e5"), wrong.play("c4"), table.frame()]

@@ -1,4 +1,4 @@
-"""Whose event a line is, and when a game is given out."""
+"""The game of an event line, and when a game is emitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def chat(game: Game) -> list[str]:
     return [event.text for event in events(game, "chat")]
 
 
-def test_words_without_a_number_belong_to_the_only_game() -> None:
+def test_chat_without_a_number_belongs_to_the_only_game() -> None:
     table, other = Table(7), Table(8, "Carl", "Dora")
     lines = [table.frame(), "Carl(1500) kibitzes: one"]
     lines += [other.frame(), "Carl(1500) kibitzes: two", "Eve(1500)[8] kibitzes: three", "Eve(1500)[9] kibitzes: four"]
@@ -30,7 +30,7 @@ def test_words_without_a_number_belong_to_the_only_game() -> None:
     ("kept", "words"),
     [("none", []), ("public", ["kibitz"]), ("own", ["tell", "kibitz", "say"]), ("all", ["tell", "kibitz", "say"])],
 )
-def test_which_words_are_kept(kept: str, words: list[str]) -> None:
+def test_which_chat_is_kept(kept: str, words: list[str]) -> None:
     table = Table(7, relation=1)
     lines = ["**** Starting FICS session as Ann ****", table.created(), table.frame(), "Bob tells you: hi"]
     lines += ["Bob(1600)[7] kibitzes: hm", "Bob[7] says: gg", *table.plays("e4")]
@@ -39,7 +39,7 @@ def test_which_words_are_kept(kept: str, words: list[str]) -> None:
     assert [details(game, "chat") for game in games] == [words]
 
 
-def test_an_unknown_choice_of_words_is_refused() -> None:
+def test_an_unknown_choice_of_chat_is_refused() -> None:
     with pytest.raises(ValueError, match="chat must be"):
         Pipeline(SourceKind.RAW, chat="some")
 
@@ -58,15 +58,15 @@ def test_a_result_after_the_result_changes_nothing() -> None:
     assert (game.result, details(game, "result")) == ("1-0", ["resign"])
 
 
-def test_a_game_told_anew_ends_by_its_own_result() -> None:
-    """The result of a rematch that nobody showed is not that of the game we left."""
+def test_a_rematch_ends_by_its_own_result() -> None:
+    """The result of a rematch without boards does not belong to the game we left."""
     table = Table()
     lines = [table.frame(), *table.plays("e4", "e5"), table.removed(), table.created()]
     game = only(read(log(*lines, table.over("Ann resigns", "0-1"))))
     assert (game.result, game.end) == ("*", "unobserved")
 
 
-def test_a_game_that_is_over_is_given_out_after_a_while() -> None:
+def test_an_ended_game_is_emitted_after_a_while() -> None:
     """Measured in bytes of the log; until then a late list may still join it."""
     table = Table()
     pipeline = Pipeline(SourceKind.RAW)

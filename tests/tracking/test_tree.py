@@ -1,4 +1,4 @@
-"""Random walks through random games, printed as a server prints them, give back what was walked through."""
+"""The tree of a random walk through a random game, printed as by a server, equals the walk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Path = tuple[str, ...]
 
 
 class Walk(NamedTuple):
-    """What was printed, and what it means: the path to each board that was shown, and the ways that were typed."""
+    """The printed lines, the path to each shown board, and the typed paths."""
 
     lines: list[str]
     shown: list[Path]
@@ -34,7 +34,7 @@ def pick(board: chess.Board, choice: int) -> chess.Move | None:
 
 
 def walk(choices: list[int], steps: list[tuple[str, int]], longest: int) -> Walk:
-    """Walk as the C servers do: forward only on the main line, a typed move begins a variation of it."""
+    """Walk like the C servers: forward only along the main line; a typed move begins a variation."""
     board = chess.Board()
     stored: list[chess.Move] = []
     for choice in choices:
@@ -92,7 +92,7 @@ def walk(choices: list[int], steps: list[tuple[str, int]], longest: int) -> Walk
 
 
 def ways_of(game: Game) -> list[dict[tuple[int, int], dict[int, str]]]:
-    """For each observation: (line, ply) → the moves known on the way there, by ply."""
+    """Return for each observation: (line, ply) → the known moves to it, by ply."""
     found = []
     for seen in game.observations:
         ways: dict[tuple[int, int], dict[int, str]] = {}
@@ -113,7 +113,7 @@ CHOICES = st.lists(st.integers(0, 60), max_size=14)
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(choices=CHOICES, steps=STEPS)
-def test_a_walk_by_single_moves_gives_the_tree_back(choices: list[int], steps: list[tuple[str, int]]) -> None:
+def test_a_walk_by_single_moves_gives_its_tree(choices: list[int], steps: list[tuple[str, int]]) -> None:
     walked = walk(choices, steps, longest=1)
     games, report = product.run([log(*walked.lines)], "raw")
     (game,) = games
@@ -164,8 +164,8 @@ def test_a_commit_makes_the_variation_the_main_line() -> None:
     assert [event.detail for event in game.events][-2:] == ["commit", "log ends here"]
 
 
-def told(tree: ExaminedTree, san: str) -> tuple[ShownBoard, Step]:
-    """A move from the board being shown, as its sender tells it."""
+def reported(tree: ExaminedTree, san: str) -> tuple[ShownBoard, Step]:
+    """Return a move from the shown board as its sender reports it."""
     assert tree.current is not None
     played = play_san(tree.current.position, san)
     assert not isinstance(played, str)
@@ -176,15 +176,15 @@ def told(tree: ExaminedTree, san: str) -> tuple[ShownBoard, Step]:
 
 
 def test_it_can_be_fed_without_frames() -> None:
-    """What datagrams tell: a position, proved moves, so many half-moves back or forward."""
+    """Datagrams contain a position, proved moves, and steps of plies back or forward."""
     tree = ExaminedTree()
     start = position_from_fen(chess.STARTING_FEN, Rules.CHESS)
     root = tree.begin(ShownBoard(0, start, None, None, None, "", 0, True, None))
     for san in ("e4", "e5", "Nf3"):
-        tree.step(*told(tree, san), stored=True)
+        tree.step(*reported(tree, san), stored=True)
     e4 = tree.back(2)
     assert e4 is root.children[0]
-    sicilian = tree.step(*told(tree, "c5"))
+    sicilian = tree.step(*reported(tree, "c5"))
     assert sicilian.parent is e4
     assert e4.branches()[1] is sicilian
     assert tree.back(9) is root
@@ -192,7 +192,7 @@ def test_it_can_be_fed_without_frames() -> None:
     assert ahead is not None
     assert ahead.ply == 3
     tree.back(2)
-    assert tree.step(*told(tree, "c5")) is sicilian
+    assert tree.step(*reported(tree, "c5")) is sicilian
     tree.commit()
     assert e4.branches()[0] is sicilian
 
@@ -220,7 +220,7 @@ BOARDS = ("start", "played", "played", "played", "other game", "no kings", "smal
 
 
 def shuffled(choices: list[tuple[str, int]]) -> bytes:
-    """Boards and lines in an order that no server prints."""
+    """Boards and lines in orders that no server prints."""
     lines = []
     for kind, number in choices:
         if kind == "notice":
@@ -259,7 +259,7 @@ def shuffled(choices: list[tuple[str, int]]) -> bytes:
     ),
     at=st.integers(0, 10_000),
 )
-def test_any_order_of_lines_is_followed_and_grows(choices: list[tuple[str, int]], at: int) -> None:
+def test_any_order_of_lines_is_followed_also_in_growing_logs(choices: list[tuple[str, int]], at: int) -> None:
     data = shuffled(choices)
     expected, reference = whole(data)
     assert sum(reference.report.frames.values()) == data.count(b"<12>")

@@ -1,4 +1,4 @@
-"""Games of variants through the whole pipeline: lists played by the variant's own rules, and what servers play on."""
+"""Games of variants through the whole pipeline: lists follow the variant's rules, or the server's boards."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_atomic_game_from_its_boards_and_from_its_list_is_the_same() -> None:
 
 
 def test_a_move_that_the_rules_refuse_but_the_boards_show_is_kept_unproved() -> None:
-    """A server that lets the duty to capture go: its move stands, and says that no rule proves it."""
+    """A server that does not enforce captures: its move is kept as unproved."""
     table = Table()  # python-chess plays normal chess here
     lines = [table.header("suicide"), table.frame(castling="0 0 0 0")]
     lines += [table.play(san, castling="0 0 0 0") for san in ("e4", "d5", "Nf3", "dxe4", "Ng5")]
@@ -67,8 +67,8 @@ def test_a_move_that_the_rules_refuse_but_the_boards_show_is_kept_unproved() -> 
     assert "a capture must be made" in found.report.anomalies[0].message
 
 
-def test_a_wild_game_that_nobody_named_castles_from_d() -> None:
-    """Servers that tell observers no variant, and print the castling of a king on d as its two steps."""
+def test_an_unnamed_wild_game_castles_from_d() -> None:
+    """Some servers print no variant to observers, and print castling of a king on d as two squares."""
     table = Table(fen="r2k3r/pppppppp/8/8/8/8/PPPPPPPP/R2K3R w - - 0 1")
     lines = [table.observing(), table.frame(castling="1 1 1 1"), table.play("e4", castling="1 1 1 1")]
     table.board = chess.Board("1kr4r/pppppppp/8/8/4P3/8/PPPP1PPP/R2K3R w - - 1 2")
@@ -120,7 +120,7 @@ def test_a_wild_game_joined_late_is_no_chess() -> None:
     assert (game.variant, game.variant_inferred) == ("wild", False)
 
 
-def test_a_line_that_names_the_wild_says_more_than_one_that_does_not() -> None:
+def test_a_line_that_names_the_wild_variant_replaces_one_that_does_not() -> None:
     table = Table(fen=SHUFFLED)
     assert only(read(log(table.created("wild"), table.header("wild/1"), table.frame()))).variant == "wild/1"
     assert only(read(log(table.created("wild"), table.header("standard"), table.frame()))).variant == "wild"
