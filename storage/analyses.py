@@ -65,7 +65,7 @@ class ArchiveAnalyses:
             How many were taken, and how many are of games that are not here.
         """
         with other._database.reading() as theirs, self._database.writing() as connection:
-            return take_over(theirs, driver_of(connection), homeless=homeless)
+            return _take_over(theirs, driver_of(connection), homeless=homeless)
 
     def count(self) -> AnalysisCounts:
         """How many analyses there are, and whether what is known of their positions is right."""
@@ -73,7 +73,7 @@ class ArchiveAnalyses:
             return count_analyses(driver)
 
 
-def take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
+def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
     """Take over analyses. Of a position that is analysed in both archives, what is here stays.
 
     A game is looked for by its source and key, by its source and place in it (a newer parser may read

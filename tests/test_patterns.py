@@ -41,7 +41,7 @@ MADE_LATER = {
     ("recorder/cli/db.py", "compile"),  # --redact: the user's own
     ("storage/maintenance/share.py", "compile"),
     ("recorder/wire/prompts.py", "compile"),  # escaped prompts, at most _MOST_PROMPTS
-    ("exporters/pgn/tags.py", "sub"),  # an escaped handle
+    ("exporters/pgn/exporter.py", "sub"),  # an escaped handle
 }
 
 

@@ -59,7 +59,7 @@ __all__ = [
 
 
 @pd.api.extensions.register_dataframe_accessor("ics")
-class PlyAccessor:
+class _PlyAccessor:
     """Measures of a table of plies. Each returns a new DataFrame; ``docs/reference/measures.md`` has the formulas.
 
     ``attrs`` of a result: ``games`` and ``plies`` that count, ``excluded`` (reason → plies that do not) and ``marked``

@@ -23,6 +23,7 @@ from recorder.errors import ExportError
 from recorder.times import short_hms
 
 __all__ = [
+    "FOOTER_POINTS",
     "THEMES",
     "Theme",
     "add_footer",

@@ -115,7 +115,7 @@ class Outcome:
             self.undated += game.day is None
 
 
-def stored_name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:
+def _stored_name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:
     """What the archive calls a log; a journal is called the same before and after it is compressed."""
     if source.spooled:
         return forgotten.name(source.name)
@@ -212,7 +212,7 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
     with reading.archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
-        name=stored_name(source, kind, forgotten),
+        name=_stored_name(source, kind, forgotten),
         path=stored_path(source, kind, forgotten),
         kind=kind.value,
         keep=keep,

@@ -42,7 +42,6 @@ SHARED: Final = ("csv-raw", "db", "journal-dir", "no-computers", "no-guests", "s
 """Options that mean the same in every command that has them: those that ``[global]`` can set."""
 _GLOBAL: Final = "global"
 _TABLE = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?")
-_KEY = re.compile(r"\s*([\w.\"' -]+?)\s*=")
 _PASSWORD = (
     "{place}: passwords are not read from a configuration file. Set ICS_RECORDER_PASSWORD, or store the password in "
     "the keyring."
@@ -93,8 +92,8 @@ class Configuration:
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := _TABLE.fullmatch(line):
                 above = names = _names(header[1])
-            elif key_part := _KEY.match(line):
-                names = (*above, *_names(key_part[1]))
+            elif "=" in line:
+                names = (*above, *_names(line.partition("=")[0]))
             else:
                 continue
             if names[: len(wanted)] == wanted:

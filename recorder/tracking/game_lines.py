@@ -128,7 +128,7 @@ def take_partner(table: GameTable, event: PartnerPlays) -> None:
         max(begun, key=lambda facts: facts.offset).partner_game_no = event.partner_game_no
 
 
-def who_decided(run: TrackedGame, event: GameEnded, ended: GameEnded | None, before: TrackedGame | None) -> str:
+def _who_decided(run: TrackedGame, event: GameEnded, ended: GameEnded | None, before: TrackedGame | None) -> str:
     """The reason's key for a game that ends, ``partner-decided`` if it was not decided on its board.
 
     Servers of the 1.6.2 family print the reason of the board that decided on both boards, each with its own players.
@@ -209,7 +209,7 @@ class GameEnds:
             return
         self._last_end = event, run
         run.result, run.reason = event.result, event.reason
-        run.reason_key, run.termination = who_decided(run, event, last, last_run), event.termination
+        run.reason_key, run.termination = _who_decided(run, event, last, last_run), event.termination
         run.result_at_ms = event.line.at_ms
         text = f"{{{event.reason}}} {event.result}"
         run.event(EventKind.RESULT, run.reason_key, place_of_line(event.line), actor=event.actor, text=text)

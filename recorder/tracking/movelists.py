@@ -31,7 +31,7 @@ from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import frame_position
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
-__all__ = ["take_list"]
+__all__ = ["read_list", "take_list"]
 
 _LISTED_KEPT = 64
 
@@ -52,10 +52,10 @@ def take_list(table: GameTable, event: MovelistRead) -> None:
         event = named
     for run in _candidates(table, event):
         seen, problem = read_list(event, run)
-        if agrees(run, seen) if run.examined else fits(seen, run):
+        if agrees(run, seen) if run.examined else _fits(seen, run):
             run.add_list(seen)
             run.facts.add_list(event)
-            learn_variant(run, seen)
+            _learn_variant(run, seen)
             if run.examined:
                 take_moves(run, seen, event)
             else:
@@ -66,7 +66,7 @@ def take_list(table: GameTable, event: MovelistRead) -> None:
         seen, problem = read_list(event, None)
         run.add_list(seen)
         run.facts.add_list(event)
-        learn_variant(run, seen)
+        _learn_variant(run, seen)
         if event.complete and not event.still_running:
             run.end = end_word(event.reason_key)
             run.result, run.reason = event.result or "*", event.reason
@@ -109,7 +109,7 @@ def _named(table: GameTable, event: MovelistRead) -> MovelistRead | None:
         if run.examined:
             fit = agrees(run, seen)
         else:
-            fit = fits(seen, run) and (event.game_no is not None or any(seen.position_at(ply) for ply in shown))
+            fit = _fits(seen, run) and (event.game_no is not None or any(seen.position_at(ply) for ply in shown))
         if fit:
             found.append(named)
     names = {(named.white.lower(), named.black.lower()) for named in found}
@@ -227,7 +227,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
     return ListSeen(event, observation, start, first_ply, positions), problem
 
 
-def learn_variant(run: TrackedGame, seen: ListSeen) -> None:
+def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:
     """Take the variant from a list's header if no earlier line stated it (observers on some servers have no other).
 
     Hands that were seen weigh more than a category word that knows of none.
@@ -274,7 +274,7 @@ def _empty_hands(rules: Rules) -> tuple[str, str] | None:
     return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 
-def fits(seen: ListSeen, run: TrackedGame) -> bool:
+def _fits(seen: ListSeen, run: TrackedGame) -> bool:
     """Whether a replayed list can be the list of this run: every board that both know is the same.
 
     Plies that were taken back after the list was printed do not count against it. A list with a final result is no
