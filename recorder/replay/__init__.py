@@ -1,1 +1,1 @@
-"""Recordings live again: what was recorded as moments in time, and those who show them."""
+"""Replay recorded games and logs: timed moments, a server for chess clients, a terminal view and an engine."""

@@ -1,8 +1,8 @@
 """The boards of a replay: recorded plies as the frames that a server prints of them.
 
-A board keeps every position of its game since its first one, so that takebacks, seeks and examination only choose one.
-What the archive does not keep is made as the server of that family makes it: material, the en passant file, how a
-promotion and a mate are written.
+A board keeps every position of its game from the first one on, so that takebacks, seeks and examination only select a
+position. The board computes what the archive does not keep in the manner of that server family: material, the
+en passant file, the notation of promotions and mates.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from recorder.rules.variants import STANDARD_BOARD, has_pockets, rules_of
 __all__ = ["SHOWN_WITH", "ReplayBoard", "Lines", "BoardState", "elapsed_text", "frame_text", "start_of"]
 
 Lines = Mapping[tuple[str, int], str]
-"""A game's ``<12>`` lines as they were recorded, by the log (its SHA-256; "": there is one) and the offset in it."""
+"""A game's recorded ``<12>`` lines by log (its SHA-256, or "" if there is only one) and byte offset in it."""
 
 _VALUES: Final = {"P": 1, "N": 3, "B": 3, "R": 5, "Q": 9}
 _DROP_VALUES: Final = {"P": 1, "N": 2, "B": 2, "R": 2, "Q": 4}  # FatICS in crazyhouse and bughouse
 _SUICIDE_VALUES: Final = dict.fromkeys("PNBRQK", 1)
 SHOWN_WITH: Final = (EventKind.CLOCK, EventKind.TAKEBACK, EventKind.TICKING, EventKind.NAMES)
-"""Events that a board showed."""
-# A recorded line is sent as it is where it says in these fields what is to be said to this client now.
+"""Kinds of events that a server reports by printing the board."""
+# A recorded line is sent unchanged if these fields hold the values that this client is to see now.
 _AGREES: Final = (
     TAIL_TURN, TAIL_GAME, TAIL_WHITE, TAIL_BLACK, TAIL_RELATION, TAIL_BASE, TAIL_INCREMENT, TAIL_WHITE_CLOCK,
     TAIL_BLACK_CLOCK, TAIL_MOVE_NO, TAIL_FLIP,
@@ -49,9 +49,10 @@ _AGREES: Final = (
 
 
 class BoardState(NamedTuple):
-    """A position of a game and what a frame tells with it. Times in milliseconds; ``lag_ms`` None: not known.
+    """A position of a game and the values that a frame shows with it. Times are in milliseconds.
 
-    ``exact``: the times were recorded in thousandths; else no frame shows more than whole seconds.
+    ``lag_ms`` is None if it is unknown. ``exact``: the times were recorded in thousandths of a second; otherwise frames
+    show only whole seconds.
     """
 
     ply: int
@@ -64,14 +65,14 @@ class BoardState(NamedTuple):
     elapsed_ms: int
     lag_ms: int | None
     exact: bool
-    rights: int  # to castle, as the server counts them
+    rights: int  # castling rights, as the server counts them
 
 
 def start_of(game: Game, fen: str | None, with_hands: bool = False) -> Position | None:
-    """The position of a FEN, or the normal start, under the game's rules; None: no rules of ours read it.
+    """Return the position of a FEN, or the normal start, under the game's rules; None if no known rules can read it.
 
     Args:
-        with_hands: with what is in hand there, as far as it is known.
+        with_hands: include the pieces in hand, as far as they are known.
     """
     rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
@@ -87,27 +88,27 @@ def start_of(game: Game, fen: str | None, with_hands: bool = False) -> Position 
 
 
 class ReplayBoard:
-    """A game as it stands in a replay.
+    """A game's board during a replay.
 
     Args:
-        game: the recorded one.
-        number: under which the replay's server has it.
-        place: the game's in the replay.
+        game: the recorded game.
+        number: the game number on the replay server.
+        place: the game's index in the replay.
         lines: its recorded lines, as far as they are kept.
 
     Attributes:
-        standing: the position shown; None: not known.
-        recorded: the line that showed it as it stands; None: none did, or it is not kept.
-        line: those that led to it, the first one first.
-        hands: White's and Black's, None: no line has told any. printed_hands: those behind a board, without what was
-            passed since.
-        shares: what is taken comes into the hands of the partner.
-        derives: no line tells the hands; where they follow from the moves they are those of the position.
+        state: the position shown; None: unknown.
+        recorded: the recorded line that shows this state; None: no line shows it, or the line is not kept.
+        line: the states that led to it, from the first one on.
+        hands: White's and Black's; None: no line contains any.
+        printed_hands: those printed with a board, without pieces passed since.
+        shares: a captured piece goes to the partner.
+        derives: no line reports the hands; they are derived from the moves where possible.
         ticking: whether the clock of the side to move runs; None: as servers print it at that ply.
-        result: the token and the end line, once it is told.
+        result: the result token and the end line, once they are known.
         is_announced: its first board has been shown.
         is_live: boards were recorded of it, not only a list of moves.
-        over: nothing more is known of it; its number may be taken.
+        over: no recorded moment follows; another game may use the number.
     """
 
     def __init__(self, game: Game, number: int, place: int = 0, lines: Lines | None = None) -> None:
@@ -120,7 +121,7 @@ class ReplayBoard:
         self._log = sources.pop() if len(sources) == 1 else None
         self.white = game.white.handle
         self.black = game.black.handle
-        self.standing: BoardState | None = None
+        self.state: BoardState | None = None
         self.line: list[BoardState] = []
         self.plies: list[Ply] = []
         self.hands: tuple[str, str] | None = None
@@ -138,7 +139,7 @@ class ReplayBoard:
         self.shares = rules is Rules.BUGHOUSE
 
     def remember(self, what: What) -> None:
-        """Take the recorded line of a moment as that of the board, if the moment changes or shows it."""
+        """Select the recorded line that shows the board after this moment, if the moment changes or shows the board."""
         log, offset = self._log, None
         if isinstance(what, Begin | ShownPly):
             seen = None if what.observation is None else self.game.observations[what.observation]
@@ -147,7 +148,7 @@ class ReplayBoard:
             log = seen.source.sha256 if seen is not None and seen.source is not None else ""
         elif isinstance(what, GameEvent) and what.kind in SHOWN_WITH:
             offset = what.offset
-        elif not isinstance(what, HoldingsChange) or what.passed is None:  # a piece that comes is in no line before it
+        elif not isinstance(what, HoldingsChange) or what.passed is None:  # no earlier line contains a passed piece
             return
         self.recorded = None if log is None or offset is None else self._lines.get((log, offset))
 
@@ -160,8 +161,8 @@ class ReplayBoard:
             position = start_of(self.game, anchor or self.game.start_fen, self.derives)
             self._start(position, self.game.start_ply, None)
             return
-        if self.standing is not None and self.standing.ply == start.ply and self.line:
-            self.standing = self._set(_told(self.standing, start))
+        if self.state is not None and self.state.ply == start.ply and self.line:
+            self.state = self._set(_with_start(self.state, start))
             return
         anchor = next((one.fen for one in seen.anchors if one.line == 0 and one.ply == start.ply), None)
         if anchor is None and start.ply:
@@ -171,7 +172,7 @@ class ReplayBoard:
         self._start(position, start.ply, start, _irreversible(anchor))
 
     def _start(self, position: Position | None, ply: int, start: StartFacts | None, irreversible: int = 0) -> None:
-        self.standing = None
+        self.state = None
         if position is None:
             return
         base_ms = 1000 * (self.game.base_s or 0)
@@ -179,24 +180,24 @@ class ReplayBoard:
         rights = 15 if self.old and ply == 0 else position.castling
         found = BoardState(ply, position, "none", "none", irreversible, base_ms, black_base_ms, 0, None, True, rights)
         if start is not None:
-            found = _told(found._replace(verbose=start.verbose, pretty=start.pretty), start)
+            found = _with_start(found._replace(verbose=start.verbose, pretty=start.pretty), start)
         if ply > 1 and self.game.continued and not self.line:
-            self.ticking = False  # the clocks of a game that goes on stand until a move is made
+            self.ticking = False  # the clocks of a continued game stop until a move is made
         if self.line and self.line[-1].ply >= ply:
             self.line = [one for one in self.line if one.ply < ply]
-        self.standing = found
+        self.state = found
         self.line.append(found)
 
     def show(self, what: ShownPly) -> None:
-        """Play a ply; one that cannot be played leaves no standing until a board is known again."""
-        ply, before = what.ply, self.standing
+        """Play a ply; after one that cannot be played the state is unknown until the next known board."""
+        ply, before = what.ply, self.state
         if before is not None and before.ply != ply.ply - 1:
             before = next((one for one in reversed(self.line) if one.ply == ply.ply - 1), None)
         played = None
         verbose = None if before is None else self._verbose(before.position, ply)
         if before is not None and verbose is not None:
             stepped = advance(before.position, _whole(verbose, ply), ply.san, None)
-            if isinstance(stepped, str) and before.position.hands is not None:  # the hands were others
+            if isinstance(stepped, str) and before.position.hands is not None:  # the derived hands were incorrect
                 stepped = advance(before.position._replace(hands=None), _whole(verbose, ply), ply.san, None)
             played = None if isinstance(stepped, str) else stepped[2]
         if played is None:
@@ -210,7 +211,7 @@ class ReplayBoard:
         else:
             self.plies.append(ply)
         if played is None:
-            self.standing = None
+            self.state = None
             return
         exact = ply.precision_code is None or ply.precision_code in EXACT
         irreversible = ply.irreversible
@@ -220,55 +221,55 @@ class ReplayBoard:
         clocks = (ply.white_clock_ms, ply.black_clock_ms)
         if before is not None and None in clocks:
             clocks = self._clocks_after(before, ply)
-        self.standing = BoardState(
+        self.state = BoardState(
             ply.ply, played, verbose or "none", self._pretty(ply.san), irreversible,
             clocks[0] or 0, clocks[1] or 0, ply.elapsed_ms or 0, ply.lag_ms, exact,
             self._rights(before, played, verbose or "none"),
         )  # fmt: skip
-        self.line.append(self.standing)
+        self.line.append(self.state)
         self.ticking = None
 
     def _rights(self, before: BoardState | None, reached: Position, verbose: str) -> int:
-        """The old servers take a right away when king or rook moves, and leave it when the rook is taken."""
+        """The castling rights after a move; old servers keep a right when the rook is captured."""
         if not self.old or before is None:
             return reached.castling
         white = before.position.white_to_move
         if verbose.startswith(("K/", "o-o")):
             return before.rights & (12 if white else 3)
-        gone = {"R/h1": 1, "R/a1": 2} if white else {"R/h8": 4, "R/a8": 8}
-        return before.rights & ~gone.get(verbose[:4], 0)
+        lost = {"R/h1": 1, "R/a1": 2} if white else {"R/h8": 4, "R/a8": 8}
+        return before.rights & ~lost.get(verbose[:4], 0)
 
     def _kept(self, ply: Ply) -> list[Ply]:
         return [*(one for one in self.plies if one.ply < ply.ply), ply]
 
     def _clocks_after(self, before: BoardState, ply: Ply) -> tuple[int, int]:
-        """Clocks that nothing printed: those before, the mover's less what the move took."""
+        """Compute clocks that were not printed: the mover's is reduced by the time that the move took."""
         white_ms, black_ms = before.white_clock_ms, before.black_clock_ms
         spent_ms = ply.elapsed_ms or 0
         if ply.ply > 2 and self.game.increment_s is not None:
             black_s = self.game.black_increment_s
             spent_ms -= 1000 * (self.game.increment_s if ply.white_moved or black_s is None else black_s)
         if ply.white_clock_ms is not None or ply.black_clock_ms is not None:
-            told = (ply.white_clock_ms, ply.black_clock_ms)
-            return (white_ms if told[0] is None else told[0], black_ms if told[1] is None else told[1])
+            white_known, black_known = ply.white_clock_ms, ply.black_clock_ms
+            return (white_ms if white_known is None else white_known, black_ms if black_known is None else black_known)
         return (white_ms - spent_ms, black_ms) if ply.white_moved else (white_ms, black_ms - spent_ms)
 
     def take_back(self, ply: int) -> None:
-        """Show an earlier position again, with its clocks; FatICS leaves the clock that the first move back had set."""
+        """Show an earlier position again, with its clocks; FatICS keeps the clock set by the first ply taken back."""
         first = next((one for one in self.plies if one.ply == ply + 1), None)
         self.line = [one for one in self.line if one.ply <= ply]
         self.plies = [one for one in self.plies if one.ply <= ply]
-        self.standing = self.line[-1] if self.line and self.line[-1].ply == ply else None
+        self.state = self.line[-1] if self.line and self.line[-1].ply == ply else None
         if self.shares:
-            self.receive(None, True)  # what came from the other board meanwhile is not told
+            self.receive(None, True)  # pieces received from the other board meanwhile are unknown
         self.ticking = None
         if self.fatics and first is not None and self.plies:
             kept = (first, self.plies[-1]) if first.white_moved else (self.plies[-1], first)
             self.set_clocks(kept[0].white_clock_ms, kept[1].black_clock_ms)
 
     def receive(self, piece: str | None, white: bool) -> None:
-        """A piece comes from the other board into a hand that is derived; None: nobody knows which."""
-        at = self.standing
+        """Add a piece from the other board to derived hands; None: which piece is unknown, so the hands become None."""
+        at = self.state
         if at is None or at.position.hands is None:
             return
         hands = at.position.hands
@@ -278,21 +279,21 @@ class ReplayBoard:
             position = with_hands(
                 at.position, *((hands[0] + piece, hands[1]) if white else (hands[0], hands[1] + piece))
             )
-        self.standing = self._set(at._replace(position=position))
+        self.state = self._set(at._replace(position=position))
 
     def set_clocks(self, white_ms: int | None, black_ms: int | None) -> None:
-        """Other clocks at the same ply."""
-        if self.standing is not None:
-            white_ms = self.standing.white_clock_ms if white_ms is None else white_ms
-            black_ms = self.standing.black_clock_ms if black_ms is None else black_ms
-            self.standing = self._set(self.standing._replace(white_clock_ms=white_ms, black_clock_ms=black_ms))
+        """Change the clocks at the same ply."""
+        if self.state is not None:
+            white_ms = self.state.white_clock_ms if white_ms is None else white_ms
+            black_ms = self.state.black_clock_ms if black_ms is None else black_ms
+            self.state = self._set(self.state._replace(white_clock_ms=white_ms, black_clock_ms=black_ms))
 
-    def _set(self, standing: BoardState) -> BoardState:
-        self.line[-1] = standing
-        return standing
+    def _set(self, state: BoardState) -> BoardState:
+        self.line[-1] = state
+        return state
 
     def _verbose(self, position: Position, ply: Ply) -> str | None:
-        """The move as the long field of a frame has it; None: its squares are not known."""
+        """The move in the long notation of a frame; None if its squares are unknown."""
         uci = ply.uci
         if uci is None:
             return None
@@ -307,22 +308,22 @@ class ReplayBoard:
     def _pretty(self, san: str) -> str:
         return san.replace("#", "+") if self.old else san
 
-    def material(self, standing: BoardState) -> tuple[int, int]:
-        """White's and Black's strength, as this family of servers counts it; pieces in hand count."""
+    def material(self, state: BoardState) -> tuple[int, int]:
+        """White's and Black's material, as this server family counts it, including pieces in hand."""
         values = _VALUES
         if self.fatics:
             suicide = rules_of(self.game.variant or "chess") is Rules.SUICIDE
             values = _DROP_VALUES if self.pockets else _SUICIDE_VALUES if suicide else _VALUES
         hands = self.hands if self.pockets and self.hands is not None else ("", "")
-        board = standing.position.board
+        board = state.position.board
         return (
             sum(value * (board.count(letter) + hands[0].count(letter)) for letter, value in values.items()),
             sum(value * (board.count(letter.lower()) + hands[1].count(letter)) for letter, value in values.items()),
         )
 
-    def push_file(self, standing: BoardState) -> int:
-        """The file of a double push just made; FatICS tells it only where a pawn stands beside it."""
-        position = standing.position
+    def push_file(self, state: BoardState) -> int:
+        """The file of a double push just made; FatICS reports it only if a pawn stands next to the pushed one."""
+        position = state.position
         file = position.push_col
         if file < 0 or not self.fatics:
             return file
@@ -331,27 +332,27 @@ class ReplayBoard:
         beside = [column for column in (file - 1, file + 1) if 0 <= column <= 7]
         return file if any(position.board[9 * row + column] == pawn for column in beside) else -1
 
-    def is_ticking(self, standing: BoardState) -> bool:
-        """Whether the clock runs: as an event told, else from Black's first move on; never once it is over."""
+    def is_ticking(self, state: BoardState) -> bool:
+        """Whether the clock runs: as an event reported, else from Black's first move on; never after the end."""
         if self.ticking is not None:
             return self.ticking
-        return standing.ply > 1 or (self.fatics and self.game.variant == "bughouse")
+        return state.ply > 1 or (self.fatics and self.game.variant == "bughouse")
 
     @property
     def base_min(self) -> int:
-        """The minutes that the server prints."""
+        """The base time in minutes that the server prints."""
         return 0 if self.game.base_inferred or self.game.base_s is None else self.game.base_s // 60
 
 
 def _irreversible(fen: str | None) -> int:
-    """The count of half-moves that a FEN has."""
+    """The half-move counter of a FEN."""
     fields = [] if fen is None else fen.split()
     return int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
 
 
-def _told(standing: BoardState, start: StartFacts) -> BoardState:
-    """With the clocks and times of an observation's first board."""
-    return standing._replace(
+def _with_start(state: BoardState, start: StartFacts) -> BoardState:
+    """Return the state with the clocks and times of an observation's first board."""
+    return state._replace(
         white_clock_ms=start.white_clock_ms or 0,
         black_clock_ms=start.black_clock_ms or 0,
         elapsed_ms=start.elapsed_ms or 0,
@@ -361,13 +362,13 @@ def _told(standing: BoardState, start: StartFacts) -> BoardState:
 
 
 def _whole(verbose: str, ply: Ply) -> str:
-    """With the promoted piece, which some servers leave out."""
+    """Return the move with the promoted piece, which some servers omit."""
     uci = ply.uci
     return verbose if uci is None or len(uci) < 5 or "=" in verbose else f"{verbose}={uci[4].upper()}"
 
 
 def elapsed_text(elapsed_ms: int, exact: bool) -> str:
-    """The time of a move as frames and lists have it, without parentheses."""
+    """The time of a move as frames and move lists print it, without parentheses."""
     sign, rest = ("-", -elapsed_ms) if elapsed_ms < 0 else ("", elapsed_ms)
     seconds, thousandths = divmod(rest, 1000)
     minutes, seconds = divmod(seconds, 60)
@@ -377,21 +378,21 @@ def elapsed_text(elapsed_ms: int, exact: bool) -> str:
 
 
 def frame_text(
-    board: ReplayBoard, relation: int, ms: bool, flip: bool = False, standing: BoardState | None = None
+    board: ReplayBoard, relation: int, ms: bool, flip: bool = False, state: BoardState | None = None
 ) -> str | None:
-    """A ``<12>`` line, or None where no position is known.
+    """Return a ``<12>`` line, or None if no position is known.
 
-    It is the recorded one where that was printed for such a viewer: with the same number, relation, side and unit.
-    Else, and where no log is kept, it is made of what the archive knows.
+    If the log is kept and its line has the same number, relation, orientation and time unit, this is the recorded line.
+    Otherwise it is built from the archive.
 
     Args:
-        board: whose.
-        relation: the viewer's.
-        ms: whether he wants thousandths; he gets them where they were recorded.
-        flip: whether Black is at the bottom.
-        standing: another one than that shown.
+        board: the board to show.
+        relation: the client's relation to the game, as style 12 numbers it.
+        ms: the client wants thousandths of a second; it gets them where they were recorded.
+        flip: Black is at the bottom.
+        state: a state to show instead of the board's current one.
     """
-    at = standing or board.standing
+    at = state or board.state
     if at is None:
         return None
     exact = ms and at.exact
@@ -422,17 +423,17 @@ def frame_text(
     ]
     if at.lag_ms is not None:
         tail.append(str(at.lag_ms))
-    if standing is None and board.recorded is not None and _is_said(board.recorded, position.board, tail):
+    if state is None and board.recorded is not None and _agrees(board.recorded, position.board, tail):
         return board.recorded
     return f"{FRAME_TAG} {position.board} {' '.join(tail)}"
 
 
-def _is_said(recorded: str, board: str, tail: list[str]) -> bool:
-    """Whether a recorded line says what these fields do."""
+def _agrees(recorded: str, board: str, tail: list[str]) -> bool:
+    """Whether a recorded line has this board and the values of these fields."""
     frame = parse_style12(recorded)
     if not isinstance(frame, Style12) or frame.partial or frame.board != board:
         return False
-    said = frame.tail
-    if ("." in said[TAIL_ELAPSED]) != ("." in tail[TAIL_ELAPSED]):
+    printed = frame.tail
+    if ("." in printed[TAIL_ELAPSED]) != ("." in tail[TAIL_ELAPSED]):
         return False
-    return all(said[place] == tail[place] for place in _AGREES)
+    return all(printed[place] == tail[place] for place in _AGREES)

@@ -1,7 +1,7 @@
-"""A recorded game as an engine of the engine protocol: it makes the game's moves at the game's pace.
+"""A recorded game as a chess engine: it makes the game's moves at the recorded pace, over the engine protocol (CECP).
 
-Pure: what the interface says comes in with the time of a clock that does not step; what to answer and when the next
-answer is due goes out. Source of the rules: the protocol document, sections 8 and 9.
+Pure: a caller passes each line of the interface with the time of a monotonic clock, and gets the lines to answer and
+the time at which the next answer is due. Source of the rules: the protocol document, sections 8 and 9.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from recorder.tracking.engines.view import play_move
 
 __all__ = ["RecordedEngine"]
 
-_NEAR_MS: Final = 500  # an opponent who moves so near his recorded time leaves the time as it runs
-_GRACE_MS: Final = 2000  # whoever lost says so first
-_MOST_TOLD: Final = 80  # characters of a line that is not understood
+_NEAR_MS: Final = 500  # an opponent's move this near its recorded time does not change the anchor
+_GRACE_MS: Final = 2000  # the losing side reports the result first; the other side waits this long
+_MOST_QUOTED: Final = 80  # characters quoted from a line that is not understood
 _DRAWN_BY_THE_BOARD: Final = frozenset(("stalemate", "fifty", "repetition", "no-material"))
 _NUMBERS: Final = {
     "ping": 1, "setboard": 1, "playother": 1, "san": 0, "usermove": 1, "time": 1, "draw": 1, "sigint": 0,
@@ -59,7 +59,7 @@ _REFUSED: Final = frozenset(("analyze", "exit", ".", "depth", "fritz", "reset"))
 
 
 class _Place(NamedTuple):
-    """Where the interface's board stands. ``at``: plies of the record; None: this is not its game (any more)."""
+    """The place of the interface's board in the record. ``at``: plies; None: the board is not in this game."""
 
     at: int | None
     position: Position | None
@@ -67,17 +67,20 @@ class _Place(NamedTuple):
 
 
 class RecordedEngine:
-    """One engine process that knows one game.
+    """An engine process that plays one recorded game.
 
-    Our moves come at the times that they have in the record, counted from one anchor: waiting late makes nothing after
-    it late. An opponent who moves much earlier or later than in the record sets a new anchor; we think as long as we
-    did then.
+    The engine's moves come at their recorded times, counted from one anchor, so that one late move does not delay the
+    next. An opponent who moves much earlier or later than recorded sets a new anchor; the engine then thinks as long as
+    the recorded player did.
 
     Args:
-        game: the recorded one.
-        speed: how many times as fast. pace_ms: for moves without any time. idle_max_ms: no wait is longer, at speed 1.
+        game: the recorded game.
+        speed: playback speed; 2 is twice as fast.
+        pace_ms: thinking time of moves without a recorded time.
+        idle_max_ms: the longest wait, at speed 1.
+
     Attributes:
-        quits: the interface said ``quit``.
+        quits: the interface sent ``quit``.
     """
 
     def __init__(
@@ -93,32 +96,32 @@ class RecordedEngine:
         self._reset()
 
     def _reset(self) -> None:
-        """As after ``new``: White is to move, we play Black."""
-        self._running = False  # whether the head's time is that of this game
+        """Set up the state after ``new``: White is to move, the engine plays Black."""
+        self._running = False  # whether the playhead's time applies to this game
         self._head.paused = False
-        self._waits: int | None = None  # for this moment to be due
+        self._waits: int | None = None  # the moment to wait for
         self._force = False
         self._plays_white = False
         self._over = False
-        self._told_astray = False
+        self._reported_astray = False
         self._opponent_is_computer = False
         self._edited: EditBoard | None = None
         self._track = [self._start("chess")]
 
     @property
     def due_ns(self) -> int | None:
-        """When ``take`` has something to say; None: not before the interface says something."""
+        """When ``take`` has lines to send; None: not before the next line of the interface."""
         return None if self._waits is None else self._head.due_ns
 
     def take(self, now_ns: int) -> list[str]:
-        """The lines that are due."""
+        """Return the lines that are due."""
         lines: list[Answer] = []
         while (due_ns := self.due_ns) is not None and due_ns <= now_ns:
             lines += self._due()
         return [format_answer(line) for line in lines]
 
     def receive(self, text: str, now_ns: int) -> list[str]:
-        """A line of the interface, without its line end; whatever it is, nothing is raised.
+        """Read a line of the interface, without its line end; no input raises an error.
 
         Returns:
             The lines to answer at once.
@@ -132,7 +135,7 @@ class RecordedEngine:
         command = parse_command(text)
         match command:
             case UserMove(move, _):
-                return self._told(move, now_ns)
+                return self._receive_move(move, now_ns)
             case Number("ping", number) if number >= 0:
                 return [Pong(number)]
             case Number("protover", _):
@@ -182,7 +185,7 @@ class RecordedEngine:
                 return []
 
     def _set_mode(self, word: str, now_ns: int) -> None:
-        """Do a command that has no answer."""
+        """Run a command that has no answer."""
         match word:
             case "new":
                 self._reset()
@@ -191,7 +194,7 @@ class RecordedEngine:
             case "force":
                 self._force, self._waits = True, None
             case "white" | "black":
-                self._stand_on(self._track[-1].position, word == "white")
+                self._set_up(self._track[-1].position, word == "white")
                 self._plays_white = word == "black"
             case "pause":
                 self._head.pause(now_ns)
@@ -222,7 +225,7 @@ class RecordedEngine:
         return _Place(None, None, True)
 
     def _move_text(self) -> str | None:
-        """The record's next move as the protocol writes it; None: there is none here."""
+        """The record's next move in protocol notation; None if there is none."""
         at = self._track[-1].at
         if at is None or at >= self._last:
             return None
@@ -231,12 +234,12 @@ class RecordedEngine:
             return ply.san.rstrip("+#")
         return ply.uci
 
-    def _told(self, move: MoveText, now_ns: int) -> list[Answer]:
+    def _receive_move(self, move: MoveText, now_ns: int) -> list[Answer]:
         place = self._track[-1]
         if self._over:
-            return [ErrorAnswer("the game is over", move.text[:_MOST_TOLD])]
+            return [ErrorAnswer("the game is over", move.text[:_MOST_QUOTED])]
         if not self._force and place.white_to_move == self._plays_white:
-            return [ErrorAnswer("out of turn", move.text[:_MOST_TOLD])]
+            return [ErrorAnswer("out of turn", move.text[:_MOST_QUOTED])]
         same, reached = False, None
         expected = self._line.plies[place.at] if place.at is not None and place.at < self._last else None
         if place.position is not None:
@@ -256,7 +259,7 @@ class RecordedEngine:
         return _Place(at, self._line.positions[at], self._line.white_to_move(at))
 
     def _go_on(self, now_ns: int) -> list[Answer]:
-        """Wait for what comes next: our move, the opponent's, or the end."""
+        """Wait for the next moment: the engine's move, the opponent's, or the end."""
         self._waits = None
         at = self._track[-1].at
         if self._over or self._force:
@@ -285,15 +288,15 @@ class RecordedEngine:
     def _move(self, at: int) -> list[Answer]:
         text = self._move_text()
         move = None if text is None else parse_move(text)
-        if move is None:  # nothing that the protocol can write
-            return [self._tell("The record's next move cannot be written for an engine.")]
+        if move is None:  # the protocol has no notation for it
+            return [self._message("The record's next move cannot be written for an engine.")]
         self._track.append(self._on_record(at + 1))
         if at + 1 == self._last:
             self._wait_for(self._last + 1)
         return [Moved(move)]
 
     def _at_once(self, now_ns: int) -> list[Answer]:
-        """``?``: what we would wait for, now; the next wait counts from here."""
+        """Answer ``?``: do at once what the engine waits for; the next wait counts from now."""
         if self._waits is None or self._head.paused:
             return []
         self._head.go(self._waits, now_ns)
@@ -303,14 +306,14 @@ class RecordedEngine:
         if len(self._track) <= count:
             return [ErrorAnswer("nothing to take back", word)]
         del self._track[-count:]
-        self._told_astray = self._over = self._running = False
+        self._reported_astray = self._over = self._running = False
         return [] if self._force else self._go_on(now_ns)
 
     def _astray(self) -> list[Answer]:
-        """The board is none of the record's: tell it once; a computer could never take its move back."""
-        if self._told_astray:
+        """Report once that the board has left the record; a computer opponent could never take its move back."""
+        if self._reported_astray:
             return []
-        self._told_astray = True
+        self._reported_astray = True
         last = self._track[-2].at if len(self._track) > 1 else None
         if last is None:
             words = "This position is not in the record: set up its position, or begin its variant."
@@ -320,14 +323,14 @@ class RecordedEngine:
             ply = self._line.plies[last]
             number = f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}"
             words = f"The record has {number} {ply.san} here: take your move back, or play on without me."
-        return [self._tell(words), *([Signal("resign")] if self._opponent_is_computer else [])]
+        return [self._message(words), *([Signal("resign")] if self._opponent_is_computer else [])]
 
     def _conclude(self, *, late: bool) -> list[Answer]:
-        """The record's end: whoever lost says so, as interfaces take a win only from him or from the board."""
+        """End the record: the losing side reports it, as interfaces accept a win only from it or from the board."""
         game = self._line.game
         words = (game.reason or "the record ends here").replace("{", "(").replace("}", ")")
         if not self._line.whole:
-            return [self._tell("The record has a gap here: nothing more can be played.")]
+            return [self._message("The record has a gap here: nothing more can be played.")]
         if game.result == "1/2-1/2":
             claim = Claim(game.result, words)
             return [claim if game.reason_key in _DRAWN_BY_THE_BOARD else Signal("offer draw")]
@@ -338,10 +341,10 @@ class RecordedEngine:
         if not late:
             self._wait_for(self._last + 2)
             return []
-        return [self._tell(f"The record ends here: {game.result} {{{words}}}")]
+        return [self._message(f"The record ends here: {game.result} {{{words}}}")]
 
     def _book(self) -> list[Answer]:
-        """What the record plays next and how long it took; an empty line ends the answer."""
+        """List the record's next move and the time it took; an empty line ends the answer."""
         at, text = self._track[-1].at, self._move_text()
         if at is None or text is None:
             return [Indented(" The record has no move here."), Unknown("")]
@@ -349,7 +352,7 @@ class RecordedEngine:
         return [Indented(f" {text} after {took_ms / 1000:.1f} s in the record"), Unknown("")]
 
     @staticmethod
-    def _tell(words: str) -> TellCommand:
+    def _message(words: str) -> TellCommand:
         return TellCommand("telluser", words)
 
     # -- positions -------------------------------------------------------------------------------------------------
@@ -359,12 +362,12 @@ class RecordedEngine:
             position = position_from_fen(fen, rules_of(self._line.game.variant or "chess"))
         except ValueError:
             return [TellCommand("tellusererror", "Illegal position")]
-        self._stand_on(position._replace(hands=None), position.white_to_move)
+        self._set_up(position._replace(hands=None), position.white_to_move)
         return []
 
-    def _stand_on(self, position: Position | None, white_to_move: bool) -> None:
-        """A position was set up: the game goes on where the record has that board, if it does."""
-        self._waits, self._running, self._told_astray, self._over = None, False, False, False
+    def _set_up(self, position: Position | None, white_to_move: bool) -> None:
+        """Take over a position that was set up; the game continues where the record contains it."""
+        self._waits, self._running, self._reported_astray, self._over = None, False, False, False
         if position is not None and position.white_to_move != white_to_move:
             position = position._replace(white_to_move=white_to_move, push_col=-1)
         for at, known in enumerate(self._line.positions):
@@ -374,7 +377,7 @@ class RecordedEngine:
         self._track = [_Place(None, position, white_to_move)]
 
     def _edit(self, text: str) -> None:
-        """A line of edit mode; one that edit mode does not have changes nothing."""
+        """Read a line of edit mode; an unknown line changes nothing."""
         assert self._edited is not None
         self._edited.apply(parse_edit(text))
         if self._edited.is_done:
@@ -383,5 +386,5 @@ class RecordedEngine:
 
 
 def _unknown(text: str) -> ErrorAnswer:
-    shown = "".join(mark if mark.isprintable() else "?" for mark in text[:_MOST_TOLD])  # an answer is one line
+    shown = "".join(mark if mark.isprintable() else "?" for mark in text[:_MOST_QUOTED])  # an answer is one line
     return ErrorAnswer("unknown command", shown)

@@ -1,7 +1,7 @@
-"""The main line of a game as something to play, and its end line.
+"""The main line of a game as playable positions, and its end line.
 
-Only what is known is written: a reason in the recorded words, else what the PGN tag ``Termination`` or the last move
-says, else who won.
+The end line contains known facts only: the recorded reason, else what the PGN tag ``Termination`` or the last move
+shows, else only the winner.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class MainLine(NamedTuple):
 
     Attributes:
         start_ply: half-moves played before it.
-        positions: before each ply and behind the last one; None: not known. Hands of drop games are not.
-        at_ms: when each of those was reached, from the game's first moment on.
-        end_ms: when the game was over.
-        whole: whether no ply is missing behind it.
+        positions: the position before each ply and after the last one; None: unknown. Without hands in drop games.
+        at_ms: when each position was reached, from the game's first moment on.
+        end_ms: when the game ended.
+        whole: no ply is missing after it.
     """
 
     game: Game
@@ -40,15 +40,17 @@ class MainLine(NamedTuple):
     whole: bool
 
     def white_to_move(self, place: int) -> bool:
-        """Whose move it is behind so many plies."""
+        """Whether White is to move after this many plies."""
         return (self.start_ply + place) % 2 == 0
 
 
 def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> MainLine:
-    """Read the plies that can be played.
+    """Return the main line as far as it can be played.
 
     Args:
-        pace_ms: for a move without any time. idle_max_ms: no wait is longer; None: as recorded.
+        game: the recorded game.
+        pace_ms: thinking time of moves without a recorded time.
+        idle_max_ms: the longest wait; None: as recorded.
     """
     moments = moments_of_game(game, pace_ms=pace_ms)
     if idle_max_ms is not None:
@@ -74,7 +76,7 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
 
 
 def play_ply(position: Position, ply: Ply) -> Position | None:
-    """The position after a recorded ply, if that is the move which its text names here."""
+    """Return the position after a recorded ply; None if its text is not a legal move here."""
     step = play_san(position, ply.san)
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
         step = play_move(position, move)
@@ -86,7 +88,7 @@ _COLOURS: Final = frozenset(("White", "White's", "Black", "Black's"))
 
 
 def end_event(board: ReplayBoard) -> GameEvent | None:
-    """The end of a game as an event, for a board whose recording has none; None: how it ended is not known."""
+    """Return the end of a game whose recording has no end event; None if it is unknown how the game ended."""
     game = board.game
     if game.result == "*" and game.end not in _UNENDED:
         return None
@@ -117,7 +119,7 @@ def _words(board: ReplayBoard) -> str:
 
 
 def _with_handles(reason: str, board: ReplayBoard) -> str:
-    """A reason with the players' handles for their colours, if it means the same then."""
+    """Replace colours in a reason by the players' handles, if the meaning stays the same."""
     handles = {"White": board.white, "Black": board.black}
     words = [word.replace(word[:5], handles[word[:5]], 1) if word in _COLOURS else word for word in reason.split(" ")]
     found = " ".join(words)

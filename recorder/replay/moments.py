@@ -1,8 +1,8 @@
-"""The moments of a recorded game or of a log, and long thinks.
+"""The timed moments of a recorded game or of a log, and long thinks.
 
-What a game's moments hold says what happened, in the order in which the log has it: boards (``Begin``, ``ShownPly``),
-hands, events and the end. Arrival times are taken where they are known. Else a move comes as much later than the one
-before as it took by what was printed, or by the mover's clocks; what has no time at all comes at once, or after a pace.
+A game's moments are what happened, in log order: boards (``Begin``, ``ShownPly``), hands, events and the end. Arrival
+times apply where they are known. Otherwise a move follows the moment before it by its printed time, or by the change of
+the mover's clock; a move without any time follows at once, or after a pace.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _LIVE: Final = frozenset((Origin.FRAME, Origin.DELTA, Origin.DATAGRAM, Origin.EN
 
 
 class Begin(NamedTuple):
-    """An observation's first board. ``observation`` is its place in the game's; None: the game has none."""
+    """An observation's first board. ``observation`` is its index in the game; None: the game has no observation."""
 
     game: Game
     observation: int | None
 
 
 class ShownPly(NamedTuple):
-    """A ply comes on the board; ``line`` is that of ``observation`` in which it stands, 0 for the main line."""
+    """A ply that is played. ``line`` is the line of ``observation`` that contains it; 0 is the main line."""
 
     ply: Ply
     observation: int
@@ -59,7 +59,7 @@ class ShownPly(NamedTuple):
 
 
 class End(NamedTuple):
-    """Nothing more is known of this game."""
+    """The end of the recording of this game."""
 
     game: Game
 
@@ -69,7 +69,7 @@ GameMoment = ReplayMoment[What]
 
 
 class _Item(NamedTuple):
-    """One thing of a game: what sorts it within its observation, and its arrival."""
+    """One moment of a game, with its sort key within the observation and its arrival time."""
 
     offset: int
     seq: int
@@ -78,21 +78,21 @@ class _Item(NamedTuple):
 
 
 def moments_of_game(game: Game, number: int = 0, pace_ms: int = 0) -> list[GameMoment]:
-    """What happened in a game, from its first board to its end.
+    """Return what happened in a game, from its first board to its end.
 
     Args:
-        game: any.
-        number: the game's place in the replay.
-        pace_ms: how long a move takes of which nothing tells it.
+        game: any recorded game.
+        number: the game's index in the replay.
+        pace_ms: the time of a move without a recorded time.
     Returns:
         Moments; the first is ``Begin`` at 0, the last ``End``. Markers are ``begin``, ``end`` and the kinds of events:
-        ``takeback``, ``result``, ``chat``, ``gap`` …, and for a notice its own (``draw-offer``).
+        ``takeback``, ``result``, ``chat``, ``gap`` …, and for a notice its own name (``draw-offer``).
     """
     return timed_moments(game, number, pace_ms)[0]
 
 
 def timed_moments(game: Game, number: int, pace_ms: int) -> tuple[list[GameMoment], int | None]:
-    """The same, and the arrival time that stands for 0 among them, if any is known."""
+    """Return the same moments, and the arrival time that corresponds to 0; None if no arrival time is known."""
     items = list(_items(game))
     times, zero_ms = _times(game, items, pace_ms)
     ply = game.start_ply
@@ -126,7 +126,7 @@ def _markers(what: What) -> tuple[str, ...]:
 
 
 def _items(game: Game) -> Iterator[_Item]:
-    """Everything in its order: segment by segment, within an observation as it was received."""
+    """Yield all items in replay order: by segment, then in the order received within each observation."""
     parts: list[list[_Item]] = []
     used: set[int] = set()
     for place, segment in enumerate(game.segments):
@@ -138,7 +138,7 @@ def _items(game: Game) -> Iterator[_Item]:
         used.add(number)
         begin = 0 if first else _first_offset_of(seen, segment.from_ply)
         parts.append([item for item in items if begin <= item.offset < until])
-    if not game.merged_from:  # boards on which nothing was played any more; of several logs they would be the same ones
+    if not game.merged_from:  # trailing boards without moves; in merged logs they would be repeated
         parts += [
             sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
             for number, seen in enumerate(game.observations)
@@ -153,7 +153,7 @@ def _items(game: Game) -> Iterator[_Item]:
 
 
 def _first_offset(seen: Observation, game: Game, after: int) -> float:
-    """Where the next segment of this observation begins, from a place in the segments on."""
+    """The offset of this observation's next segment, searched from a segment index on."""
     for segment in game.segments[after:]:
         if game.observations[segment.observation] is seen:
             return _first_offset_of(seen, segment.from_ply)
@@ -165,7 +165,7 @@ def _first_offset_of(seen: Observation, ply: int) -> int:
 
 
 def _seen(game: Game, number: int) -> Iterator[_Item]:
-    """An observation's things; of its main line those that are in the game's."""
+    """Yield an observation's items; from its main line only the plies that are in the game."""
     seen = game.observations[number]
     ranges = [(one.from_ply, one.to_ply) for one in game.segments if one.observation == number]
     start = seen.start
@@ -182,14 +182,14 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
         yield _Item(change.offset, change.seq, change, change.at_ms)
     for event in seen.events:
         ends = event.kind is EventKind.FEED and event.detail == "log ends here"
-        seq = _LAST if ends else event.seq  # after the board in the same place
+        seq = _LAST if ends else event.seq  # after the board at the same offset
         yield _Item(event.offset, seq, event, event.at_ms)
 
 
 def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple[int, Timing]], int | None]:
-    """For each its time since the first one, and which arrival that is.
+    """Return the time of each item since the first one, and the arrival time that corresponds to 0.
 
-    Those without arrival stand between the arrivals around them.
+    Items without an arrival time are placed between the arrival times around them.
     """
     clocks = [_base_ms(game.base_s), _base_ms(game.black_base_s if game.black_base_s is not None else game.base_s)]
     found: list[tuple[int, Timing]] = []
@@ -197,15 +197,15 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
     for item in items:
         what = item.what
         took_ms = _took_ms(game, what.ply, clocks) if isinstance(what, ShownPly) else 0
-        told = Timing.UNKNOWN if isinstance(what, ShownPly) and took_ms is None else Timing.ELAPSED
+        timing = Timing.UNKNOWN if isinstance(what, ShownPly) and took_ms is None else Timing.ELAPSED
         now_ms += pace_ms if took_ms is None else max(took_ms, 0)
         if item.at_ms is not None:
             if shift_ms is None:
                 shift_ms = now_ms - item.at_ms
-            # A clock that was set back does not turn the order; what was inferred before gives way.
+            # A clock that was set back must not change the order; inferred times yield to recorded ones.
             now_ms = last_ms = max(item.at_ms + shift_ms, last_ms)
-            told = Timing.ARRIVAL
-        found.append((now_ms, told))
+            timing = Timing.ARRIVAL
+        found.append((now_ms, timing))
     latest_ms = now_ms
     for place in range(len(found) - 1, -1, -1):
         latest_ms = min(latest_ms, found[place][0])
@@ -218,22 +218,22 @@ def _base_ms(base_s: int | None) -> int | None:
 
 
 def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
-    """How long a move took as printed, else by the mover's clock before and after it; None: nothing tells it."""
+    """The printed time of a move, else the change of the mover's clock; None if both are unknown."""
     side = 0 if ply.white_moved else 1
     before_ms = clocks[side]
     after_ms = ply.clock_ms
-    for place, told_ms in enumerate((ply.white_clock_ms, ply.black_clock_ms)):
-        if told_ms is not None:
-            clocks[place] = told_ms
+    for place, clock_ms in enumerate((ply.white_clock_ms, ply.black_clock_ms)):
+        if clock_ms is not None:
+            clocks[place] = clock_ms
     if ply.elapsed_ms is not None or before_ms is None or after_ms is None:
         return ply.elapsed_ms
     _, increment_s = control_of(game, ply.white_moved)
-    # Whether the first move earns the increment differs between servers: never less than nothing.
+    # Servers differ in whether the first move earns the increment, so negative results become 0.
     return max(before_ms - after_ms + 1000 * (increment_s or 0), 0)
 
 
 def by_offset(moment: GameMoment, game: Game) -> int | None:
-    """Where a moment stands in its log; None: nowhere, it was made up or inferred."""
+    """The moment's offset in its log; None: it is inferred and has no offset."""
     what = moment.what
     if isinstance(what, Begin):
         return None if what.observation is None else game.observations[what.observation].offset
@@ -243,13 +243,13 @@ def by_offset(moment: GameMoment, game: Game) -> int | None:
 
 
 def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
-    """Where moves are thought about for long, as ``mark`` takes it.
+    """Find moves with long thinking times, as input for ``mark``.
 
     Args:
         moments: of any games.
-        least_ms: the time printed for such a move, or more.
+        least_ms: the shortest printed time of such a move.
     Returns:
-        The places of the boards that were thought about, with the marker ``think``.
+        The indexes of the moments before these moves, each with the marker ``think``.
     """
     found: dict[int, str] = {}
     boards: dict[int | None, int] = {}
@@ -263,9 +263,9 @@ def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
 
 
 def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:
-    """What a log or a journal has of a server's bytes, read by read.
+    """Return a server's bytes from a log or a journal, one moment a read.
 
-    Bytes without a time come with those before them. A chunk without data, the end of a connection, has the marker
+    Bytes without a time come with the bytes before them. A chunk without data, the end of a connection, has the marker
     ``disconnected``.
     """
     begin_ms: int | None = None
@@ -282,23 +282,23 @@ def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:
 
 
 def placed(moments: Sequence[ReplayMoment[Chunk]], games: Iterable[Game]) -> list[ReplayMoment[Chunk]]:
-    """Bytes with what was read from them: which game and ply they show, and markers for what happens there.
+    """Add to each moment of a log the game and ply that its bytes show, and markers for the events in them.
 
     Args:
-        moments: of all chunks of one source, in order.
-        games: that were read from it, by the same offsets; the first one in it is game 0.
+        moments: all chunks of one source, in order.
+        games: the games read from it, with offsets in the same log, in order; the first is game 0.
     """
     found = list(moments)
     offsets = [moment.what.offset for moment in found]
     for number, game in enumerate(sorted(games, key=lambda game: game.first_offset)):
-        for told in moments_of_game(game, number):
-            offset = by_offset(told, game)
+        for shown in moments_of_game(game, number):
+            offset = by_offset(shown, game)
             place = -1 if offset is None else bisect_right(offsets, offset) - 1
             if place < 0:
                 continue
             moment = found[place]
             if moment.game is None:
-                moment = moment._replace(game=number, ply=told.ply)
-            new = tuple(name for name in told.markers if name not in moment.markers)
+                moment = moment._replace(game=number, ply=shown.ply)
+            new = tuple(name for name in shown.markers if name not in moment.markers)
             found[place] = moment._replace(markers=moment.markers + new)
     return found

@@ -1,11 +1,11 @@
-"""Places in a recording, as people write them: ``20w``, ``1:30``, ``+10s``, ``#2``, ``takeback``.
+"""Positions in a recording, as users write them: ``20w``, ``1:30``, ``+10s``, ``#2``, ``takeback``.
 
 ===============  ==================================================================================================
 ``1:30``         the recorded time: minutes and seconds, or ``1:02:03``, each with thousandths (``1:30.5``); ``90s``
-``+10s`` ``-1:0``  so much later, or earlier, than now
-``20w`` ``20b``  White's, Black's 20th move, which is played next; in the game that is shown
+``+10s`` ``-1:0``  this much later, or earlier, than now
+``20w`` ``20b``  before White's, Black's 20th move in the game that is shown
 ``#2``           the beginning of the replay's second game; ``#2/20w`` a move of it
-``end``          behind the last moment; ``start`` is ``0:00``
+``end``          after the last moment; ``start`` is ``0:00``
 ``takeback``     the next moment with this marker; ``takeback:3`` the third one of the recording
 ===============  ==================================================================================================
 """
@@ -41,33 +41,33 @@ class AtTime(NamedTuple):
 
 
 class By(NamedTuple):
-    """So many milliseconds later than now; negative: earlier."""
+    """Milliseconds to go forward; negative: back."""
 
     ms: int
 
 
 class AtPly(NamedTuple):
-    """The half-move with this number, counted from 1, in a game (counted from 0) or, None, in the one shown."""
+    """The half-move with this number, counted from 1, in a game (counted from 0); None: the game that is shown."""
 
     ply: int
     game: int | None = None
 
 
 class AtGame(NamedTuple):
-    """A game's beginning, counted from 0."""
+    """A game's beginning; games are counted from 0."""
 
     game: int
 
 
 class AtMarker(NamedTuple):
-    """A marker: the ``nth`` one of the recording, from 1, or, None, the next one."""
+    """A marker: the ``nth`` one of the recording, from 1; None: the next one."""
 
     name: str
     nth: int | None = None
 
 
 class AtEnd(NamedTuple):
-    """Behind the last moment."""
+    """The end, after the last moment."""
 
 
 Position = AtTime | By | AtPly | AtGame | AtMarker | AtEnd
@@ -80,10 +80,10 @@ _MARKER: Final = re.compile(r"([a-z][a-z0-9-]{0,40})(?::([1-9]\d{0,5}))?", re.AS
 
 
 def parse_position(text: str) -> Position:
-    """Read a place in a recording (the forms are in this module's description).
+    """Parse a position in a recording; the module's docstring lists the forms.
 
     Raises:
-        ReplayError: it is none.
+        ReplayError: the text has none of these forms.
     """
     text = text.strip().lower()
     if text == "start":
@@ -110,7 +110,7 @@ def parse_position(text: str) -> Position:
 
 
 def format_position(position: Position) -> str:
-    """Write what ``parse_position`` reads."""
+    """Format a position as ``parse_position`` reads it."""
     if isinstance(position, AtTime):
         return _clock(position.at_ms)
     if isinstance(position, By):
@@ -134,16 +134,17 @@ def _clock(ms: int) -> str:
 
 
 def seek(moments: Sequence[ReplayMoment[Any]], position: Position, place: int = 0, at_ms: int = 0) -> tuple[int, int]:
-    """Find a place.
+    """Find a position in a recording.
 
     Args:
         moments: of the whole recording.
         position: to find.
-        place: the next moment now. at_ms: the recorded time now.
+        place: the index of the next moment now.
+        at_ms: the recorded time now.
     Returns:
-        The place of the moment that comes next then (their number: none), and the recorded time to go on from.
+        The index of the moment that comes next (the number of moments if none does), and the recorded time there.
     Raises:
-        ReplayError: the recording has no such place.
+        ReplayError: the recording has no such position.
     """
     last_ms = moments[-1].at_ms if moments else 0
     if isinstance(position, AtEnd):

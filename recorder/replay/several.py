@@ -1,7 +1,7 @@
-"""Several games in one replay: which go on together, and in which order their moments come.
+"""Several games in one replay: which games run together, and the order of their moments.
 
-Games are arranged by outlines, which hold when their moments come and nothing of what they show: so much of every game
-of an archive finds room in memory, and what is shown is read when its time comes.
+Games are arranged by outlines, which hold the times of their moments without the content. The outlines of a whole
+archive therefore fit in memory; content is read when it is shown.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _Facts = tuple[tuple[str, ...], Timing]  # a moment's markers, and how its time 
 
 
 class _Span(NamedTuple):
-    """Where a game stands among those that can be compared with it."""
+    """A game's time span on a scale that it shares with comparable games."""
 
-    scale: object  # only of one scale
+    scale: object  # only spans with the same scale are comparable
     first: int
     last: int
 
@@ -36,11 +36,12 @@ class Outline(NamedTuple):
     """When a game's moments come.
 
     Attributes:
-        key: the game's. partners: keys of the other board's.
-        log: the one of its first observation, see ``SourceName``; "" where games come from one pipeline.
-        zero_ms: the arrival time that stands for 0; None: none is known.
-        at_ms, plies, facts: of each moment; facts that are the same are shared.
-        ranks: where each stands in the log; -1: not known.
+        key: the game's key.
+        partners: keys of the other board's records.
+        log: the log of its first observation, see ``SourceName``; "" if all games come from one pipeline.
+        zero_ms: the arrival time that corresponds to 0; None: unknown.
+        at_ms, plies, facts: of each moment; equal facts are shared.
+        ranks: each moment's position in the log; -1: unknown.
     """
 
     key: str
@@ -57,12 +58,12 @@ class Outline(NamedTuple):
 def outline_of(
     game: Game, pace_ms: int = 0, marks: Callable[[Sequence[GameMoment]], Mapping[int, str]] | None = None
 ) -> Outline:
-    """What arranging a game needs to know of it.
+    """Return what is needed to arrange a game among others.
 
     Args:
-        game: any.
-        pace_ms: how long a move takes of which nothing tells it.
-        marks: more markers, by the places of the game's moments.
+        game: any recorded game.
+        pace_ms: the time of a move without a recorded time.
+        marks: more markers, by the indexes of the game's moments.
     """
     moments, zero_ms = timed_moments(game, 0, pace_ms)
     if marks is not None:
@@ -89,7 +90,7 @@ def _outline(game: Game, moments: Sequence[GameMoment], zero_ms: int | None) -> 
 
 @cache
 def _shared(facts: _Facts) -> _Facts:
-    """The same pair for all that are equal: there are some dozens."""
+    """Return one shared pair for equal facts: only some dozens differ."""
     return facts
 
 
@@ -103,15 +104,15 @@ def _span(game: Game, log: str, zero_ms: int | None, last_ms: int) -> _Span:
 
 
 def partner_keys(game: Game) -> tuple[str, ...]:
-    """Keys of the other board of its match."""
+    """Keys of the other board of its bughouse match."""
     return tuple(link.key for link in game.links if link.kind is LinkKind.PARTNER)
 
 
 def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
-    """Which game is the other board of which, by their places.
+    """Map each game's index to the index of its other bughouse board.
 
     Args:
-        games: the key of each and those of its partners.
+        games: each game's key and the keys of its partners.
     """
     known = list(games)
     places = {key: place for place, (key, _) in enumerate(known)}
@@ -119,16 +120,16 @@ def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
 
 
 class Timeline(Sequence[ReplayMoment[None]]):
-    """The moments of many games in one order, without what they show: 24 bytes each.
+    """The moments of many games in one order, without their content: 24 bytes each.
 
-    Games that went on at the same time do so again: where arrival times tell it, within one log the order of its lines,
-    and of the two boards of a bughouse match the order of their moves (``recorder.relating.match``). All others come
-    one behind the other, at most five seconds apart.
+    Games that overlapped do so again. Their order follows arrival times, the order of lines within one log, and for the
+    two boards of a bughouse match the order of its moves (``recorder.relating.match``). Other games follow one another,
+    at most five seconds apart.
 
     Args:
-        outlines: of the games, in the order of the replay.
-        game: gives a game by its place; asked for both boards of a match alone.
-        idle_max_ms: no wait is longer; None: as recorded.
+        outlines: of the games, in replay order.
+        game: returns the game at an index; called only for the boards of a match.
+        idle_max_ms: the longest wait; None: as recorded.
     """
 
     def __init__(
@@ -164,11 +165,11 @@ class Timeline(Sequence[ReplayMoment[None]]):
 
 
 def moments_of_games(games: Sequence[Game], pace_ms: int = 0, gap_ms: int = _GAP_MS) -> list[GameMoment]:
-    """Several games in one replay, with all that they show; in the order of a ``Timeline``.
+    """Return the moments of several games in one replay, with their content, in the order of a ``Timeline``.
 
     Args:
-        games: in any order; ``ReplayMoment.game`` is the place here.
-        pace_ms: how long a move takes of which nothing tells it.
+        games: in any order; ``ReplayMoment.game`` is the index here.
+        pace_ms: the time of a move without a recorded time.
         gap_ms: the longest time between the end of one game and the beginning of the next.
     """
     single = [timed_moments(game, number, pace_ms) for number, game in enumerate(games)]
@@ -180,7 +181,7 @@ def moments_of_games(games: Sequence[Game], pace_ms: int = 0, gap_ms: int = _GAP
 
 
 class _Place(NamedTuple):
-    """A moment: of which game, which one of it, and when."""
+    """A moment: the game's index, the moment's index in the game, and its time."""
 
     game: int
     at: int
@@ -198,7 +199,7 @@ def _arranged(outlines: Sequence[Outline], game: Callable[[int], Game], gap_ms: 
 
 
 def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
-    """Games that are played together: those that overlap, chains of them, and partners."""
+    """Group the games that are played together: chains of overlapping games, and partners."""
     spans = [outline.span for outline in outlines]
     by_key = {outline.key: number for number, outline in enumerate(outlines)}
     parent = list(range(len(outlines)))
@@ -227,7 +228,7 @@ def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for number in range(len(outlines)):
         groups.setdefault(root(number), []).append(number)
-    # In the order asked for, but those of one scale by their time.
+    # In the order of the caller, but games on one scale by their time.
     firsts = {id(group): min(spans[number].first for number in group) for group in groups.values()}
     ordered = list(groups.values())
     places: dict[object, list[int]] = {}
@@ -241,7 +242,7 @@ def _groups(outlines: Sequence[Outline]) -> list[list[int]]:
 
 
 def _together(outlines: Sequence[Outline], game: Callable[[int], Game], group: list[int]) -> Iterator[_Place]:
-    """One group's moments in one order, times from the group's first moment on."""
+    """Yield one group's moments in one order, with times from the group's first moment on."""
     mine = [outlines[number] for number in group]
     if len(group) == 1:
         yield from (_Place(group[0], index, at_ms) for index, at_ms in enumerate(mine[0].at_ms))
@@ -256,7 +257,7 @@ def _together(outlines: Sequence[Outline], game: Callable[[int], Game], group: l
         yield from _in_order(group, mine, ranked)
         return
     first_ms = min(zero_ms for zero_ms in zeros_ms if zero_ms is not None)
-    # What one read gave came at one time, but still in its order; places in two logs say nothing.
+    # Moments of one read have the same time but keep their order; offsets in different logs are not comparable.
     one_log = len({outline.log for outline in mine}) == 1
     shifted = [
         [
@@ -270,7 +271,7 @@ def _together(outlines: Sequence[Outline], game: Callable[[int], Game], group: l
 
 
 def _ranks_in_match(one: Game, other: Game) -> list[list[int]] | None:
-    """The moves of both boards by the order of the match; None: the two are none."""
+    """Rank the moves of both boards by their order in the match; None if they are not a match."""
     match = board_order(one, other)
     if match is None:
         return None
@@ -285,7 +286,7 @@ def _ranks_in_match(one: Game, other: Game) -> list[list[int]] | None:
 
 
 def _rising(ranks: Iterable[int]) -> Iterator[int]:
-    """Ranks that never fall; what has none stands with what comes before it, or with the first."""
+    """Yield ranks that never fall; an item without a rank takes the rank before it, or the first one."""
     known = list(ranks)
     highest = next((rank for rank in known if rank >= 0), 0)
     for rank in known:
@@ -294,7 +295,7 @@ def _rising(ranks: Iterable[int]) -> Iterator[int]:
 
 
 def _in_order(group: list[int], outlines: Sequence[Outline], ranked: Sequence[Sequence[int]]) -> Iterator[_Place]:
-    """Merge by rank; a moment comes as long after its game's first one as it did there, or later."""
+    """Merge by rank; each moment keeps at least its distance from its game's first moment."""
     begins: dict[int, int] = {}
     now_ms = 0
     places = [[(rank, at, index) for index, rank in enumerate(ranks)] for at, ranks in enumerate(ranked)]
@@ -305,17 +306,17 @@ def _in_order(group: list[int], outlines: Sequence[Outline], ranked: Sequence[Se
 
 
 def _capped(outlines: Sequence[Outline], places: Iterable[_Place], gap_ms: int) -> Iterator[_Place]:
-    """Without the time in which no game went on, as far as it is longer than ``gap_ms``."""
-    going: set[int] = set()
+    """Shorten the pauses in which no game is in progress to ``gap_ms``."""
+    running: set[int] = set()
     less_ms = 0
     last: _Place | None = None
     for place in places:
-        if not going and last is not None:
+        if not running and last is not None:
             less_ms += max(0, place.at_ms - last.at_ms - gap_ms)
         markers, _ = outlines[place.game].facts[place.at]
         if markers[:1] == ("begin",):
-            going.add(place.game)
+            running.add(place.game)
         elif markers[:1] == ("end",):
-            going.discard(place.game)
+            running.discard(place.game)
         last = place
         yield place._replace(at_ms=place.at_ms - less_ms) if less_ms else place

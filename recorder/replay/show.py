@@ -1,4 +1,4 @@
-"""A replay of games as its clients see it: which games go on under which numbers, and what just happened in them."""
+"""A replay as its clients see it: the games in progress, their numbers, and what happens in them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ LOST: Final = {"unobserved", "lost feed"}
 
 
 class Sign(Enum):
-    """What happened."""
+    """What happened on a board."""
 
     BEGINS = "begins"
-    AGAIN = "again"  # the recording looks at a game again that it had left
+    AGAIN = "again"  # the recording observes a game again
     BOARD = "board"  # the board changed, or is shown again
-    HANDS = "hands"  # a line of hands that stands alone
+    HANDS = "hands"  # a line of hands without a board
     EVENT = "event"  # an offer, chat …
     RESULT = "result"
-    LEFT = "left"  # the recording looks at it no more, and does not know how it goes on
-    OVER = "over"  # it is not to be seen any more
+    LEFT = "left"  # the recording stopped observing it; the rest of the game is unknown
+    OVER = "over"  # the game is no longer shown
 
 
 class Happening(NamedTuple):
-    """Something that happened on a board. ``what`` is the recorded value; ``hands``: a line of hands follows it."""
+    """Something that happened on a board. ``what`` is the recorded value; ``hands``: a line of hands follows."""
 
     sign: Sign
     board: ReplayBoard
@@ -48,25 +48,26 @@ class Happening(NamedTuple):
 
 
 class Chapter(NamedTuple):
-    """A game of a replay: ``moments`` are its own, in order, as ``moments_of_game`` gives them."""
+    """A game of a replay: ``moments`` are its own, in order, as ``moments_of_game`` returns them."""
 
     game: Game
     moments: Sequence[GameMoment]
 
 
 class ReplaySource:
-    """What a replay shows, made once for all its clients.
+    """The content of a replay, shared by all its clients.
 
     Args:
         players: the names of each game's players.
-        moments: of all games in one order; what they show is looked up in the chapters.
-        chapter: gives a game by its place. Whoever shows it holds it as long as it goes on.
-        lines: gives a game's recorded lines, by its place; asked when the game begins.
-        partners: of a board of bughouse the other one, by their places.
-        lost: called once with why a game cannot be read any more, which is then left out; None: that is an error.
+        moments: of all games in one order; their content is in the chapters.
+        chapter: returns the game at an index. A ``Show`` keeps it while the game is in progress.
+        lines: returns the recorded lines of the game at an index; called when the game begins.
+        partners: for each bughouse board the index of the other board.
+        lost: called once for each game that can no longer be read, with the reason; the game is then skipped. None:
+            an unreadable game is an error.
 
     Attributes:
-        places: for each game those of its moments.
+        places: for each game the indexes of its moments.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class ReplaySource:
     ) -> None:
         self._partners = partners or {}
         self._lost = lost
-        self._gone: set[int] = set()
+        self._lost_games: set[int] = set()
         self.players = players
         self.moments = moments
         self.chapter = chapter
@@ -97,7 +98,7 @@ class ReplaySource:
         moments: Sequence[GameMoment],
         lines: Callable[[int], Lines | None] = lambda _game: None,
     ) -> ReplaySource:
-        """Games that are in memory, with moments that hold what they show."""
+        """Build a source from games in memory, with moments that hold their content."""
         chapters: list[Chapter] = []
         made = cls(
             [(game.white.handle, game.black.handle) for game in games],
@@ -112,34 +113,34 @@ class ReplaySource:
         return made
 
     def there(self, number: int) -> Chapter | None:
-        """A game by its place; None: it is lost, as one that was deleted since the replay began.
+        """Return the game at an index; None: it cannot be read, for example because it was deleted meanwhile.
 
         Raises:
-            RecorderError: it is lost, and nobody wants to be called for that.
+            RecorderError: the game cannot be read, and no ``lost`` callback was given.
         """
-        if number in self._gone:
+        if number in self._lost_games:
             return None
         try:
             return self.chapter(number)
         except RecorderError as error:
             if self._lost is None:
                 raise
-            self._gone.add(number)
+            self._lost_games.add(number)
             self._lost(str(error))
             return None
 
     def what(self, place: int) -> tuple[Chapter, What]:
-        """What a moment shows, and the game that it is of."""
+        """Return the content of a moment and its game."""
         number = self.moments[place].game
         assert number is not None
         chapter = self.chapter(number)
         return chapter, chapter.moments[bisect_left(self.places[number], place)].what
 
     def open_at(self, place: int, kept: int | None = None) -> list[int]:
-        """The places before this one of all moments of games that have begun and are not over.
+        """Return the indexes before this one of all moments of games that have begun and are not over.
 
         Args:
-            kept: a game that counts even if it is over; its partner does, too.
+            kept: a game to include even if it is over, together with its partner.
         """
         kept_too = {kept, None if kept is None else self._partners.get(kept)}
         found: list[int] = []
@@ -149,7 +150,7 @@ class ReplaySource:
         return sorted(found)
 
     def played_by(self, name: str) -> list[int]:
-        """The games of a player, in the order of the replay."""
+        """Return the indexes of a player's games, in replay order."""
         handle = name.lower()
         return [
             number for number, (white, black) in enumerate(self.players) if handle in (white.lower(), black.lower())
@@ -157,7 +158,7 @@ class ReplaySource:
 
 
 class _At(NamedTuple):
-    """A moment among those of its game."""
+    """A moment within its game."""
 
     moments: Sequence[GameMoment]
     place: int
@@ -180,16 +181,16 @@ class _At(NamedTuple):
 
 
 class Show:
-    """A replay with its own time.
+    """A replay with its own playhead.
 
     Args:
-        recording: what it shows.
-        now_ns: any clock's time.
-        speed, loop, pause_at: as ``Playhead`` takes them.
+        recording: the content.
+        now_ns: the time of any monotonic clock.
+        speed, loop, pause_at: see ``Playhead``.
 
     Attributes:
-        head: the place in time.
-        boards: the games that go on, and those that are over but still have their number, by number.
+        head: the playhead.
+        boards: the games in progress, and finished games whose number is not reused, by number.
     """
 
     def __init__(
@@ -204,11 +205,11 @@ class Show:
         self.recording = recording
         self.head = Playhead(recording.moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
         self.boards: dict[int, ReplayBoard] = {}
-        self._numbers: dict[int, int] = {}  # by the game's place
-        self._chapters: dict[int, Chapter] = {}  # of the games that go on
+        self._numbers: dict[int, int] = {}  # by the game's index
+        self._chapters: dict[int, Chapter] = {}  # of the games in progress
 
     def take(self, now_ns: int, most: int | None = None) -> Iterator[Happening]:
-        """What is due, as ``Playhead.take``. Boards stand at each happening as it is given: take all, one by one."""
+        """Yield what is due, as ``Playhead.take``. Consume all: boards change as the happenings are yielded."""
         begin, laps = self.head.place, self.head.laps
         due = self.head.take(now_ns, most)
         if self.head.laps != laps:
@@ -217,10 +218,10 @@ class Show:
                 yield Happening(Sign.OVER, board)
             self._clear()
         for place in range(begin, begin + len(due)):
-            yield from self._one(place)
+            yield from self._show_moment(place)
 
     def open(self, now_ns: int) -> None:
-        """Set up the first boards, and wait."""
+        """Set up the first boards and pause."""
         self.head.pause(now_ns)
         while self.head.place < len(self.head.moments):
             at = self._at(self.head.place)
@@ -229,23 +230,23 @@ class Show:
             list(self.step(now_ns))
 
     def step(self, now_ns: int) -> Iterator[Happening]:
-        """Show the next moment, and pause; to be taken as ``take``'s."""
+        """Show the next moment and pause; consume all, as with ``take``."""
         place = self.head.place
         moment = self.head.step(now_ns)
         if moment is not None:
-            yield from self._one(place)
+            yield from self._show_moment(place)
 
     def go(self, place: int, now_ns: int, at_ms: int | None = None, kept: int | None = None) -> None:
-        """Stand elsewhere: the boards are what they are there, and nothing of the way there happens.
+        """Seek: set the boards to their state at another place, without happenings.
 
         Args:
-            place, now_ns, at_ms: as ``Playhead.go`` takes them.
-            kept: a game whose last board is there even if it is over.
+            place, now_ns, at_ms: see ``Playhead.go``.
+            kept: a game whose last board is kept even if the game is over.
         """
         self.head.go(place, now_ns, at_ms)
         self._clear()
         for at in self.recording.open_at(self.head.place, kept):
-            for _ in self._one(at):
+            for _ in self._show_moment(at):
                 pass
 
     def _clear(self) -> None:
@@ -254,7 +255,7 @@ class Show:
         self._chapters.clear()
 
     def _at(self, place: int) -> _At | None:
-        """A moment of a game; None: the game is lost."""
+        """Return a moment of a game; None: the game cannot be read."""
         number = self.head.moments[place].game
         assert number is not None
         chapter = self._chapters.get(number)
@@ -266,16 +267,16 @@ class Show:
         return _At(chapter.moments, bisect_left(self.recording.places[number], place))
 
     def partner_of(self, board: ReplayBoard) -> ReplayBoard | None:
-        """The other board of a bughouse match, if it goes on."""
+        """The other board of a bughouse match, if it is in progress."""
         game = board.game
         keys = {link.key for link in game.links if link.kind is LinkKind.PARTNER}
         for other in self.boards.values():
             if other.game.key in keys:
                 return other
-        told = self.boards.get(game.partner_game_no or 0)
-        return told if told is not None and told.game.game_no == game.partner_game_no else None
+        partner = self.boards.get(game.partner_game_no or 0)
+        return partner if partner is not None and partner.game.game_no == game.partner_game_no else None
 
-    def _one(self, place: int) -> Iterator[Happening]:
+    def _show_moment(self, place: int) -> Iterator[Happening]:
         game = self.head.moments[place].game
         assert game is not None
         at = self._at(place)
@@ -299,7 +300,7 @@ class Show:
                 board.printed_hands = board.hands
             if what.passed is not None or not isinstance(
                 at.before, Begin | ShownPly
-            ):  # else it is printed with the board
+            ):  # otherwise the line is printed with the board
                 yield Happening(Sign.HANDS, board, what)
         elif isinstance(what, GameEvent):
             yield from self._event(at, board, what)
@@ -327,33 +328,32 @@ class Show:
         board.begin(what)
         board.remember(what)
         if what.observation is None and _is_joined_later(at):
-            return  # the moves before the board that was joined: a list told them
+            return  # the moves before the first observed board came from a move list
         board.is_announced = True
         yield Happening(Sign.BEGINS, board, what, _look_ahead(at, board))
 
     def _number(self, game: Game) -> int:
-        """The recorded number if no game has it that goes on, else the lowest one that is free."""
-        told = game.game_no
-        if told is not None and told > 0 and (told not in self.boards or self.boards[told].over):
-            return told
+        """The recorded number if no game in progress has it, else the lowest free number."""
+        recorded = game.game_no
+        if recorded is not None and recorded > 0 and (recorded not in self.boards or self.boards[recorded].over):
+            return recorded
         number = 1
         while number in self.boards and not self.boards[number].over:
             number += 1
         return number
 
     def _shown(self, at: _At, board: ReplayBoard, what: ShownPly) -> Iterator[Happening]:
-        before = board.standing
+        before = board.state
         board.show(what)
         if board.derives and board.shares:
             self._pass_on(board, before, what.ply.white_moved)
         if board.is_live and what.ply.origin_code in _LISTED:
-            return  # no board showed it: "moves" tells it
-        told = _look_ahead(at, board)
-        yield Happening(Sign.BOARD, board, what, told)
+            return  # no board showed it; it came from a move list
+        yield Happening(Sign.BOARD, board, what, _look_ahead(at, board))
 
     def _pass_on(self, board: ReplayBoard, before: BoardState | None, by_white: bool) -> None:
-        """Give what a move of bughouse took to the partner, who has the other colour."""
-        partner, after = self.partner_of(board), board.standing
+        """Pass the piece captured by a bughouse move to the partner, who has the other colour."""
+        partner, after = self.partner_of(board), board.state
         if partner is None:
             return
         if before is None or after is None or after.ply != before.ply + 1:
@@ -373,7 +373,7 @@ class Show:
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
             then = at.next
             if isinstance(then, GameEvent) and then.kind is EventKind.TICKING and then.offset == what.offset:
-                board.ticking = then.detail == "on"  # one board may tell other clocks and that they run
+                board.ticking = then.detail == "on"  # one board may change the clocks and start them
             yield Happening(Sign.BOARD, board, what, board.hands is not None)
         elif kind is EventKind.TICKING:
             board.ticking = what.detail == "on"
@@ -393,7 +393,7 @@ class Show:
 
 
 def _is_at_the_beginning(at: _At) -> bool:
-    """Whether a moment sets up a board before anything happens on it."""
+    """Whether a moment sets up a board before the first event."""
     what = at.what
     return (
         isinstance(what, Begin)
@@ -403,14 +403,14 @@ def _is_at_the_beginning(at: _At) -> bool:
 
 
 def _is_joined_later(at: _At) -> bool:
-    """Whether a board of this game follows behind moves that no board showed."""
+    """Whether an observed board follows moves that only a move list contains."""
     return any(isinstance(what, Begin) for what in at.following)
 
 
 def _look_ahead(at: _At, board: ReplayBoard) -> bool:
-    """Take from what follows a board what is printed with it; whether hands are.
+    """Apply to a board the values of later moments that are printed with it; return whether hands are printed.
 
-    The archive has hands where they changed: without a change a board has those of the board before it.
+    The archive stores changes of hands only: without a change a board has the hands of the board before it.
     """
     what = at.next
     if isinstance(what, HoldingsChange) and what.passed is None:

@@ -1,8 +1,7 @@
-"""Recorded moments, and when each of them is due while they are played.
+"""Recorded moments, and when each is due during playback.
 
-A recording is never changed: idle caps, marks and speed are made of its moments while they play. Times of a recording
-are in milliseconds since its first moment, times of the one who plays it in nanoseconds of any clock that does not
-step.
+Idle caps, marks and speed apply during playback and never change the recording. Recorded times are in milliseconds
+since the first moment, playback times in nanoseconds of any monotonic clock.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ class Timing(Enum):
     """How a moment's time is known."""
 
     ARRIVAL = "arrival"
-    ELAPSED = "elapsed"  # inferred from the times that the moves took, as printed
-    UNKNOWN = "unknown"  # nothing tells it: it stands behind the moment before
+    ELAPSED = "elapsed"  # inferred from the printed times of the moves
+    UNKNOWN = "unknown"  # no time is recorded; the moment follows the one before it
 
 
 class ReplayMoment(NamedTuple, Generic[_What]):
-    """Something that was recorded, and when.
+    """A recorded value and its time.
 
     Attributes:
-        at_ms: since the recording's first moment. Never less than that of the moment before.
+        at_ms: milliseconds since the recording's first moment; never decreases.
         what: the recorded value.
-        game: which game it belongs to, counted from 0 in the order of the replay; None: none, or all of them.
+        game: the index of its game in the replay; None: no game, or all games.
         ply: half-moves on the game's board from this moment on; None: there is no board.
-        markers: names to seek, and to pause at: kinds of events, and those that somebody gave.
+        markers: names to seek or pause at: kinds of events, and names added by the user.
         timing: how ``at_ms`` is known.
     """
 
@@ -48,7 +47,7 @@ class ReplayMoment(NamedTuple, Generic[_What]):
 
 
 def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[ReplayMoment[_What]]:
-    """The same moments, none of them later than ``most_ms`` after the one before it."""
+    """Yield the moments with every wait shortened to at most ``most_ms``."""
     last_ms, at_ms = 0, 0
     for moment in moments:
         at_ms += min(moment.at_ms - last_ms, most_ms)
@@ -57,10 +56,11 @@ def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[R
 
 
 def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> Iterator[ReplayMoment[_What]]:
-    """The same moments, those at some places with one more marker.
+    """Yield the moments, with an additional marker on some of them.
 
     Args:
-        places: names by the moment's place, counted from 0.
+        moments: in order.
+        places: the marker's name by the moment's index.
     """
     for place, moment in enumerate(moments):
         name = places.get(place)
@@ -68,22 +68,22 @@ def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> I
 
 
 class Playhead(Generic[_What]):
-    """Where a replay stands, and when it goes on.
+    """The current place of a replay, and when its next moment is due.
 
-    Every due time is computed from one anchor, a pair of a recorded time and a time of the clock, so waiting late never
-    makes the next moment late. Pauses, seeks and changes of speed set a new anchor.
+    Every due time is computed from one anchor, a pair of a recorded time and a clock time, so that one late moment does
+    not delay the next. Pauses, seeks and changes of speed set a new anchor.
 
     Args:
-        moments: in order; those who take them may keep the sequence.
-        now_ns: the clock's time, at which the recorded time 0 is.
-        speed: recorded milliseconds that pass in a real one.
-        loop: begin again behind the last moment, a second later.
-        pause_at: markers behind which it pauses.
+        moments: in order; several playheads may share the sequence.
+        now_ns: the clock's time at which playback begins.
+        speed: playback speed; 2 is twice as fast.
+        loop: start again one second after the last moment.
+        pause_at: markers at which playback pauses, after the moment.
 
     Attributes:
-        place: of the next moment; the moments before it have been shown.
-        paused: whether time stands.
-        laps: how often it began again.
+        place: the index of the next moment; all earlier moments have been shown.
+        paused: whether playback is paused.
+        laps: how often playback has started again.
     """
 
     def __init__(
@@ -109,17 +109,17 @@ class Playhead(Generic[_What]):
 
     @property
     def speed(self) -> Fraction:
-        """Recorded milliseconds that pass in a real one."""
+        """Playback speed; 2 is twice as fast."""
         return self._speed
 
     @property
     def ended(self) -> bool:
-        """Whether the last moment has been shown and nothing follows."""
+        """Whether the last moment has been shown and no lap follows."""
         return self.place >= len(self.moments) and not (self._loop and self.moments)
 
     @property
     def due_ns(self) -> int | None:
-        """When the next moment is due; None: it is paused, or there is none. May be in the past."""
+        """When the next moment is due, possibly in the past; None: playback is paused or has ended."""
         if self.paused or self.ended:
             return None
         if self.place < len(self.moments):
@@ -127,18 +127,18 @@ class Playhead(Generic[_What]):
         return self._due_ns(self.moments[-1].at_ms + _BETWEEN_LAPS_MS)
 
     def at_ms(self, now_ns: int) -> int:
-        """The recording's time now; it does not go beyond the last moment."""
+        """The current recorded time, at most that of the last moment."""
         last_ms = self.moments[-1].at_ms if self.moments else 0
         return min(self._at_ns(now_ns) // _NS, last_ms)
 
     def take(self, now_ns: int, most: int | None = None) -> list[ReplayMoment[_What]]:
-        """The moments that are due, in order; behind one with a marker of ``pause_at`` it pauses.
+        """Return the moments that are due, in order; pause after one with a marker of ``pause_at``.
 
-        A new lap begins with a call of its own: what is due of two laps never comes at once.
+        A new lap begins with a separate call: one call never returns moments of two laps.
 
         Args:
             now_ns: the clock's time.
-            most: so many moments at once; the others are still due then. None: all.
+            most: the largest number of moments to return; later calls return the others. None: no limit.
         """
         if self.place >= len(self.moments):
             if self.paused or not self._loop or not self.moments:
@@ -157,27 +157,27 @@ class Playhead(Generic[_What]):
         while place < end and self.moments[place].at_ms * _NS <= reached_ns:
             place += 1
             if self.pause_at and not self.pause_at.isdisjoint(self.moments[place - 1].markers):
-                self._stand(self.moments[place - 1].at_ms * _NS)
+                self._pause_at(self.moments[place - 1].at_ms * _NS)
                 break
         self.place = place
         return list(self.moments[begin:place])
 
     def pause(self, now_ns: int) -> None:
-        """Let time stand."""
+        """Pause playback."""
         if not self.paused:
-            self._stand(self._at_ns(now_ns))
+            self._pause_at(self._at_ns(now_ns))
 
     def resume(self, now_ns: int) -> None:
-        """Let time go on from where it stands."""
+        """Continue playback from the current place."""
         if self.paused:
             self.paused = False
             self._anchor_ns = now_ns
 
     def set_speed(self, speed: Fraction | int, now_ns: int) -> None:
-        """Go on from here at another speed.
+        """Continue from the current place at another speed.
 
         Raises:
-            ValueError: it is not more than 0.
+            ValueError: the speed is not greater than 0.
         """
         if speed <= 0:
             raise ValueError("a replay's speed is more than 0")
@@ -185,11 +185,12 @@ class Playhead(Generic[_What]):
         self._speed = Fraction(speed)
 
     def go(self, place: int, now_ns: int, at_ms: int | None = None) -> None:
-        """Make another moment the next one; whether it is paused stays.
+        """Seek to a moment, which is then the next one; playback stays paused or running.
 
         Args:
-            place: of that moment; their number is the end.
-            at_ms: the recorded time to go on from, not after that moment's; None: that moment's, so that it is due.
+            place: the moment's index; the number of moments is the end.
+            now_ns: the clock's time.
+            at_ms: the recorded time to continue from, not after that moment's; None: that moment's, so it is due now.
         """
         self.place = min(max(place, 0), len(self.moments))
         if at_ms is None:
@@ -198,16 +199,16 @@ class Playhead(Generic[_What]):
         self._anchor_at_ns, self._anchor_ns = at_ms * _NS, now_ns
 
     def step(self, now_ns: int) -> ReplayMoment[_What] | None:
-        """Pause and show the next moment, whenever it is due; None: there is none."""
+        """Pause and return the next moment at once; None at the end."""
         if self.place >= len(self.moments):
             self.pause(now_ns)
             return None
         moment = self.moments[self.place]
         self.place += 1
-        self._stand(moment.at_ms * _NS)
+        self._pause_at(moment.at_ms * _NS)
         return moment
 
-    def _stand(self, at_ns: int) -> None:
+    def _pause_at(self, at_ns: int) -> None:
         self.paused = True
         self._anchor_at_ns = at_ns
 
@@ -217,6 +218,6 @@ class Playhead(Generic[_What]):
         return self._anchor_at_ns + (now_ns - self._anchor_ns) * self._speed.numerator // self._speed.denominator
 
     def _due_ns(self, at_ms: int) -> int:
-        """Rounded up: when it is due, the recorded time is reached."""
+        """The clock's time at which a recorded time is reached, rounded up."""
         ahead_ns = at_ms * _NS - self._anchor_at_ns
         return self._anchor_ns - (-ahead_ns * self._speed.denominator // self._speed.numerator)

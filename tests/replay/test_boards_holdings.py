@@ -40,10 +40,10 @@ def _hands(games: Sequence[Game], kept: bool) -> list[object]:
             list(show.step(place))
             continue
         for sign, board, _, _ in show.step(place):
-            assert board.standing is not None
-            hands = board.hands if kept else board.standing.position.hands
+            assert board.state is not None
+            hands = board.hands if kept else board.state.position.hands
             if sign is Sign.BOARD:
-                found.append((board.game.key, board.standing.ply, hands or ("", "")))
+                found.append((board.game.key, board.state.ply, hands or ("", "")))
     for seen, mine in zip((seen for game in games for seen in game.observations), lines, strict=True):
         seen.holdings = mine
     return found

@@ -45,7 +45,7 @@ def at(made: Client, ply: int) -> Client:
     made.say("observe 1", "tell replay pause")
     while True:
         board = made.session.show.boards[1]
-        if board.standing is not None and board.standing.ply >= ply:
+        if board.state is not None and board.state.ply >= ply:
             made.new()
             return made
         made.say("tell replay step")
@@ -366,8 +366,8 @@ def test_seeking_shows_the_board_of_the_position() -> None:
     said = made.say("tell replay seek 10w")
     assert lines_of(said, "<12>")[0].split()[26:28] == ["10", "P/b7-b5"]
     board = made.session.show.boards[1]
-    assert board.standing is not None
-    assert board.standing.ply == 18
+    assert board.state is not None
+    assert board.state.ply == 18
     made.say("tell replay seek start")
     assert made.session.show.boards == {}
     assert "You are now observing game 1." in made.say("tell replay step")

@@ -280,7 +280,7 @@ def _control(session: ReplaySession, words: str) -> list[str]:
 
 def _time(session: ReplaySession, rest: str) -> None:
     for board in _default(session, rest):
-        at = board.standing
+        at = board.state
         if at is not None:
             white, black = (
                 format_position(AtTime(max(ms, 0) // 1000 * 1000)) for ms in (at.white_clock_ms, at.black_clock_ms)

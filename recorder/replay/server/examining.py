@@ -84,7 +84,7 @@ def _go_to(session: ReplaySession, place: int, what: str) -> None:
     else:
         session.tell(f"Game {board.number}: {session.handle} {what}.", "")
         _stand(session, board, place)
-        if board.standing is session.examined_main[-1] and board.result is not None:
+        if board.state is session.examined_main[-1] and board.result is not None:
             reason, _, result = board.result[1].removeprefix("{").rpartition("} ")
             session.tell("", f"Game {board.number}: {reason} {result}")
 
@@ -122,7 +122,7 @@ def try_move(session: ReplaySession, text: str) -> None:
         precision = Precision.MILLISECONDS if at.exact else Precision.SECONDS
         clocks = (at.white_clock_ms, at.black_clock_ms)
         ply = Ply(at.ply + 1, encoded, san, *clocks, 0, 0, None, None, None, Proof.FULL, Origin.FRAME, precision, 0)
-        board.standing, board.line = at, board.line[: place + 1]
+        board.state, board.line = at, board.line[: place + 1]
         board.show(ShownPly(ply, 0, 0))
     _stand(session, board, place + 1)
     session.tell("", f"Game {board.number}: {session.handle} moves: {san}")
@@ -145,8 +145,8 @@ def _as_engines_write(text: str) -> str:
 
 def _stand(session: ReplaySession, board: ReplayBoard, place: int) -> None:
     session.examined_place = place
-    board.standing = board.line[place]
-    board.hands = board.standing.position.hands
+    board.state = board.line[place]
+    board.hands = board.state.position.hands
     session.tell(*session.board_lines(board, board.hands is not None))
 
 

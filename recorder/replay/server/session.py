@@ -208,9 +208,9 @@ class ReplaySession(LoginDialogue):
         if board.game.kind is not GameKind.PLAYED:
             return -2
         side = self.seat(board)
-        if side is None or board.standing is None:
+        if side is None or board.state is None:
             return 0
-        return 1 if board.standing.position.white_to_move == side else -1
+        return 1 if board.state.position.white_to_move == side else -1
 
     def seat(self, board: ReplayBoard) -> bool | None:
         """Whether this client has White, or Black, in a game that was recorded by this player; None: neither."""
@@ -225,10 +225,10 @@ class ReplaySession(LoginDialogue):
 
     def board_lines(self, board: ReplayBoard, hands: bool) -> list[str]:
         """A board as the client's style has it, and the hands behind it."""
-        if board.standing is None:
+        if board.state is None:
             return []
         if self.settings.style != 12:
-            return style_1(board.standing)
+            return style_1(board.state)
         flip = self.seat(board) is False
         text = frame_text(board, self.relation(board), self.settings.has("ms"), flip)
         lines = [] if text is None else [text]

@@ -202,7 +202,7 @@ def kind_letter(game: Game) -> str:
 
 
 def _row(board: ReplayBoard) -> GamesRow:
-    game, at = board.game, board.standing
+    game, at = board.game, board.state
     material = (0, 0) if at is None else board.material(at)
     clocks = (0, 0) if at is None else (max(at.white_clock_ms, 0) // 1000, max(at.black_clock_ms, 0) // 1000)
     players = [
@@ -233,7 +233,7 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
     start: Style12 | None = None
     first = board.line[0] if board.line else None
     if startpos and first is not None and first.ply == game.start_ply and first.position.board != STANDARD_BOARD:
-        text = frame_text(board, -4, ms, standing=first._replace(verbose="none", pretty="none", elapsed_ms=0))
+        text = frame_text(board, -4, ms, state=first._replace(verbose="none", pretty="none", elapsed_ms=0))
         parsed = None if text is None else parse_style12(text)
         start = parsed if isinstance(parsed, Style12) else None
     exact = ms and bool(plies) and all(ply.precision_code is None or ply.precision_code in EXACT for ply in plies)
@@ -318,11 +318,11 @@ def date_lines(now_ms: int) -> list[str]:
     ]
 
 
-def style_1(standing: BoardState) -> list[str]:
+def style_1(state: BoardState) -> list[str]:
     """A board as a picture, for those who have not set style 12."""
     rule = "   ---------------------------------"
     rows: list[str] = [rule]
-    for number, rank in zip(range(8, 0, -1), standing.position.board.split(" "), strict=False):
+    for number, rank in zip(range(8, 0, -1), state.position.board.split(" "), strict=False):
         cells = "".join(f" {_man(letter)} |" for letter in rank)
         rows += [f" {number}  |{cells}", rule]
     return [*rows, "      a    b    c    d    e    f    g    h"]
@@ -338,9 +338,9 @@ def delta_text(board: ReplayBoard, what: object) -> str | None:
     They do for first boards, takebacks, other clocks and all variants; a replay does also where the times were recorded
     in whole seconds, since ``<d1>`` always has thousandths.
     """
-    if not isinstance(what, ShownPly) or board.game.variant != "chess" or len(board.line) < 2 or board.standing is None:
+    if not isinstance(what, ShownPly) or board.game.variant != "chess" or len(board.line) < 2 or board.state is None:
         return None
-    ply, before, after = what.ply, board.line[-2], board.standing
+    ply, before, after = what.ply, board.line[-2], board.state
     uci = ply.uci
     clock_ms = ply.clock_ms
     if not after.exact or uci is None or clock_ms is None or before.ply != after.ply - 1:

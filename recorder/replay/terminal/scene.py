@@ -273,7 +273,7 @@ def _piece(letter: str, look: SceneStyle) -> str:
 
 def _squares(board: ReplayBoard | None, flip: bool, width: int, cell: int, look: SceneStyle) -> list[Row]:
     height = cell // 2  # lines of a square: 1 of 3 columns, 3 of 6
-    at = None if board is None else board.standing
+    at = None if board is None else board.state
     if board is None or at is None:
         return _unknown("not begun yet" if board is None else "this board is not known", width, 8 * height + 1, look)
     last = _last_squares(board)
@@ -318,7 +318,7 @@ def _unknown(why: str, width: int, height: int, look: SceneStyle) -> list[Row]:
 
 def _last_squares(board: ReplayBoard) -> frozenset[str]:
     """The squares that the last move touched."""
-    at, last = board.standing, board.plies[-1] if board.plies else None
+    at, last = board.state, board.plies[-1] if board.plies else None
     if at is None:
         return frozenset()
     if last is not None and last.ply == at.ply and last.uci is not None:
@@ -335,7 +335,7 @@ def _moves(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list[
     board = viewing.board(viewing.focus)
     shown = [] if board is None else board.plies[-2 * height :]
     coming = [] if viewing.hides else viewing.coming(2 * height)
-    last = shown[-1].ply if shown and board is not None and board.standing is not None else None
+    last = shown[-1].ply if shown and board is not None and board.state is not None else None
     column = min((width - 6) // 2, 20)
     rows: list[Row] = []
     here, number, before = 0, 0, None

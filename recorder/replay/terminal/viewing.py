@@ -193,9 +193,9 @@ class Viewing:
     def clock(self, number: int, white: bool, now_ns: int) -> ShownClock:
         """A player's clock now; that of the side to move runs from the board on, as clients let it run."""
         board = self.board(number)
-        if board is None or board.standing is None:
+        if board is None or board.state is None:
             return ShownClock(None, False, False, False)
-        at = board.standing
+        at = board.state
         ms = at.white_clock_ms if white else at.black_clock_ms
         inferred = not _is_printed(board, white)
         if inferred and not _is_computed(board, white):
@@ -213,7 +213,7 @@ class Viewing:
             return None
         if board.hands is not None:
             return ShownHoldings(*board.hands, inferred=False)
-        hands = None if board.standing is None or not board.derives else board.standing.position.hands
+        hands = None if board.state is None or not board.derives else board.state.position.hands
         if hands is None or (board.shares and self.show.partner_of(board) is None):
             return None
         return ShownHoldings(*hands, inferred=True)
@@ -221,7 +221,7 @@ class Viewing:
     def _running_since(self, number: int, board: ReplayBoard) -> int | None:
         """When the clocks that are shown were told; None: they stand, or no time of the recording is known."""
         places, own = self._places[number], self.recording.chapter(number).moments
-        if board.over or board.result is not None or board.standing is None or not board.is_ticking(board.standing):
+        if board.over or board.result is not None or board.state is None or not board.is_ticking(board.state):
             return None
         behind = self._seen(number)
         if behind < len(places) and own[behind].timing is Timing.UNKNOWN:
