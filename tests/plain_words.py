@@ -46,6 +46,14 @@ BANNED: Final = {
 
 ALLOWED: Final[dict[tuple[str, str], str]] = {
     ("recorder/live/login/login.py", "nobody"): "a refusal in a server's words",
+    ("recorder/replay/server/commands.py", "told"): "a reply in a server's words",
+    ("recorder/replay/server/commands.py", "tell it"): "a reply in a server's words",
+    ("recorder/replay/server/control.py", "nobody"): "text that clients receive, which must not change",
+    ("recorder/replay/server/control.py", "tells how"): "text that clients receive, which must not change",
+    ("recorder/replay/server/control.py", "tells which"): "text that clients receive, which must not change",
+    ("recorder/replay/server/session.py", "tells more"): "text that clients receive, which must not change",
+    ("recorder/replay/server/text.py", "nobody"): "text that clients receive, which must not change",
+    ("recorder/replay/server/text.py", "tells the"): "a line in a server's words",
     ("recorder/sources/redaction.py", "told"): "a word of servers",
     ("recorder/sources/redaction.py", "courtesy"): "a word of servers",
 }

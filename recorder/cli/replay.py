@@ -207,7 +207,7 @@ def _server(
     """
     if shared and pause_at:
         raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")
-    from recorder.replay.server.clients import clients_of_bytes, clients_of_games, read_tape
+    from recorder.replay.server.clients import clients_of_bytes, clients_of_games, read_bytes
     from recorder.replay.server.login import Greeting
     from recorder.replay.server.sockets import serve
     from recorder.replay.server.text import banner_of
@@ -215,7 +215,7 @@ def _server(
 
     files = files_of(keys, filters)
     how: dict[str, Any] = {"speed": speed, "loop": loop, "pause_at": pause_at}
-    taped = None if as_games or len(files) != 1 else read_tape(Path(files[0]), say)
+    taped = None if as_games or len(files) != 1 else read_bytes(Path(files[0]), say)
     if taped is not None:
         if observe:
             raise click.UsageError("--observe has no effect on a byte-for-byte replay: omit it, or add --as-games.")

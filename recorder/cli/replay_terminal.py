@@ -159,22 +159,22 @@ def _is_terminal() -> bool:
 
 def _watch(viewing: Viewing, ascii_only: bool) -> None:
     from recorder.replay.terminal.scene import SceneStyle, draw
-    from recorder.replay.terminal.screen import on_stage
+    from recorder.replay.terminal.screen import open_screen
 
     encoding = sys.stdout.encoding or "ascii"
     look = SceneStyle(ascii_only or not encoding.lower().startswith("utf"), not os.environ.get("NO_COLOR"))
-    with on_stage(sys.stdin.fileno(), sys.stdout.fileno(), colours=look.colours, encoding=encoding) as stage:
+    with open_screen(sys.stdin.fileno(), sys.stdout.fileno(), colours=look.colours, encoding=encoding) as screen:
         while not viewing.left:
-            now_ns = time.monotonic_ns() - stage.away_ns
+            now_ns = time.monotonic_ns() - screen.away_ns
             viewing.tick(now_ns)
-            stage.show(draw(viewing, now_ns, *stage.size, look))
-            keys = stage.wait(_wait_s(viewing, time.monotonic_ns() - stage.away_ns))
+            screen.show(draw(viewing, now_ns, *screen.size, look))
+            keys = screen.wait(_wait_s(viewing, time.monotonic_ns() - screen.away_ns))
             if keys is None:
                 return
-            now_ns = time.monotonic_ns() - stage.away_ns
+            now_ns = time.monotonic_ns() - screen.away_ns
             for key in keys:
                 if key == "redraw":
-                    stage.redraw()
+                    screen.redraw()
                 else:
                     viewing.press(key, now_ns)
 
@@ -226,7 +226,7 @@ def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
     """What is printed of a moment: at most one line. Of several games each line tells which."""
     from recorder.model import EXACT, EventKind
     from recorder.replay.moments import Begin, End, ShownPly
-    from recorder.replay.server.text import told_text
+    from recorder.replay.server.text import event_text
     from recorder.replay.terminal.viewing import ply_text
     from recorder.times import format_clock
 
@@ -242,5 +242,5 @@ def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
     elif isinstance(what, End):
         if not any(event.kind is EventKind.RESULT for event in game.events):
             yield f"{front}{game.result} {game.reason or ''}".rstrip()
-    elif (text := told_text(what)) is not None:
+    elif (text := event_text(what)) is not None:
         yield f"{front}{text}"

@@ -110,7 +110,7 @@ def test_a_deleted_game_is_skipped_and_reported_once(
         assert 0 < len(gone) < count - 1
         writing.erasures.forget_source(source.id)
         house = clients_of_games(library.recording, Greeting(observe=True), shared_at_ns=0)
-        clients = [house.come(0), house.come(0)]
+        clients = [house.connect(0), house.connect(0)]
         heard = ["", ""]
         for client in clients:
             assert client is not None

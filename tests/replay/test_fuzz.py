@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recorder.events import Chunk
 from recorder.model import Game
 from recorder.replay.moments import moments_of_chunks
-from recorder.replay.server.clients import ReplayClients, Tape, TapeSession, after_login
+from recorder.replay.server.clients import ByteReplay, ByteSession, ReplayClients, after_login
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.control import CODES
 from recorder.replay.server.login import Greeting, LoginDialogue
@@ -53,10 +53,10 @@ def moments() -> list[ReplayMoment[Chunk]]:
 
 def taped(shared: bool) -> ReplayClients:
     """A server that replays bytes."""
-    stage = Tape(moments(), 0)
+    stage = ByteReplay(moments(), 0)
 
     def make(number: int, now_ns: int) -> LoginDialogue:
-        return TapeSession(stage if shared else Tape(moments(), now_ns), number, MANNER, shared)
+        return ByteSession(stage if shared else ByteReplay(moments(), now_ns), number, MANNER, shared)
 
     return ReplayClients(make, stage if shared else None)
 
@@ -67,7 +67,7 @@ def never(client: LoginDialogue, error: Exception) -> None:
 
 def heard(place: ReplayClients, shared: bool, junk: list[bytes]) -> bytes:
     """Return the output to a well-behaved client while another one sends junk."""
-    well, wild = place.come(0), place.come(0)
+    well, wild = place.connect(0), place.connect(0)
     assert well is not None
     assert wild is not None
     for line in (b"Well\n", b"word\n", b"iset ms 1\n", b"set style 12\n"):
@@ -135,7 +135,7 @@ def test_junk_of_one_client_does_not_change_the_output_to_others(
 )
 def test_a_flood_of_input_takes_bounded_memory(piece: bytes) -> None:
     place = house(False)
-    client = place.come(0)
+    client = place.connect(0)
     assert client is not None
     for line in (b"Flood\n", b"word\n", piece):
         place.receive(client, line, 0)
@@ -152,9 +152,9 @@ def test_a_flood_of_input_takes_bounded_memory(piece: bytes) -> None:
 
 def test_clients_beyond_the_limit_are_refused_until_one_leaves() -> None:
     place = taped(True)
-    come = [place.come(0) for _ in range(500)]
+    come = [place.connect(0) for _ in range(500)]
     assert None not in come
-    assert place.come(0) is None
-    place.leave(come[7])
-    assert place.come(0) is not None
-    assert place.come(0) is None
+    assert place.connect(0) is None
+    place.disconnect(come[7])
+    assert place.connect(0) is not None
+    assert place.connect(0) is None

@@ -16,7 +16,7 @@ import pytest
 from recorder.events import Chunk
 from recorder.model import Game, GameKind, ObservationKind, Origin, Ply
 from recorder.replay.moments import moments_of_chunks
-from recorder.replay.server.clients import Tape, TapeSession, after_login
+from recorder.replay.server.clients import ByteReplay, ByteSession, after_login
 from recorder.replay.server.login import Greeting
 from tests.replay.clients import Client
 from tests.support.corpus import Stream, scenarios, stream_bytes, stream_chunks, streams
@@ -137,7 +137,7 @@ def test_recording_a_replay_of_bytes_gives_the_same_games(stream: Stream) -> Non
         chunks.append(Chunk(data, offset, at_ms))
         offset += len(data)
     moments = list(moments_of_chunks(after_login(chunks)))
-    session = TapeSession(Tape(moments, 0), 0, Greeting())
+    session = ByteSession(ByteReplay(moments, 0), 0, Greeting())
     session.receive(f"{stream.login}\n\n".encode(), 0)
     heard = session.take_output()
     while session.due_ns is not None:

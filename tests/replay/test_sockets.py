@@ -178,7 +178,7 @@ def test_a_late_shared_replay_is_sent_in_parts() -> None:
     house = ReplayClients(
         lambda number, _: ReplaySession(stage, number, Greeting(observe=True), answer_command, shared=True), stage
     )
-    clients = [client for client in (house.come(0) for _ in range(40)) if client is not None]
+    clients = [client for client in (house.connect(0) for _ in range(40)) if client is not None]
     for client in clients:
         house.receive(client, b"Looker\n\niset ms 1\nset style 12\n", 0)
         client.take_output()

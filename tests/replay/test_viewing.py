@@ -399,10 +399,10 @@ def test_every_key_does_something_harmless_everywhere() -> None:
 def test_brackets_seek_the_lines_beside_the_board() -> None:
     viewing = at(chess(), "start")
     viewing.press("]", 0)
-    (first,) = viewing.told(9)
+    (first,) = viewing.recent_events(9)
     viewing.press("]", 0)
     viewing.press("[", 0)
-    assert viewing.told(9) == [first]
+    assert viewing.recent_events(9) == [first]
     viewing.press("[", 0)
     assert "before this place" in viewing.message
 
@@ -416,7 +416,7 @@ def test_a_replay_pauses_before_a_long_think() -> None:
     viewing.tick(3600 * 10**9)
     assert viewing.show.head.paused
     assert viewing.show.head.place == min(places) + 1
-    assert viewing.coming(1)[0].elapsed_ms == least_ms
+    assert viewing.next_plies(1)[0].elapsed_ms == least_ms
 
 
 def test_a_loop_restarts_with_the_first_game() -> None:

@@ -24,12 +24,12 @@ from recorder.replay.timing import Playhead, ReplayMoment
 __all__ = [
     "ReplayClients",
     "Shared",
-    "Tape",
-    "TapeSession",
+    "ByteReplay",
+    "ByteSession",
     "after_login",
     "clients_of_bytes",
     "clients_of_games",
-    "read_tape",
+    "read_bytes",
 ]
 
 _LOOKED_AT: Final = 1 << 16
@@ -60,11 +60,11 @@ def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
     return kept
 
 
-def read_tape(path: Path, tell: Callable[[str], None]) -> list[ReplayMoment[Chunk]] | None:
+def read_bytes(path: Path, report: Callable[[str], None]) -> list[ReplayMoment[Chunk]] | None:
     """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none.
 
     Args:
-        tell: called with a sentence where it has no times.
+        report: called with a sentence where it has no times.
     Raises:
         SourceError: it cannot be read, or is no log.
     """
@@ -85,7 +85,7 @@ def read_tape(path: Path, tell: Callable[[str], None]) -> list[ReplayMoment[Chun
         _journal_chunks(data) if kind is SourceKind.JOURNAL else _decoded(make_decoder(kind, timing=timed), data)
     )
     if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
-        tell(f"{path} has no times: its games are replayed instead of its bytes.")
+        report(f"{path} has no times: its games are replayed instead of its bytes.")
         return None
     pipeline = make_pipeline(kind, timing=timed)
     games = [*pipeline.receive(data), *pipeline.finish()]
@@ -109,7 +109,7 @@ def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
             yield found
 
 
-class Tape:
+class ByteReplay:
     """Bytes with their own time: those of one client, or of all who share them.
 
     Args:
@@ -143,27 +143,27 @@ class Tape:
             yield moment.what.data
 
 
-class TapeSession(LoginDialogue):
+class ByteSession(LoginDialogue):
     """A client of a replay of bytes.
 
     Args:
-        tape: the bytes, shared or its own.
+        replay: the bytes, shared or its own.
         number, manner: as ``LoginDialogue`` takes them.
         shared: whether the replay's time is not the client's to change.
     """
 
-    def __init__(self, tape: Tape, number: int, manner: Greeting, shared: bool = False) -> None:
-        self._tape = tape
+    def __init__(self, replay: ByteReplay, number: int, manner: Greeting, shared: bool = False) -> None:
+        self._replay = replay
         self._shared = shared
         super().__init__(number, manner)
 
     @property
     def due_ns(self) -> int | None:
-        return None if self._shared or self.closed else self._tape.head.due_ns
+        return None if self._shared or self.closed else self._replay.head.due_ns
 
     def tick(self, now_ns: int) -> None:
         if not self._shared:
-            self.happen(self._tape.take(now_ns, AT_ONCE), now_ns)
+            self.happen(self._replay.take(now_ns, AT_ONCE), now_ns)
 
     def happen(self, happenings: Iterable[bytes], now_ns: int) -> None:
         self.now_ns = now_ns
@@ -173,7 +173,7 @@ class TapeSession(LoginDialogue):
 
     def _entered(self) -> None:
         if not self._shared:
-            self._tape.head.resume(self.now_ns)
+            self._replay.head.resume(self.now_ns)
 
     def _command(self, text: str) -> None:
         command = read_command(text, False)
@@ -186,7 +186,7 @@ class TapeSession(LoginDialogue):
     def _steered(self, words: str) -> list[str]:
         if self._shared and moves_time(words):
             return [SHARED]
-        head = self._tape.head
+        head = self._replay.head
         if words.lower() == "step":
             moment = head.step(self.now_ns)
             self._out += b"" if moment is None else moment.what.data
@@ -205,7 +205,7 @@ _AT_ONCE: Final = 400
 
 
 class Shared(Protocol):
-    """A replay that all clients see at the same moment: ``Show`` and ``Tape``."""
+    """A replay that all clients see at the same moment: ``Show`` and ``ByteReplay``."""
 
     @property
     def head(self) -> Playhead[Any]:
@@ -233,8 +233,8 @@ class ReplayClients:
         self._count = 0
         self.clients: set[LoginDialogue] = set()
 
-    def come(self, now_ns: int) -> LoginDialogue | None:
-        """Somebody connects; None: there are too many."""
+    def connect(self, now_ns: int) -> LoginDialogue | None:
+        """Add a client that connects; None: there are too many."""
         if len(self.clients) >= self._most:
             return None
         client = self._make(self._count, now_ns)
@@ -242,8 +242,8 @@ class ReplayClients:
         self.clients.add(client)
         return client
 
-    def leave(self, client: LoginDialogue) -> None:
-        """Somebody is gone."""
+    def disconnect(self, client: LoginDialogue) -> None:
+        """Remove a client that has disconnected."""
         self.clients.discard(client)
 
     def receive(self, client: LoginDialogue, data: bytes, now_ns: int) -> None:
@@ -262,7 +262,7 @@ class ReplayClients:
 
         Args:
             now_ns: the clock's time.
-            failed: called for a client that could not be told what happened; it hears no more.
+            failed: called for a client that raised an error while it was served; the client is removed.
         """
         if self._shared is None:
             return
@@ -271,7 +271,7 @@ class ReplayClients:
                 try:
                     client.happen((happening,), now_ns)
                 except Exception as error:  # a fault that one client meets must not stop the clock of all
-                    self.leave(client)
+                    self.disconnect(client)
                     failed(client, error)
 
 
@@ -323,11 +323,11 @@ def clients_of_bytes(
 
     Args:
         moments: of the bytes. greeting, shared_at_ns: as for ``clients_of_games``.
-        how: ``speed``, ``loop``, ``pause_at`` and ``begin``, as ``Tape`` takes them.
+        how: ``speed``, ``loop``, ``pause_at`` and ``begin``, as ``ByteReplay`` takes them.
     """
-    shared = None if shared_at_ns is None else Tape(moments, shared_at_ns, **how)
+    shared = None if shared_at_ns is None else ByteReplay(moments, shared_at_ns, **how)
 
     def make(number: int, now_ns: int) -> LoginDialogue:
-        return TapeSession(shared or Tape(moments, now_ns, **how), number, greeting, shared is not None)
+        return ByteSession(shared or ByteReplay(moments, now_ns, **how), number, greeting, shared is not None)
 
     return ReplayClients(make, shared)

@@ -74,22 +74,22 @@ def _observe(session: ReplaySession, rest: str) -> None:
 
 def _look_at(session: ReplaySession, board: ReplayBoard) -> None:
     if session.seat(board) is not None:
-        session.tell(session.refusal(Refusal.OWN_GAME))
+        session.reply(session.refusal(Refusal.OWN_GAME))
     elif board.number in session.observed:
-        session.tell(session.refusal(Refusal.ALREADY, board.number))
+        session.reply(session.refusal(Refusal.ALREADY, board.number))
     elif board.result is not None:
         session.bad_parameters(session.refusal(Refusal.NO_SUCH_GAME))
     else:
-        session.tell(*session.begin_observing(board))
+        session.reply(*session.begin_observing(board))
         session.start()
 
 
 def _observed(session: ReplaySession) -> None:
-    boards = [board for board in session.going_on() if board.number in session.observed]
+    boards = [board for board in session.games_in_progress() if board.number in session.observed]
     for board in boards:
-        session.tell(f"Observing {board.number:3d} [{board.white} vs. {board.black}]: {session.handle} (1 user)")
+        session.reply(f"Observing {board.number:3d} [{board.white} vs. {board.black}]: {session.handle} (1 user)")
     if not boards:
-        session.tell(session.refusal(Refusal.NOT_OBSERVING))
+        session.reply(session.refusal(Refusal.NOT_OBSERVING))
 
 
 def _pobserve(session: ReplaySession, rest: str) -> None:
@@ -106,42 +106,42 @@ def _pobserve(session: ReplaySession, rest: str) -> None:
 def _unobserve(session: ReplaySession, rest: str) -> None:
     if not rest:
         lines = [session.leave_game(number) for number in sorted(session.observed)]
-        session.tell(*(lines or [session.refusal(Refusal.NOT_OBSERVING)]))
+        session.reply(*(lines or [session.refusal(Refusal.NOT_OBSERVING)]))
         return
     board = _board(session, rest)
     if board is not None and board.number in session.observed:
-        session.tell(session.leave_game(board.number))
+        session.reply(session.leave_game(board.number))
     elif board is not None:
-        session.tell(session.refusal(Refusal.NOT_OBSERVING, board.number))
+        session.reply(session.refusal(Refusal.NOT_OBSERVING, board.number))
 
 
 def _follow(session: ReplaySession, rest: str) -> None:
     if not rest:
         session.followed.clear()
-        session.tell("You will not follow any player's games.")
+        session.reply("You will not follow any player's games.")
         return
     name = rest.split()[0]
     session.followed = {name.lower()}
-    session.tell(
+    session.reply(
         "You will now be following every game." if name == "*" else f"You will now be following {name}'s games."
     )
-    for board in session.going_on():
+    for board in session.games_in_progress():
         playing = (board.white.lower(), board.black.lower())
         if (
             board.number not in session.observed
             and session.seat(board) is None
             and (name == "*" or name.lower() in playing)
         ):
-            session.tell(*session.begin_observing(board))
+            session.reply(*session.begin_observing(board))
     session.start()
 
 
 def _games(session: ReplaySession, rest: str) -> None:
-    boards = session.going_on()
+    boards = session.games_in_progress()
     if rest:
         word = rest.split()[0]
         boards = [board for board in boards if _is_meant(board, word)]
-    session.tell("", *games_lines(boards))
+    session.reply("", *games_lines(boards))
 
 
 def _is_meant(board: ReplayBoard, word: str) -> bool:
@@ -155,56 +155,58 @@ def _is_meant(board: ReplayBoard, word: str) -> bool:
 def _moves(session: ReplaySession, rest: str) -> None:
     for board in _default(session, rest):
         ms, startpos = session.settings.has("ms"), session.settings.has("startpos")
-        session.tell("", *list_lines(board, board.plies, ms, startpos))
+        session.reply("", *list_lines(board, board.plies, ms, startpos))
 
 
 def _refresh(session: ReplaySession, rest: str) -> None:
     if not rest and session.examined is not None:
-        session.tell("", *session.board_lines(session.examined, False))
+        session.reply("", *session.board_lines(session.examined, False))
         return
     for board in _default(session, rest):
         if board.number in session.observed or session.settings.style != 12:
-            session.tell("", *session.board_lines(board, board.hands is not None))
+            session.reply("", *session.board_lines(board, board.hands is not None))
         else:
-            session.tell("", frame_text(board, -3, session.settings.has("ms")))
+            session.reply("", frame_text(board, -3, session.settings.has("ms")))
 
 
 def _set(session: ReplaySession, rest: str) -> None:
-    session.tell(session.settings.change(rest))
+    session.reply(session.settings.change(rest))
     session.look()
 
 
 def _variables(session: ReplaySession, rest: str) -> None:
-    session.tell(*session.settings.listed(str(session.handle), False))
+    session.reply(*session.settings.listed(str(session.handle), False))
 
 
 def _ivariables(session: ReplaySession, rest: str) -> None:
-    session.tell(*session.settings.listed(str(session.handle), True))
+    session.reply(*session.settings.listed(str(session.handle), True))
 
 
 def _iset(session: ReplaySession, rest: str) -> None:
-    session.tell(session.settings.change_interface(rest))
+    session.reply(session.settings.change_interface(rest))
 
 
 def _style(session: ReplaySession, rest: str) -> None:
-    session.tell(session.settings.set_style(rest))
+    session.reply(session.settings.set_style(rest))
     session.look()
 
 
 def _names(session: ReplaySession) -> set[str]:
     found = {str(session.handle)}
-    for board in session.going_on():
+    for board in session.games_in_progress():
         found |= {board.white, board.black}
     return found
 
 
 def _who(session: ReplaySession, rest: str) -> None:
-    session.tell(*who_lines(_names(session)))
+    session.reply(*who_lines(_names(session)))
 
 
 def _finger(session: ReplaySession, rest: str) -> None:
     name = rest.split()[0] if rest else str(session.handle)
-    playing = next((one for one in session.going_on() if name.lower() in (one.white.lower(), one.black.lower())), None)
+    playing = next(
+        (one for one in session.games_in_progress() if name.lower() in (one.white.lower(), one.black.lower())), None
+    )
     recording = session.show.recording
     games = recording.played_by(name)
     player = None
@@ -217,20 +219,20 @@ def _finger(session: ReplaySession, rest: str) -> None:
         session.bad_parameters(f"There is no player matching the name {name}.")
         return
     rating = None if player is None else player.rating_text
-    session.tell(*finger_lines(name if player is None else player.handle, playing, rating))
+    session.reply(*finger_lines(name if player is None else player.handle, playing, rating))
 
 
 def _kibitz(session: ReplaySession, rest: str) -> None:
-    watched = [board for board in session.going_on() if board.number in session.observed]
+    watched = [board for board in session.games_in_progress() if board.number in session.observed]
     if watched or session.examined is not None:
-        session.tell("(kibitzed to 0 players)")
+        session.reply("(kibitzed to 0 players)")
     else:
         session.bad_parameters("You are not playing, observing or examining a game.")
 
 
 def _whisper(session: ReplaySession, rest: str) -> None:
     if session.observed or session.examined is not None:
-        session.tell("(whispered to 0 players)")
+        session.reply("(whispered to 0 players)")
     else:
         session.bad_parameters("You are not playing, observing or examining a game.")
 
@@ -238,18 +240,18 @@ def _whisper(session: ReplaySession, rest: str) -> None:
 def _tell(session: ReplaySession, rest: str) -> None:
     name, _, words = rest.partition(" ")
     if name.lower().rstrip(":") == "replay":
-        session.tell("(told replay)")
+        session.reply("(told replay)")
         for line in _control(session, words.strip()):
-            session.tell(f"replay tells you: {line}")
+            session.reply(f"replay tells you: {line}")
         return
     if _NUMBER.fullmatch(name):
-        session.tell(f"(told 0 players in channel {name})")
+        session.reply(f"(told 0 players in channel {name})")
         return
     known = next((one for one in _names(session) if one.lower() == name.lower()), None)
     if known is None:
         session.bad_parameters(f"{name} is not logged in." if name else "Whom do you want to tell it?")
     else:
-        session.tell(f"(told {known})")
+        session.reply(f"(told {known})")
 
 
 def _control(session: ReplaySession, words: str) -> list[str]:
@@ -285,17 +287,17 @@ def _time(session: ReplaySession, rest: str) -> None:
             white, black = (
                 format_position(AtTime(max(ms, 0) // 1000 * 1000)) for ms in (at.white_clock_ms, at.black_clock_ms)
             )
-            session.tell(f"Game {board.number}: White ({board.white}) {white}   Black ({board.black}) {black}")
+            session.reply(f"Game {board.number}: White ({board.white}) {white}   Black ({board.black}) {black}")
 
 
 def _date(session: ReplaySession, rest: str) -> None:
-    session.tell(*date_lines(session.wall_ms(session.now_ns)))
+    session.reply(*date_lines(session.wall_ms(session.now_ns)))
 
 
 def _all_observers(session: ReplaySession, rest: str) -> None:
     board = _board(session, rest) if rest else None
     if board is not None and board.number not in session.observed:
-        session.tell(f"No one is observing game {board.number}.")
+        session.reply(f"No one is observing game {board.number}.")
     elif board is not None or not rest:
         _observed(session)
 
@@ -343,13 +345,13 @@ def answer_command(session: ReplaySession, command: TypedCommand, text: str) -> 
         session.code = 0
     elif command.matches:
         session.code = AMBIGUOUS
-        session.tell(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
+        session.reply(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
     elif _MOVE.fullmatch(text.split()[-1].lstrip("$")):
         session.code = 1
         if session.examined is not None:
             try_move(session, text.split()[-1].lstrip("$"))
             return
-        session.tell("You are not playing or examining a game that takes moves.")
+        session.reply("You are not playing or examining a game that takes moves.")
     else:
         session.code = BAD_COMMAND
-        session.tell(f"{command.word}: Command not found.")
+        session.reply(f"{command.word}: Command not found.")

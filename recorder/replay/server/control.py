@@ -48,7 +48,7 @@ _FASTEST: Final = 1000
 
 
 def moves_time(words: str) -> bool:
-    """Whether a command would move the replay's time; the others only tell of it."""
+    """Whether a command would move the replay's time; the others only report it."""
     return words.partition(" ")[0].lower() not in ("", "help", "where", "status")
 
 
@@ -117,28 +117,28 @@ _HELP: Final = """This server replays recorded games; nobody plays here. It answ
 
 
 def _inchannel(session: ReplaySession, rest: str) -> None:
-    """Nobody talks in channels here; a line that begins as a channel's list makes clients wait for its end."""
+    """Report an empty channel; a line that looks like the start of a list would make clients wait for its end."""
     word = rest.split()[0] if rest else ""
     if _NUMBER.fullmatch(word):
-        session.tell(f"Channel {word} is empty.")
+        session.reply(f"Channel {word} is empty.")
     else:
-        session.tell(f"{word} is in no channels." if word else "No channels are in use.")
+        session.reply(f"{word} is in no channels." if word else "No channels are in use.")
 
 
 def _showlist(session: ReplaySession, rest: str) -> None:
-    session.tell(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:")
+    session.reply(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:")
 
 
 def _has_no(what: str) -> Answer:
     def answer(session: ReplaySession, rest: str) -> None:
-        session.tell(f"{rest.split()[0] if rest else session.handle} has no {what}.")
+        session.reply(f"{rest.split()[0] if rest else session.handle} has no {what}.")
 
     return answer
 
 
 def _lines(*lines: str) -> Answer:
     def answer(session: ReplaySession, rest: str) -> None:
-        session.tell(*lines)
+        session.reply(*lines)
 
     return answer
 

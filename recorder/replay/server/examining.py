@@ -34,8 +34,10 @@ def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
     """
     board = ReplayBoard(game, number)
     board.derives = board.pockets and not board.shares  # moves that are tried need to know what is in hand
-    told = next((one.text for one in game.events if one.kind is EventKind.RESULT and one.text.startswith("{")), None)
-    board.result = (game.result, told or f"{{{game.reason or 'Game ended'}}} {game.result}")
+    end_line = next(
+        (one.text for one in game.events if one.kind is EventKind.RESULT and one.text.startswith("{")), None
+    )
+    board.result = (game.result, end_line or f"{{{game.reason or 'Game ended'}}} {game.result}")
     if not whole:
         return board
     for moment in moments_of_game(game):
@@ -56,8 +58,8 @@ def _begin_examining(session: ReplaySession, game: Game) -> None:
         return
     session.examined = board
     session.examined_main = board.line
-    session.tell(f"Starting a game in examine mode: {board.white} vs. {board.black}.", "")
-    _stand(session, board, 0)
+    session.reply(f"Starting a game in examine mode: {board.white} vs. {board.black}.", "")
+    _show_position(session, board, 0)
 
 
 def _go_to(session: ReplaySession, place: int, what: str) -> None:
@@ -66,7 +68,7 @@ def _go_to(session: ReplaySession, place: int, what: str) -> None:
     Args:
         session: the client's.
         place: in its line, counted from 0; one that is too high is the last.
-        what: of the server's line that tells it: ``goes forward 2 moves``.
+        what: the action that the server reports: ``goes forward 2 moves``.
     """
     board = session.examined
     assert board is not None
@@ -74,19 +76,19 @@ def _go_to(session: ReplaySession, place: int, what: str) -> None:
     if _is_main(session, board, now):
         board.line = session.examined_main
     elif place > now:
-        session.tell("You cannot go forward unless you are on the main line.")
+        session.reply("You cannot go forward unless you are on the main line.")
         return
     place = min(max(place, 0), len(board.line) - 1)
     if place == now and what.startswith("goes"):
-        session.tell("You're at the end of the game.")
+        session.reply("You're at the end of the game.")
     elif place == now and what.startswith("backs"):
-        session.tell("You're at the beginning of the game.")
+        session.reply("You're at the beginning of the game.")
     else:
-        session.tell(f"Game {board.number}: {session.handle} {what}.", "")
-        _stand(session, board, place)
+        session.reply(f"Game {board.number}: {session.handle} {what}.", "")
+        _show_position(session, board, place)
         if board.state is session.examined_main[-1] and board.result is not None:
             reason, _, result = board.result[1].removeprefix("{").rpartition("} ")
-            session.tell("", f"Game {board.number}: {reason} {result}")
+            session.reply("", f"Game {board.number}: {reason} {result}")
 
 
 def _go_to_ply(session: ReplaySession, ply: int) -> None:
@@ -112,7 +114,7 @@ def try_move(session: ReplaySession, text: str) -> None:
     move = parse_move(_as_engines_write(text))
     step = "unreadable move" if move is None else play_move(at.position, move)
     if isinstance(step, str):
-        session.tell(f"Illegal move ({text}).")
+        session.reply(f"Illegal move ({text}).")
         return
     encoded, san, reached = step
     main = session.examined_main
@@ -124,8 +126,8 @@ def try_move(session: ReplaySession, text: str) -> None:
         ply = Ply(at.ply + 1, encoded, san, *clocks, 0, 0, None, None, None, Proof.FULL, Origin.FRAME, precision, 0)
         board.state, board.line = at, board.line[: place + 1]
         board.show(ShownPly(ply, 0, 0))
-    _stand(session, board, place + 1)
-    session.tell("", f"Game {board.number}: {session.handle} moves: {san}")
+    _show_position(session, board, place + 1)
+    session.reply("", f"Game {board.number}: {session.handle} moves: {san}")
 
 
 def _is_main(session: ReplaySession, board: ReplayBoard, place: int) -> bool:
@@ -143,11 +145,11 @@ def _as_engines_write(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}" if text[1:2] == "@" else text
 
 
-def _stand(session: ReplaySession, board: ReplayBoard, place: int) -> None:
+def _show_position(session: ReplaySession, board: ReplayBoard, place: int) -> None:
     session.examined_place = place
     board.state = board.line[place]
     board.hands = board.state.position.hands
-    session.tell(*session.board_lines(board, board.hands is not None))
+    session.reply(*session.board_lines(board, board.hands is not None))
 
 
 # -- commands -----------------------------------------------------------------------------------------------------
@@ -186,13 +188,13 @@ def _smoves(session: ReplaySession, rest: str) -> None:
     if game is not None:
         board = stored_board(game, 0)
         settings = session.settings
-        session.tell("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
+        session.reply("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
 
 
 def _sposition(session: ReplaySession, rest: str) -> None:
     game = _stored(session, rest)
     if game is not None:
-        session.tell("", frame_text(stored_board(game, 0), -3, session.settings.has("ms")))
+        session.reply("", frame_text(stored_board(game, 0), -3, session.settings.has("ms")))
 
 
 def _history(session: ReplaySession, rest: str) -> None:
@@ -200,7 +202,7 @@ def _history(session: ReplaySession, rest: str) -> None:
     recording = session.show.recording
     chapters = [recording.there(number) for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
     boards = [stored_board(chapter.game, 0, whole=False) for chapter in chapters if chapter is not None]
-    session.tell(*history_lines(name, boards))
+    session.reply(*history_lines(name, boards))
 
 
 def _examine(session: ReplaySession, rest: str) -> None:
@@ -239,7 +241,7 @@ def _unexamine(session: ReplaySession, rest: str) -> None:
         session.bad_parameters("You are not examining a game.")
         return
     session.examined = None
-    session.tell(f"You are no longer examining game {board.number}.")
+    session.reply(f"You are no longer examining game {board.number}.")
 
 
 def _to(session: ReplaySession, rest: str) -> None:

@@ -32,13 +32,13 @@ class Manners:
     Attributes:
         banner: before the first prompt.
         login: asks for the name.
-        registered: the name is somebody's; the password prompt follows.
+        registered: the name belongs to an account; the password prompt follows.
         password: asks for the password.
-        guest: the name is nobody's; an empty line enters. ``{name}`` is made up if ``guest`` was typed.
+        guest: the name belongs to no account; an empty line enters. ``{name}`` is made up if ``guest`` was typed.
         guest_mark: stands behind a guest's name in ``welcome``.
         wrong: the password was not it; the login prompt follows.
         bad_name: the name cannot be one; the login prompt follows.
-        welcome: to somebody who is in.
+        welcome: sent after a successful login.
         prompt: stands before every answer.
         unknown: the answer to a command that it does not know.
         echo_after: telnet's WILL ECHO comes behind the password prompt, else before it.
@@ -78,11 +78,11 @@ REPLAY: Final = Manners(
     guest='\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n'
     'Press return to enter the server as "{name}":\n',
 )
-"""Any name is a guest's or, if passwords are asked for, somebody's."""
+"""The replay server's words: every name is a guest's or, if passwords are asked for, a registered player's."""
 
 
 def guest_name(number: int) -> str:
-    """A name for somebody who has typed ``guest``: four letters, the same for the same number."""
+    """Return a name for a client that has typed ``guest``: four letters, always the same for the same number."""
     return "Guest" + "".join(string.ascii_uppercase[number // 26**place % 26] for place in range(4))
 
 

@@ -1,8 +1,8 @@
-"""One client of a replay server: bytes in, bytes out. No sockets, and no clock but the one it is told.
+"""One client of a replay server: bytes in, bytes out. Without sockets; callers pass the time.
 
 It speaks as FICS and its kin do: the login dialogue, ``fics% ``, ``\\n\\r``, style 12, ``set`` and ``iset``, block
-mode, and the commands that clients use to watch games. What nobody can do in a recording is refused in the servers'
-own words.
+mode, and the commands that clients use to watch games. Commands that a recording cannot support are refused in the
+servers' own words.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ReplaySession(LoginDialogue):
 
     # -- what goes out -----------------------------------------------------------------------------------------
 
-    def tell(self, *lines: str | None) -> None:
+    def reply(self, *lines: str | None) -> None:
         """Print lines in the answer to the command that is being answered; None is no line."""
         self._lines += [line for line in lines if line is not None]
 
@@ -116,7 +116,7 @@ class ReplaySession(LoginDialogue):
             self._say(bell + "\n" + "\n".join(found) + "\n" + self._prompt)
 
     def show_summary(self) -> str:
-        """What a client is told of the replay when it comes."""
+        """The message about the replay that a client gets after login."""
         count = len(self.show.recording.players)
         games = "one recorded game" if count == 1 else f"{count} recorded games"
         how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
@@ -151,7 +151,7 @@ class ReplaySession(LoginDialogue):
     def bad_parameters(self, text: str) -> None:
         """Refuse a command's words."""
         self.code = BAD_PARAMETERS
-        self.tell(text)
+        self.reply(text)
 
     @property
     def due_ns(self) -> int | None:
@@ -169,9 +169,9 @@ class ReplaySession(LoginDialogue):
             return
         self._looked = True
         seen = False
-        for board in self.going_on():
+        for board in self.games_in_progress():
             if board.number not in self.observed and (self.seat(board) is not None or self.manner.observe):
-                self.tell(*self._begins(Sign.BEGINS, board, board.hands is not None))
+                self.reply(*self._begins(Sign.BEGINS, board, board.hands is not None))
                 seen = True
         if seen or self.manner.observe:
             self.start()
@@ -179,7 +179,7 @@ class ReplaySession(LoginDialogue):
     def happen_now(self, happenings: Iterable[Happening]) -> None:
         """Print what happened because of the command that is being answered."""
         for happening in happenings:
-            self.tell(*self._happened(happening))
+            self.reply(*self._happened(happening))
 
     def jump(self, place: int, at_ms: int) -> None:
         """Stand elsewhere in the replay: games that still go on are shown as they are there."""
@@ -187,22 +187,22 @@ class ReplaySession(LoginDialogue):
         watched = {board.game.key for board in before}
         self.show.go(place, self.now_ns, at_ms)
         self.observed.clear()
-        gone = watched - {board.game.key for board in self.going_on()}
-        self._left |= gone  # seen again when they begin again
+        ended = watched - {board.game.key for board in self.games_in_progress()}
+        self._left |= ended  # seen again when they begin again
         for board in before:
-            if board.game.key in gone and self.seat(board) is None:
-                self.tell(self.leave_game(board.number))
-        for board in self.going_on():
+            if board.game.key in ended and self.seat(board) is None:
+                self.reply(self.leave_game(board.number))
+        for board in self.games_in_progress():
             if board.game.key in watched:
-                self.tell(*self.begin_observing(board))
+                self.reply(*self.begin_observing(board))
             elif self.seat(board) is not None:
                 self.observed.add(board.number)
-                self.tell("", *self.board_lines(board, board.hands is not None))
+                self.reply("", *self.board_lines(board, board.hands is not None))
 
     # -- games -------------------------------------------------------------------------------------------------
 
     def relation(self, board: ReplayBoard) -> int:
-        """How a game's frames stand to this client: those of the game that he was recorded playing are his own."""
+        """The client's relation to a game, as style 12 numbers it; the recorded player plays his own games."""
         if self.examined is board:
             return 2
         if board.game.kind is not GameKind.PLAYED:
@@ -255,7 +255,7 @@ class ReplaySession(LoginDialogue):
         """A refusal in the server's words."""
         return format_refusal(ObserveRefused(_NOWHERE, reason, number))
 
-    def going_on(self) -> list[ReplayBoard]:
+    def games_in_progress(self) -> list[ReplayBoard]:
         """The games that are being played."""
         boards = self.show.boards.values()
         return [board for board in boards if board.is_announced and board.result is None and not board.over]
@@ -327,7 +327,7 @@ class ReplaySession(LoginDialogue):
         return []
 
     def _delta(self, board: ReplayBoard, what: object) -> str | None:
-        """A move as ``<d1>``, if the client wants it so and nothing else is told."""
+        """A move as ``<d1>``, if the client has that variable on and the board changes in no other way."""
         if not self.settings.has("compressmove") or self.settings.style != 12:
             return None
         return delta_text(board, what)

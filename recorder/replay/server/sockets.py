@@ -28,43 +28,43 @@ _FAULT: Final = b"\n\r**** This replay has a fault and cannot go on for you. ***
 _FULL: Final = b"\n\r**** There are too many clients; try again later. ****\n\r"
 
 
-def serve(listen_at: Address, house: ReplayClients, tell: Callable[[str], None]) -> None:
+def serve(listen_at: Address, clients: ReplayClients, report: Callable[[str], None]) -> None:
     """Serve clients until a signal ends it.
 
     Args:
-        tell: called with sentences for people.
+        report: called with sentences for people.
     Raises:
         ListenError: the address cannot be had.
     """
     listeners = listen(listen_at)
     for listener in listeners:
         here = format_address(Address(*listener.getsockname()[:2]))
-        tell(f"Listening on {here}.")
+        report(f"Listening on {here}.")
         if not is_loopback(listener):
-            tell(f"Warning: {here} is open to other machines: anyone there can see these games.")
+            report(f"Warning: {here} is open to other machines: anyone there can see these games.")
     host, port = listeners[0].getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    tell(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
-    asyncio.run(_serve(house, listeners, tell))
+    report(f"Connect a client: xboard -ics -icshost {host} -icsport {port}")
+    asyncio.run(_serve(clients, listeners, report))
 
 
-async def _serve(house: ReplayClients, listeners: Sequence[socket.socket], tell: Callable[[str], None]) -> None:
+async def _serve(clients: ReplayClients, listeners: Sequence[socket.socket], report: Callable[[str], None]) -> None:
     stop = asyncio.Event()
     heed_signals(stop, asyncio.Event())
-    await ReplayServer(house, tell).serve(listeners, stop)
+    await ReplayServer(clients, report).serve(listeners, stop)
 
 
 class ReplayServer:
-    """Serves a house on sockets that listen.
+    """Serves a clients on sockets that listen.
 
     Args:
-        house: who is there.
-        tell: called with a sentence for people: who came and went.
+        clients: who is there.
+        report: called with a sentence for people: who came and went.
     """
 
-    def __init__(self, house: ReplayClients, tell: Callable[[str], None]) -> None:
-        self.house = house
-        self.tell = tell
+    def __init__(self, clients: ReplayClients, report: Callable[[str], None]) -> None:
+        self.clients = clients
+        self.report = report
         self.links: dict[LoginDialogue, _Link] = {}
         self._timer: asyncio.TimerHandle | None = None
 
@@ -89,14 +89,14 @@ class ReplayServer:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        due_ns = self.house.due_ns
+        due_ns = self.clients.due_ns
         if due_ns is not None:
             self._timer = asyncio.get_running_loop().call_later(_seconds_to(due_ns), self._tick)
 
     def _tick(self) -> None:
         self._timer = None
         try:
-            self.house.tick(monotonic_ns(), self._failed)
+            self.clients.tick(monotonic_ns(), self._failed)
             for link in list(self.links.values()):
                 link.flush()
         finally:
@@ -127,8 +127,8 @@ class _Link(asyncio.Protocol):
         peer = transport.get_extra_info("peername")  # None: it is gone already
         self._name = "somebody" if peer is None else "{}:{}".format(*peer[:2])
         try:
-            client = self._server.house.come(monotonic_ns())
-        except Exception as error:  # a client that cannot be served is told so, and waits for nothing
+            client = self._server.clients.connect(monotonic_ns())
+        except Exception as error:  # the client gets a message and is disconnected, so that it does not wait
             self.fail(error)
             return
         if client is None:
@@ -165,12 +165,12 @@ class _Link(asyncio.Protocol):
             return
         handle = self._client.handle
         try:
-            self._server.house.receive(self._client, self._slice(), monotonic_ns())
+            self._server.clients.receive(self._client, self._slice(), monotonic_ns())
         except Exception as error:  # a fault that one client meets must not leave it hanging, nor harm others
             self.fail(error)
             return
         if handle is None and self._client.handle is not None:
-            self._server.tell(f"{self._client.handle} connected from {self._name}.")
+            self._server.report(f"{self._client.handle} connected from {self._name}.")
         self.flush()
         self._server.schedule()
         if self._waiting:
@@ -188,7 +188,7 @@ class _Link(asyncio.Protocol):
         if data:
             transport.write(data)
         if transport.get_write_buffer_size() > _MOST_WAITING:
-            self._server.tell(f"{client.handle or self._name} reads too slowly and was disconnected.")
+            self._server.report(f"{client.handle or self._name} reads too slowly and was disconnected.")
             self.end(_SLOW)
         elif client.closed:
             self.end(b"")
@@ -217,11 +217,11 @@ class _Link(asyncio.Protocol):
             self.end(b"\n\r**** LOGIN TIMEOUT ****\n\r")
 
     def fail(self, error: Exception) -> None:
-        """A fault of this program: the client is told and sent away, and whoever reads the log can report it."""
+        """Handle a fault of this program: send the client a message, disconnect it, and log where the fault is."""
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__}: {error}, {PurePath(last.filename).name} line {last.lineno}"
         name = self._name if self._client is None else self._client.handle or self._name
-        self._server.tell(f"{name} was disconnected ({where}, a bug).")
+        self._server.report(f"{name} was disconnected ({where}, a bug).")
         self.end(_FAULT)
 
     def end(self, words: bytes) -> None:
@@ -242,10 +242,10 @@ class _Link(asyncio.Protocol):
         for limit in self._limits:
             limit.cancel()
         if self._client is not None:
-            self._server.house.leave(self._client)
+            self._server.clients.disconnect(self._client)
             self._server.links.pop(self._client, None)
             if self._client.handle is not None:
-                self._server.tell(f"{self._client.handle} disconnected.")
+                self._server.report(f"{self._client.handle} disconnected.")
 
 
 def _seconds_to(due_ns: int) -> float:

@@ -1,6 +1,6 @@
 """What the server prints about its games: tables, headers, lists, boards as deltas.
 
-Facts that were not recorded are left out where the form allows it.
+Facts that were not recorded are omitted where the form allows it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
     "list_lines",
     "result_text",
     "style_1",
-    "told_text",
+    "event_text",
     "who_lines",
 ]
 
@@ -65,8 +65,8 @@ _SPOKEN: Final = {
 _UNSPOKEN: Final = ("command", "nag", "echo")
 
 
-def told_text(what: What) -> str | None:
-    """A line about something that happened; None: it is a board, or nothing that anybody is told.
+def event_text(what: What) -> str | None:
+    """Return a line about an event; None: the moment is a board, or has no text.
 
     The words in it are those of the log, whatever they contain: who prints them makes them harmless.
     """
@@ -74,7 +74,7 @@ def told_text(what: What) -> str | None:
         return None
     kind, detail = what.kind, what.detail
     if kind is EventKind.CHAT:
-        return _said(what)
+        return _game_event_text(what)
     if kind in (EventKind.NOTICE, EventKind.RESULT):
         return what.text
     if kind is EventKind.TAKEBACK:
@@ -92,7 +92,7 @@ def told_text(what: What) -> str | None:
     return None
 
 
-def _said(what: GameEvent) -> str | None:
+def _game_event_text(what: GameEvent) -> str | None:
     if what.detail in _UNSPOKEN:
         return None
     if what.actor is None:
@@ -121,7 +121,7 @@ def _rating(player: Player) -> RatingText:
 
 
 def header_text(board: ReplayBoard) -> str | None:
-    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None where kind or rating were not told."""
+    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None if kind or rating are unknown."""
     game = board.game
     if game.rated is None or game.category is None or game.increment_s is None or game.base_s is None:
         return None
@@ -134,7 +134,7 @@ def header_text(board: ReplayBoard) -> str | None:
 
 
 def created_lines(board: ReplayBoard) -> list[str]:
-    """What the players of a game are told when it begins."""
+    """The lines that the players of a game get when it begins."""
     game = board.game
     created = GameCreated(
         _NOWHERE, board.number, board.white, board.black, game.rated, game.category, game.continued
@@ -196,7 +196,7 @@ def games_lines(boards: Iterable[ReplayBoard]) -> list[str]:
 
 
 def kind_letter(game: Game) -> str:
-    """The letter of its kind in tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` where none is told."""
+    """The letter of its kind in tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` if the kind is unknown."""
     word = game.category.split()[-1] if game.category else ""
     return "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
 
@@ -226,7 +226,7 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
         board: whose.
         plies: of its main line.
         ms: whether thousandths are wanted; times are in thousandths where they were recorded.
-        startpos: whether the list begins with a start position that is not the usual one.
+        startpos: whether the list begins with the start position if it is not the standard one.
         stored: the list of a game that is over.
     """
     game = board.game
@@ -298,7 +298,7 @@ def who_lines(names: Iterable[str]) -> list[str]:
 
 
 def finger_lines(name: str, board: ReplayBoard | None, rating: str | None) -> list[str]:
-    """The answer to ``finger``: what the recording tells of somebody."""
+    """The answer to ``finger``: what the recording contains about a player."""
     lines = [f"Finger of {name}:", ""]
     if board is not None:
         lines.append(f"(playing game {board.number}: {board.white} vs. {board.black})")
@@ -323,12 +323,12 @@ def style_1(state: BoardState) -> list[str]:
     rule = "   ---------------------------------"
     rows: list[str] = [rule]
     for number, rank in zip(range(8, 0, -1), state.position.board.split(" "), strict=False):
-        cells = "".join(f" {_man(letter)} |" for letter in rank)
+        cells = "".join(f" {_piece_text(letter)} |" for letter in rank)
         rows += [f" {number}  |{cells}", rule]
     return [*rows, "      a    b    c    d    e    f    g    h"]
 
 
-def _man(letter: str) -> str:
+def _piece_text(letter: str) -> str:
     return "  " if letter == "-" else f"{letter} " if letter.isupper() else f"*{letter.upper()}"
 
 

@@ -1,4 +1,4 @@
-"""Draws a replay for a terminal: what somebody watches becomes rows of styled text of the window's size. Pure."""
+"""Draw a replay for a terminal, as rows of styled text that fill the window. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEY_COLUMNS: Final = 19
 _FILLED: Final = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 _OUTLINE: Final = dict(zip("KQRBNP", "♔♕♖♗♘♙", strict=True))
 _SQUARES: Final = re.compile(r"[A-Za-z]/(@@|[a-l]\d{1,2})-([a-l]\d{1,2})(?:=.)?")
-_HINT: Final = "space pause  ←→ ply  ↑↓ ten  +- speed  [] told  g go to  n p game  ? keys  q"
+_HINT: Final = "space pause  ←→ ply  ↑↓ ten  +- speed  [] event  g go to  n p game  ? keys  q"
 
 
 class Span(NamedTuple):
@@ -95,7 +95,7 @@ def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyl
 
     Args:
         viewing: what is watched, and its keys.
-        now_ns: the time, as ``viewing`` was told it.
+        now_ns: the clock's time, as passed to ``viewing``.
         width, height: of the window, in columns and lines.
         look: how.
     Returns:
@@ -107,19 +107,19 @@ def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyl
     if viewing.helping:
         pages = _help(width, height)
         return _filled(pages[min(viewing.helping, len(pages)) - 1], width, height, look)
-    stage, others, room = _stage(viewing, now_ns, width, height, look)
-    most = max(min(len(others), _LINES_FOR_OTHERS), height - len(stage) - 13)
+    boards, others, room = _boards(viewing, now_ns, width, height, look)
+    most = max(min(len(others), _LINES_FOR_OTHERS), height - len(boards) - 13)
     shown = others if len(others) <= most else others[: most - 1]
     below: list[Row] = [[Span(_fit(_other(viewing, number, now_ns), width, look))] for number in shown]
     if len(shown) < len(others):
         below.append([Span(_fit(f"  and {len(others) - len(shown)} more games (Tab)", width, look), "dim")])
-    below += _told(viewing, width, max(height - len(stage) - len(below) - 3, 0), look)
+    below += _events(viewing, width, max(height - len(boards) - len(below) - 3, 0), look)
     if room >= _MOVES:  # down to what stands below the boards
-        lines = max(height - len(below) - 3, len(stage))
-        stage = _filled(stage, width - room, lines, look)
-        stage = [[*row, *listed] for row, listed in zip(stage, _moves(viewing, room, lines, look), strict=True)]
+        lines = max(height - len(below) - 3, len(boards))
+        boards = _filled(boards, width - room, lines, look)
+        boards = [[*row, *listed] for row, listed in zip(boards, _moves(viewing, room, lines, look), strict=True)]
     title = [Span(_fit(_title(viewing), width, look), "reverse")]
-    rows = _filled([title, *stage, *below], width, height - 2, look)
+    rows = _filled([title, *boards, *below], width, height - 2, look)
     return [
         *rows,
         [Span(_fit(_status(viewing, now_ns, width, look), width, look), "bold")],
@@ -169,8 +169,8 @@ def _title(viewing: Viewing) -> str:
     count = len(viewing.recording.players)
     place = f" - game {viewing.focus + 1} of {count}" if count > 1 else ""
     result = f" - {board.result[0]}" if board is not None and board.result is not None else ""
-    told = " ".join(word for word in kind if word)
-    return f" {number}{_names(board, viewing, viewing.focus)}  {told}{result}{place}"
+    kind_text = " ".join(word for word in kind if word)
+    return f" {number}{_names(board, viewing, viewing.focus)}  {kind_text}{result}{place}"
 
 
 def _names(board: ReplayBoard | None, viewing: Viewing, number: int) -> str:
@@ -182,7 +182,7 @@ def _names(board: ReplayBoard | None, viewing: Viewing, number: int) -> str:
 # -- boards ------------------------------------------------------------------------------------------------------
 
 
-def _stage(
+def _boards(
     viewing: Viewing, now_ns: int, width: int, height: int, look: SceneStyle
 ) -> tuple[list[Row], list[int], int]:
     """The boards; the other games, for which there was no room; the columns that are left for the list of moves."""
@@ -334,7 +334,7 @@ def _moves(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list[
     """The moves around the one that is shown, White's and Black's in one row."""
     board = viewing.board(viewing.focus)
     shown = [] if board is None else board.plies[-2 * height :]
-    coming = [] if viewing.hides else viewing.coming(2 * height)
+    coming = [] if viewing.hides else viewing.next_plies(2 * height)
     last = shown[-1].ply if shown and board is not None and board.state is not None else None
     column = min((width - 6) // 2, 20)
     rows: list[Row] = []
@@ -378,14 +378,14 @@ def _other(viewing: Viewing, number: int, now_ns: int) -> str:
     return f"  {partner}{board.white} {clocks[0]} - {board.black} {clocks[1]}  {move}{result}"
 
 
-def _told(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list[Row]:
+def _events(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list[Row]:
     rows: list[Row] = []
-    for told in viewing.told(height):
-        front = f" {short_hms(told.at_ms // 1000)} "
-        lines = textwrap.wrap(clean(told.text), max(width - len(front), 10), max_lines=3, placeholder=" ...") or [""]
+    for event in viewing.recent_events(height):
+        front = f" {short_hms(event.at_ms // 1000)} "
+        lines = textwrap.wrap(clean(event.text), max(width - len(front), 10), max_lines=3, placeholder=" ...") or [""]
         for place, line in enumerate(lines):
             text = _fit(line, width - len(front), look)
-            rows.append([Span(" " * len(front) if place else front, "dim"), Span(text, "said" if told.said else "")])
+            rows.append([Span(" " * len(front) if place else front, "dim"), Span(text, "said" if event.said else "")])
     return rows[-height:] if height else []
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from recorder.replay.terminal.scene import Row
 
-__all__ = ["Ended", "KeyReader", "TerminalScreen", "on_stage"]
+__all__ = ["Ended", "KeyReader", "TerminalScreen", "open_screen"]
 
 _SEQUENCE: Final = re.compile(rb"\x1b(?:\[([0-9;]*)([@-~])|O([@-~]))")
 _BEGUN: Final = re.compile(rb"\x1b(?:\[[0-9;]{0,32}|O)?")
@@ -132,7 +132,7 @@ class TerminalScreen:
         colours: whether to use any. encoding: of what is drawn.
 
     Attributes:
-        away_ns: how long the terminal was somebody else's, since the beginning.
+        away_ns: how long the process was suspended, in total.
     """
 
     def __init__(self, source: int, target: int, *, colours: bool, encoding: str = "utf-8") -> None:
@@ -251,7 +251,7 @@ class TerminalScreen:
         Args:
             most_s: the longest wait; None: no end.
         Returns:
-            The keys that were typed, if any; None: nobody can type any more.
+            The keys that were typed, if any; None: the input has ended.
         Raises:
             Ended: a signal ends the process. KeyboardInterrupt: Ctrl-C.
         """
@@ -282,15 +282,15 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def on_stage(source: int, target: int, *, colours: bool, encoding: str) -> Iterator[TerminalScreen]:
+def open_screen(source: int, target: int, *, colours: bool, encoding: str) -> Iterator[TerminalScreen]:
     """A terminal for as long as the block lasts; behind it, a signal that ended it ends the process."""
-    stage = TerminalScreen(source, target, colours=colours, encoding=encoding)
+    screen = TerminalScreen(source, target, colours=colours, encoding=encoding)
     try:
         try:
-            stage.open()
-            yield stage
+            screen.open()
+            yield screen
         finally:
-            stage.close()
+            screen.close()
     except Ended as ended:
         signal.signal(ended.number, signal.SIG_DFL)
         os.kill(os.getpid(), ended.number)

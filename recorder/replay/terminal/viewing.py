@@ -1,4 +1,4 @@
-"""Somebody watches a replay: which game he looks at, what keys do, what there is to see.
+"""A user's view of a replay: the selected game, the actions of keys, and the facts to show.
 
 Nothing here draws or waits. Everything that is to be seen at a place is found from the moments before it, so that
 seeking backwards shows what was there.
@@ -17,7 +17,7 @@ from recorder.model import EventKind, GameEvent, Ply
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, ShownPly, What
 from recorder.replay.places import AtGame, AtPly, AtTime, By, Position, parse_position, seek
-from recorder.replay.server.text import told_text
+from recorder.replay.server.text import event_text
 from recorder.replay.show import LOST, ReplaySource, Show, Sign
 from recorder.replay.timing import Timing
 
@@ -32,7 +32,7 @@ _SETS_CLOCKS: Final = (EventKind.CLOCK, EventKind.TICKING, EventKind.TAKEBACK)
 
 
 class ShownClock(NamedTuple):
-    """A player's clock. ``ms`` None: not known; ``exact``: in thousandths; ``inferred``: nobody printed it."""
+    """A player's clock. ``ms`` None: unknown; ``exact``: in thousandths; ``inferred``: computed, not printed."""
 
     ms: int | None
     exact: bool
@@ -41,7 +41,7 @@ class ShownClock(NamedTuple):
 
 
 class ShownHoldings(NamedTuple):
-    """Pieces in hand, as upper-case letters. ``inferred``: no line told them, they follow from the moves."""
+    """Pieces in hand, as upper-case letters. ``inferred``: derived from the moves, not reported by a line."""
 
     white: str
     black: str
@@ -75,7 +75,7 @@ class Viewing:
         hides: moves that come are not listed.
         helping: the page on which the keys are explained, from 1; more than there are: the last one; 0: they are not.
         prompt: what was typed so far of a place to go to; None: nothing is asked.
-        message: what to tell until the next key.
+        message: text to show until the next key.
         left: he wants to leave.
     """
 
@@ -108,7 +108,7 @@ class Viewing:
         """Show what is due; whether anything was. A game that begins is looked at if the one before it is over."""
         place, laps = self.show.head.place, self.show.head.laps
         for happening in self.show.take(now_ns):
-            if happening.sign is Sign.BEGINS and not self.goes_on(self.focus):
+            if happening.sign is Sign.BEGINS and not self.in_progress(self.focus):
                 self.focus = happening.board.place
         return (place, laps) != (self.show.head.place, self.show.head.laps)
 
@@ -145,7 +145,7 @@ class Viewing:
         """A game's board; None: it has not begun, or its number was given to another."""
         return next((board for board in self.show.boards.values() if board.place == number), None)
 
-    def goes_on(self, number: int) -> bool:
+    def in_progress(self, number: int) -> bool:
         """Whether a game has begun and is not over."""
         board = self.board(number)
         return board is not None and not board.over and board.result is None
@@ -163,13 +163,13 @@ class Viewing:
         mine = self.board(self.focus)
         return mine is not None and self.show.partner_of(mine) is self.board(number)
 
-    def told(self, count: int) -> list[ShownEvent]:
-        """The last things that were told in the game that is looked at, in order."""
+    def recent_events(self, count: int) -> list[ShownEvent]:
+        """The last events of the selected game that have a text, in order."""
         found: list[ShownEvent] = []
         places, moments = self._places[self.focus], self.recording.chapter(self.focus).moments
         for index in range(self._seen(self.focus) - 1, -1, -1):
             what = moments[index].what
-            text = told_text(what)
+            text = event_text(what)
             if text is not None:
                 said = isinstance(what, GameEvent) and what.kind is EventKind.CHAT
                 found.append(ShownEvent(self.recording.moments[places[index]].at_ms, text, said))
@@ -177,7 +177,7 @@ class Viewing:
                 break
         return found[::-1]
 
-    def coming(self, count: int) -> list[Ply]:
+    def next_plies(self, count: int) -> list[Ply]:
         """The moves that come next in the game that is looked at, up to a takeback."""
         found: list[Ply] = []
         for moment in self.recording.chapter(self.focus).moments[self._seen(self.focus) :]:
@@ -219,7 +219,7 @@ class Viewing:
         return ShownHoldings(*hands, inferred=True)
 
     def _running_since(self, number: int, board: ReplayBoard) -> int | None:
-        """When the clocks that are shown were told; None: they stand, or no time of the recording is known."""
+        """The recorded time of the clocks shown; None: they do not run, or the time is unknown."""
         places, own = self._places[number], self.recording.chapter(number).moments
         if board.over or board.result is not None or board.state is None or not board.is_ticking(board.state):
             return None
@@ -304,12 +304,12 @@ class Viewing:
     def _by_event(self, forward: bool, now_ns: int) -> None:
         here, own = self.show.head.place, self.recording.chapter(self.focus).moments
         places = zip(self._places[self.focus], own, strict=True)
-        marked = [place for place, moment in places if told_text(moment.what) is not None]
+        marked = [place for place, moment in places if event_text(moment.what) is not None]
         found = [place for place in marked if (place >= here if forward else place < here - 1)]
         if found:
             self._go((found[0] if forward else found[-1]) + 1, now_ns)
         else:
-            self.message = f"Nothing is told {'behind' if forward else 'before'} this place in this game."
+            self.message = f"No event of this game comes {'after' if forward else 'before'} this place."
 
     def _by_games(self, count: int, now_ns: int) -> None:
         at = self.order.index(self.focus) + count
@@ -320,10 +320,12 @@ class Viewing:
         self._go(self._places[self.focus][0] + 1, now_ns)
 
     def _look_at(self, count: int) -> None:
-        going = sorted((self.focus, *filter(self.goes_on, self.others())), key=lambda number: self._places[number][0])
-        if len(going) == 1:
+        in_view = sorted(
+            (self.focus, *filter(self.in_progress, self.others())), key=lambda number: self._places[number][0]
+        )
+        if len(in_view) == 1:
             self.message = "No other game goes on at this place."
-        self.focus = going[(going.index(self.focus) + count) % len(going)]
+        self.focus = in_view[(in_view.index(self.focus) + count) % len(in_view)]
 
     def _faster(self, times: Fraction, now_ns: int) -> None:
         head = self.show.head
@@ -334,7 +336,7 @@ class Viewing:
 
     def _step(self, now_ns: int) -> None:
         for happening in self.show.step(now_ns):
-            if happening.sign is Sign.BEGINS and not self.goes_on(self.focus):
+            if happening.sign is Sign.BEGINS and not self.in_progress(self.focus):
                 self.focus = happening.board.place
 
     def _switch(self, name: str) -> None:
@@ -378,7 +380,7 @@ _Action = Callable[[Viewing, int], None]
 
 
 class _Key(NamedTuple):
-    """Keys that do one thing, and how people are told so."""
+    """Keys with one action, and its description."""
 
     keys: tuple[str, ...]
     shown: str
@@ -398,7 +400,7 @@ KEYS: Final = (
     _Key(("end",), "End", "to the game's end", lambda v, now: v._to_end(now)),
     _Key(("page-down",), "PageDown", "a minute later", lambda v, now: v._by_time(_MINUTE_MS, now)),
     _Key(("page-up",), "PageUp", "a minute earlier", lambda v, now: v._by_time(-_MINUTE_MS, now)),
-    _Key(("]",), "]", "to the next thing that was told", lambda v, now: v._by_event(True, now)),
+    _Key(("]",), "]", "to the next event", lambda v, now: v._by_event(True, now)),
     _Key(("[",), "[", "to the one before", lambda v, now: v._by_event(False, now)),
     _Key(("+", "="), "+", "twice as fast", lambda v, now: v._faster(Fraction(2), now)),
     _Key(("-", "_"), "-", "half as fast", lambda v, now: v._faster(Fraction(1, 2), now)),
