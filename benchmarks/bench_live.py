@@ -136,7 +136,7 @@ def throughput(log: Path, folder: Path) -> tuple[float, float]:
 
 
 def disk(rate: int, count: int) -> list[float]:
-    """Milliseconds that the disk takes for an append of a board and a sync: nobody can be quicker."""
+    """Milliseconds that the disk takes to append a board and sync: the lower bound of every delay."""
     with tempfile.NamedTemporaryFile() as file:
         taken = []
         begun = time.perf_counter()
@@ -167,7 +167,7 @@ def memory(log: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_live", description="Measure a living recorder.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_live", description="Measure a running recorder.")
     parser.add_argument("--only", nargs="+", choices=("latency", "throughput", "memory"))
     parser.add_argument("--seconds", type=int, default=20, help="of each rate (default: 20)")
     parser.add_argument(

@@ -1,7 +1,7 @@
 """How long measures take over a table of plies, in pandas, DuckDB and Dask.
 
 Run: ``python -m benchmarks.bench_measures PLIES.parquet [--rounds N]`` with a file of ``export plies``, or ``--small``.
-Engines take turns in each round, and medians are told. Dask has two threads; pandas has the table in memory already.
+Engines take turns in each round, and medians are printed. Dask has two threads; pandas has the table in memory already.
 """
 
 from __future__ import annotations

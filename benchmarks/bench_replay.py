@@ -60,7 +60,7 @@ class Measured(NamedTuple):
 
 
 def _key(frame: bytes) -> bytes:
-    """What tells a board of the recording from the others, however its clocks are printed."""
+    """The fields that identify a board of the recording, independent of how its clocks are printed."""
     words = frame.split()
     return b" ".join([*words[1:10], *words[17:19], words[26]])
 
@@ -142,7 +142,7 @@ def late(heard: Heard, recorded_s: dict[bytes, float], speed: int, begin_s: floa
 
 
 def measure(source: Path, recorded_s: dict[bytes, float], mode: str, count: int, speed: int, seconds: int) -> Measured:
-    """Serve to so many clients for so long, after all of them have begun."""
+    """Serve the given number of clients for the given time, once all of them have begun."""
     with served(source, "--speed", speed, *_MODES[mode]) as (process, port), selectors.DefaultSelector() as selector:
         clients = [_log_in(port, number) for number in range(count)]
         heard = [Heard([], []) for _ in clients]

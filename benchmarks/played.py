@@ -1,4 +1,4 @@
-"""Games of a generated log: what their observer is told, what goes wrong, and the truth as PGN."""
+"""Games of a generated log: what their observer reads, what goes wrong, and the truth as PGN."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Played(NamedTuple):
 
 # One choice after another, in the order that the seed fixes.
 def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Iterator[Out]:  # noqa: C901  # as above
-    """One game from its creation to its end, and what the observer is told."""
+    """One game from its creation to its end, and what the observer reads."""
     white, black = _handle(chance), _handle(chance)
     while black == white:
         black = _handle(chance)
@@ -192,7 +192,7 @@ class _Seen:
 
 
 def _show(table: Table, board: chess.Board, number: int, wait_ms: int) -> Iterator[Out]:
-    """The frame after a move; in crazyhouse a capture is told before it and the hands after it."""
+    """The frame after a move; crazyhouse prints a capture before it and the hands after it."""
     move = board.peek()
     if isinstance(board, CrazyhouseBoard) and move.drop is None:
         board.pop()
@@ -233,7 +233,7 @@ def _chat(chance: random.Random, table: Table) -> str:
 
 
 def _examine(table: Table, board: chess.Board, chance: random.Random, number: int) -> Iterator[Out]:
-    """Somebody steps through the end of a finished game; the frames have relation -2."""
+    """A client steps through the end of a finished game; the frames have relation -2."""
     moves = min(len(board.move_stack), chance.randrange(2, 9))
     replay = list(board.move_stack)
     copy = chess.Board()

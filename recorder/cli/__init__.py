@@ -155,7 +155,7 @@ def _failures(facts: dict[str, Any]) -> Iterator[None]:
         raise Exit(ExitCode.INTERRUPTED) from error
     except BrokenPipeError as error:
         _leave(sys.stdout)
-        raise Exit(ExitCode.PIPE) from error  # the reader has gone (``| head``): nobody to talk to
+        raise Exit(ExitCode.PIPE) from error  # the reader has closed the pipe (``| head``): no message can reach it
     except OSError as error:
         _leave(sys.stdout)
         what = "Standard output cannot be written" if error.filename is None else error.filename

@@ -249,7 +249,7 @@ def _write_table(
     archive: ArchiveStore,
     csv_raw: bool,
 ) -> None:
-    """Write the table, and tell on stderr what it counts and what was left out.
+    """Write the table, and print on stderr what it counts and what was excluded.
 
     Raises:
         ExportError: the output cannot be written.

@@ -121,7 +121,7 @@ def _print_all(accounts: list[Account], timed: bool) -> None:
 
 
 def _reason(account: Account) -> str:
-    """A clause; what was wanted and never came about is told as such."""
+    """Explain a clause; a value that never occurred is reported as missing."""
     before = _UNFULFILLED.get(account.fate.value)
     return account.reason if before is None else f"{before}: {account.reason}"
 

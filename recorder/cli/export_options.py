@@ -1,4 +1,4 @@
-"""Options that exports share, and the lines on stderr about what was written and what was left out."""
+"""Options that exports share, and the lines on stderr about what was written and what was excluded."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _counts(counts: Mapping[Disposition, int]) -> str:
 
 
 def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> None:
-    """Tell what became of one log.
+    """Report the result of importing one log.
 
     Args:
         alone: it is the only one; else ``print_notes`` tells what may be true of many, unless ``verbose``.
@@ -95,7 +95,7 @@ _MERGED = {
 
 
 def print_merged(merged: Merged, *, dry_run: bool) -> None:
-    """Print what came from another archive."""
+    """Report what was imported from another archive."""
     for outcome in merged.outcomes:
         if outcome.part_of is not None or outcome.status not in _MERGED:
             print_outcome(outcome, verbose=False)
@@ -109,7 +109,7 @@ def print_merged(merged: Merged, *, dry_run: bool) -> None:
 
 
 def _print_players(merged: Merged, *, dry_run: bool) -> None:
-    """Tell that another archive was told to forget players whom this one was not."""
+    """Warn of players who are erased in another archive but not in this one."""
     games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
     goes = "goes" if merged.games < 2 else "go"
     click.echo(
@@ -125,7 +125,7 @@ def _print_analyses(merged: Merged) -> None:
 
 
 def say_analyses(counts: AnalysisCounts) -> None:
-    """How many analyses an archive has, and how many of them nobody sees; nothing if it has none."""
+    """Report how many analyses an archive has and how many belong to no visible game; print nothing without any."""
     if not counts.analyses:
         return
     said = f"{plural(counts.analyses, 'analysis', 'analyses')} of {plural(counts.positions, 'position')}"
@@ -143,7 +143,7 @@ def analyses_json(merged: Merged) -> dict[str, Any]:
 
 
 def players_json(merged: Merged) -> dict[str, Any]:
-    """Players whom another archive was told to forget as JSON values."""
+    """Players whom another archive has erased, as JSON values."""
     return {"name": merged.name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
 
 

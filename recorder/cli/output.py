@@ -22,7 +22,7 @@ ARCHIVE_FACT: Final = "ics-recorder.archive"
 
 
 def say(message: str = "") -> None:
-    """Talk: one line to stderr. Nobody to talk to is no failure."""
+    """Print one line to stderr. A closed stderr is no failure."""
     with contextlib.suppress(OSError):
         click.echo(message, err=True)
 

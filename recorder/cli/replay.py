@@ -76,7 +76,7 @@ def as_engine(
 
 
 def _say_first() -> None:
-    """Tell the interface that features follow, before anything is loaded; leave its interrupts alone."""
+    """Announce to the interface that features follow, before modules load; ignore its interrupts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # xboard interrupts before it has read that we need none
     _write([_FIRST_LINE])
 

@@ -160,7 +160,7 @@ def _read_options(words: Sequence[str]) -> dict[str, str | None]:
 
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """What ends the program ends the engine, too, and what it has told is stored: as after an interrupt."""
+    """Treat SIGTERM as an interrupt: stop the engine and store its results."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -169,24 +169,25 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 def _summary(run: AnalysisRun) -> str:
-    """One line."""
+    """The result of the analysis in whole sentences, on one line."""
     from recorder.analysis.engine import MOST_FAILURES
 
     assert run.engine is not None
-    said = f"{clean(run.engine.name)}: {plural(run.positions, 'position')} of {plural(run.games, 'game')} analysed"
+    name = clean(run.engine.name)
+    sentences = [f"{name} analysed {plural(run.positions, 'position')} of {plural(run.games, 'game')}."]
     if run.begun:
-        said += f" ({run.begun:,} not to the end)"
+        sentences.append(f"The analysis of {plural(run.begun, 'game')} is incomplete.")
     if run.silent:
-        said += f", {run.silent:,} of them without an evaluation"
+        sentences.append(f"The engine returned no evaluation for {plural(run.silent, 'position')}.")
     if run.known:
-        said += f", {run.known:,} known already"
+        sentences.append(f"The archive already had an analysis for {plural(run.known, 'position')}.")
     if run.unknown:
-        said += f"; {plural(run.unknown, 'game')} without a position that our rules know"
+        sentences.append(f"The positions of {plural(run.unknown, 'game')} are unknown.")
     if run.failed:
-        said += f"; it failed with {plural(len(run.failed), 'game')}"
+        sentences.append(f"The engine failed in {plural(len(run.failed), 'game')}.")
     if run.gave_up:
-        said += " in a row and was asked no more" if len(run.failed) == MOST_FAILURES else ", at last in a row"
-    return f"{said}."
+        sentences.append(f"The analysis stopped after {MOST_FAILURES} failures in a row.")
+    return " ".join(sentences)
 
 
 def _title(game: Game) -> str:

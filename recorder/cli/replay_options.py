@@ -86,7 +86,7 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
         keys: the words.
         filters: names of the parameters that choose games of an archive.
     Raises:
-        SourceError: a word names a file, and there is none, or nobody may look.
+        SourceError: a word names a file that does not exist or cannot be read.
         click.UsageError: some are files, and others are not; or options were given that choose no games of files.
     """
     from recorder.sources import path_kind

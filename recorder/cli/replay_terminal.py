@@ -223,7 +223,7 @@ def _print_moment(recording: ReplaySource, place: int) -> None:
 
 
 def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
-    """What is printed of a moment: at most one line. Of several games each line tells which."""
+    """Return at most one line for a moment. In a replay of several games each line names its game."""
     from recorder.model import EXACT, EventKind
     from recorder.replay.moments import Begin, End, ShownPly
     from recorder.replay.server.text import event_text

@@ -79,11 +79,14 @@ def match(tmp_path: Path) -> Path:
 
 def test_positions_are_stored_once(cli: Cli, game: str, tmp_path: Path) -> None:
     words = ("replay", "engine", game[:6], "--engine", tin(tmp_path), "--depth", "1")
-    assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed.\n"
+    assert cli(*words).stderr == "Tin 1 analysed 16 positions of 1 game.\n"
     (found,) = cli.json("show", game, "--json")["analyses"]
     assert found["settings"] == {"limit": {"depth": 1}, "options": {}, "variant": "chess"}
     assert [(line["ply"], line["score_cp"]) for line in found["lines"]] == [(ply, 10 * ply + 10) for ply in range(16)]
-    assert cli(*words).stderr == "Tin 1: 0 positions of 0 games analysed, 16 known already.\n"
+    assert (
+        cli(*words).stderr
+        == "Tin 1 analysed 0 positions of 0 games. The archive already had an analysis for 16 positions.\n"
+    )
     assert cli.json("show", game, "--json")["analyses"] == [found]
     summary = cli.json(*words, "--again", "--json")
     assert summary == {
@@ -110,13 +113,13 @@ def test_a_failure_of_the_engine_does_not_prevent_the_analysis_of_other_games(cl
     failed = [key for key in every if any(line.startswith(f"{key[:8]} ") for line in said)]
     assert 0 < len(failed) < len(every)
     assert all("Tin 1 ended by itself (exit status 3)" in line for line in said[:-1])
-    assert f"it failed with {len(failed)} game" in said[-1]
+    assert f"The engine failed in {len(failed)} game" in said[-1]
     begun = sum(before.get(key, 0) > 0 for key in failed)
-    assert f" analysed ({begun} not to the end); it failed" in said[-1]
+    assert f"The analysis of {begun} game{'s' if begun != 1 else ''} is incomplete. The engine failed" in said[-1]
     assert {key: count for key, count in every.items() if key not in failed}.items() <= before.items()
     assert 39 in {sum(list(before.values())[: number + 1]) for number in range(len(before))}, "until it died"
     left = sum(every.values()) - sum(before.values())
-    assert cli(*words, tin(tmp_path)).stderr.startswith(f"Tin 1: {left} positions of {len(failed)} game")
+    assert cli(*words, tin(tmp_path)).stderr.startswith(f"Tin 1 analysed {left} positions of {len(failed)} game")
     assert positions(cli) == every
 
 
@@ -136,14 +139,17 @@ def test_variants_that_the_engine_does_not_support_do_not_end_the_run(cli: Cli, 
     path.write_text("\n".join(f"{game}\n" for game in (other, other, other, MATE)))
     said = cli("replay", "engine", path, "--engine", tin(tmp_path), "--depth", "1", code=ExitCode.ENGINE)
     assert said.stderr.count("does not play crazyhouse; it plays normal.") == 3
-    assert said.stderr.endswith("Tin 1: 7 positions of 1 game analysed; it failed with 3 games.\n")
+    assert said.stderr.endswith("Tin 1 analysed 7 positions of 1 game. The engine failed in 3 games.\n")
     assert said.stdout.count("%eval") == 6, "behind each move but the mate"
 
 
 def test_positions_without_an_evaluation_are_counted(cli: Cli, game: str, tmp_path: Path) -> None:
     silent = tin(tmp_path, fatal=3, ending="continue")
     words = ("replay", "engine", game, "--depth", "1", "--time", "300ms", "--engine", silent)
-    assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed, 1 of them without an evaluation.\n"
+    assert (
+        cli(*words).stderr
+        == "Tin 1 analysed 16 positions of 1 game. The engine returned no evaluation for 1 position.\n"
+    )
     assert positions(cli) == {game: 15}
 
 
@@ -167,11 +173,11 @@ def test_an_interrupted_run_is_continued(cli: Cli, game: str, tmp_path: Path, nu
     environment = {**os.environ, "ICS_RECORDER_DB": str(cli.archive)}
     result = subprocess.run([*command, "--depth", "1"], env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == ExitCode.INTERRUPTED, result.stderr
-    assert "6 positions of 1 game analysed" in result.stderr
+    assert "Tin 1 analysed 6 positions of 1 game." in result.stderr
     assert "Traceback" not in result.stderr
     assert positions(cli) == {game: 6}
     said = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
-    assert said == "Tin 1: 10 positions of 1 game analysed, 6 known already.\n"
+    assert said == "Tin 1 analysed 10 positions of 1 game. The archive already had an analysis for 6 positions.\n"
     assert positions(cli) == {game: 16}
 
 
