@@ -1,6 +1,6 @@
-"""UCI engines, by python-chess: positions, the lines of an analysis, and what it raises of an engine's mistakes.
+"""The driver of UCI engines, on python-chess: positions, ``info`` lines, and an engine's protocol errors.
 
-This module loads ``chess.engine``: only a command that talks with such an engine imports it.
+This module loads ``chess.engine``: only a command that runs a UCI engine imports it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _UciProtocol(chess.engine.UciProtocol):
 
 
 class UciDriver:
-    """python-chess at an engine's process."""
+    """Runs analyses on an engine's process with python-chess."""
 
     is_reusable = True
 
@@ -63,14 +63,14 @@ class UciDriver:
         self._options = options
         self._limits = limits
         self._chess: _UciProtocol
-        self._complaint: str | None = None
+        self._exception: str | None = None
         self._board_class: type[chess.Board] = chess.Board
-        self._game = object()  # python-chess announces a new game where this is another one
-        # Its log of unreadable lines is replaced by our own messages.
+        self._game = object()  # python-chess announces a new game when this object changes
+        # python-chess logs lines that it cannot read; our own messages replace this.
         chess.engine.LOGGER.setLevel(logging.CRITICAL)
 
     async def begin(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(self._note_complaint)
+        asyncio.get_running_loop().set_exception_handler(self._note_exception)
         self._chess = _UciProtocol()
         self._chess.connection_made(self._process.transport)
         hint = "; one of xboard's protocol is named with --engine"
@@ -79,7 +79,9 @@ class UciDriver:
     async def begin_game(self, game: Game) -> None:
         variant = game.variant or "chess"
         rules = rules_of(variant)
-        kind = chess.Board if rules is Rules.WILD else _BOARDS.get(variant)  # shuffles without names are chess
+        kind = (
+            chess.Board if rules is Rules.WILD else _BOARDS.get(variant)
+        )  # UCI has no names for shuffles: they are sent as chess
         options = self._chess.options
         known = ["chess", *(["chess960"] if "UCI_Chess960" in options else [])]
         if "UCI_Variant" in options:
@@ -97,7 +99,7 @@ class UciDriver:
         found = Collected(look)
         try:
             board = _board_of(self._board_class, line, look)
-            problem = _why_not(board, look)
+            problem = _why_unusable(board, look)
         except ValueError as error:
             problem = clean(str(error))
         if problem is not None:
@@ -128,7 +130,7 @@ class UciDriver:
         limit = chess.engine.Limit(time=limits.most_ms / 1000, depth=limits.depth, nodes=limits.nodes)
         engine.infos.clear()
         with await engine.analysis(board, limit, game=self._game) as analysis:
-            async for info in analysis:  # one for each line of them, in their order
+            async for info in analysis:  # one for each ``info`` line, in order
                 line = engine.infos.popleft() if engine.infos else ""
                 thought = _thinking_of(info, line, found.next_seq, found.look, self._process.name)
                 if thought is not None:
@@ -140,47 +142,49 @@ class UciDriver:
         Raises:
             EngineError: the engine was too late, ended, or broke the protocol.
         """
-        working, hearing = asyncio.ensure_future(work), asyncio.ensure_future(self._hear())
+        task, reading = asyncio.ensure_future(work), asyncio.ensure_future(self._read_engine())
         try:
-            await asyncio.wait((working, hearing), timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                working.result()
-            elif hearing.done():
-                hearing.result()
+            await asyncio.wait((task, reading), timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+            elif reading.done():
+                reading.result()
             else:
                 raise self._process.error(f"{late} for {seconds(limit_ms)}{hint}")
         except chess.engine.EngineError as error:
             raise self._protocol_error(error) from None
         finally:
-            working.cancel()
-            hearing.cancel()
-            await asyncio.gather(working, hearing, return_exceptions=True)
+            task.cancel()
+            reading.cancel()
+            await asyncio.gather(task, reading, return_exceptions=True)
 
-    async def _hear(self) -> None:
-        """Hand on what the engine prints, until it breaks the protocol or ends."""
+    async def _read_engine(self) -> None:
+        """Pass the engine's lines to python-chess until the engine breaks the protocol or ends."""
         while True:
             line = await self._process.read_line()
             assert line is not None
             try:
                 self._chess.pipe_data_received(1, f"{line}\n".encode())
-            except Exception as error:  # whatever line python-chess cannot read
+            except Exception as error:  # python-chess raises many types for lines that it cannot read
                 raise self._protocol_error(error) from None
-            if self._complaint is not None:
-                raise self._protocol_error(self._complaint)
+            if self._exception is not None:
+                raise self._protocol_error(self._exception)
 
-    def _note_complaint(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What python-chess raises where no caller waits for it, as for a best move that is not legal."""
-        self._complaint = str(context.get("exception") or context.get("message"))
+    def _note_exception(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Keep an exception that no caller of python-chess gets, such as the one for an illegal best move."""
+        self._exception = str(context.get("exception") or context.get("message"))
 
     def _protocol_error(self, why: object) -> Exception:
         return self._process.error(f"breaks its protocol: {clean(str(why))}")
 
 
 def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Board:
-    """The position with the moves that led to it, so that the engine knows of repetitions; without them if it must be.
+    """The position with the moves that led to it, so that the engine sees repetitions.
+
+    If python-chess cannot play the moves, the position alone.
 
     Raises:
-        ValueError: the position is none that this board can have.
+        ValueError: this variant's board cannot have the position.
     """
     assert line.start is not None
     chess960 = look.position.rules in (Rules.CHESS960, Rules.WILD)
@@ -188,32 +192,32 @@ def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Bo
         board = kind(line.start.fen, chess960=chess960)
         for step in line.plays:
             board.push_uci(step.uci)
-    except ValueError:  # a move that chess does not know, as castling with a king on d
+    except ValueError:  # such as castling with a king on the d-file
         board = None
     if board is None or board.board_fen() != kind(look.fen, chess960=chess960).board_fen():
         board = kind(look.fen, chess960=chess960)
     return board
 
 
-def _why_not(board: chess.Board, look: Look) -> str | None:
-    """Why an engine is not to be asked about a position; None: it is one that may be."""
+def _why_unusable(board: chess.Board, look: Look) -> str | None:
+    """The reason why UCI cannot analyse a position, or None."""
     position = look.position
     kings = (position.white_king % 9, position.black_king % 9)
     if position.rules is Rules.WILD and position.castling and kings != (4, 4):
         return "UCI cannot say how this variant castles"
     if not board.is_valid():
-        return "it is none that can come about in a game"
+        return "no game can reach it"
     return None
 
 
 def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, engine: str) -> Thinking | None:
-    """One ``info`` as the model has it; None: it has no score.
+    """Convert one ``info``; None if it has no score.
 
     Args:
-        info: as python-chess reads it. line: the line itself; its moves are kept even if they are not legal.
-        seq: its place. look: the position. engine: the name.
+        info: as python-chess reads it. line: its text, whose moves are kept even if they are illegal.
+        seq: its number in the analysis. look: the position. engine: the engine's name.
     Returns:
-        A bound has ``!`` (lower) or ``?`` (upper) behind its pv, as in xboard's protocol.
+        The principal variation of a bound ends with ``!`` (lower) or ``?`` (upper), as in xboard's protocol.
     """
     score = info.get("score")
     if score is None:

@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md from the commands themselves: ``python -m recorder.cli.reference FILE``."""
+"""Write docs/reference/cli.md from the help of the commands: ``python -m recorder.cli.reference FILE``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _section(path: str, command: click.Command) -> list[str]:
 
 
 def _option_row(option: click.Option) -> str:
-    # Made here, not by click: its wording differs from version to version.
+    # click could format this row, but its wording differs between versions.
     names = ", ".join(sorted(option.opts, key=len)) + "".join(f" / {name}" for name in option.secondary_opts)
     if option.metavar is not None:
         names += f" {option.metavar}"

@@ -32,12 +32,12 @@ _PROGRESS_S: Final = 60.0
 _END_S: Final = 2.0
 _MESSAGES: Final = 20
 _STDERR: Final = 2
-_NOT_FOR_THE_VIEW: Final = (signal.SIGINT, signal.SIGQUIT)
-# Leaves the alternate screen, shows the cursor, ends all colours.
+_SIGNALS_OF_THE_RECORDER: Final = (signal.SIGINT, signal.SIGQUIT)
+# Leave the alternate screen, show the cursor, reset colours.
 _RESTORE: Final = b"\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
 
 MESSAGE_LINES: Final = 4
-_OTHER_LINES: Final = 7  # the title, four of facts, the headings, which of the games these are
+_OTHER_LINES: Final = 7  # title, four lines of facts, column headings, range of games shown
 
 Message = tuple[str, str]  # time of day (UTC), sentence
 
@@ -56,12 +56,12 @@ def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
 
 
 def rows_for_boards(height: int) -> int:
-    """How many boards the view shows on a terminal of so many lines; never none."""
+    """How many boards the view shows on a terminal of this height; at least one."""
     return max(1, height - MESSAGE_LINES - _OTHER_LINES)
 
 
 Look = Callable[[int, int], Snapshot]
-"""Takes a snapshot: how many boards to skip, and how many to take."""
+"""Takes a snapshot. Arguments: how many boards to skip, and how many to include."""
 
 
 class ScreenMode(Enum):
@@ -73,7 +73,7 @@ class ScreenMode(Enum):
 
     @classmethod
     def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> ScreenMode:
-        """The mode for some options; a view needs a terminal without other output.
+        """Choose the mode; a view needs a terminal without other output.
 
         Args:
             events: whether events are printed on standard output.
@@ -89,18 +89,18 @@ class Screen:
     """Shows the state of a recording and its messages.
 
     Args:
-        manner: the kind of display. printer: prints messages that the view does not show.
+        mode: the kind of display. printer: prints messages that the view does not show.
         view: the command that draws the view: it reads ``encode_news`` and writes to standard error.
     """
 
-    def __init__(self, manner: ScreenMode, printer: MessagePrinter, view: Sequence[str]) -> None:
-        self.manner = manner
+    def __init__(self, mode: ScreenMode, printer: MessagePrinter, view: Sequence[str]) -> None:
+        self.mode = mode
         self._printer = printer
         self._command = view
         self._view: asyncio.subprocess.Process | None = None
-        self._terminal: int | None = None  # standard error before the view used it
-        self._spoken = -1  # the end of the pipe that this process and its children write into
-        self._unread = b""
+        self._terminal: int | None = None  # the terminal, while standard error is a pipe
+        self._stderr_pipe = -1  # reads what this process and its children write to standard error
+        self._incomplete_line = b""
         self._messages: deque[Message] = deque(maxlen=_MESSAGES)
 
     def report(self, event: str, sentence: str) -> None:
@@ -108,22 +108,22 @@ class Screen:
         level = EVENTS[event].level
         if self._view is not None:
             if event != "progress":
-                self._keep(sentence)
-        elif self.manner is not ScreenMode.QUIET or level is not MessageLevel.INFO:
+                self._keep_message(sentence)
+        elif self.mode is not ScreenMode.QUIET or level is not MessageLevel.INFO:
             self._printer.say(sentence)
 
-    def _keep(self, sentence: str) -> None:
+    def _keep_message(self, sentence: str) -> None:
         self._messages.append((datetime.now(UTC).strftime("%H:%M:%S"), clean(sentence)))
 
     # -- the view ----------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Give the terminal to the view, if that is the manner."""
-        if self.manner is not ScreenMode.VIEW:
+        """Start the view and give it the terminal, if the mode is ``VIEW``."""
+        if self.mode is not ScreenMode.VIEW:
             return
         self._terminal = os.dup(_STDERR)
-        # The view's whole life: Ctrl-C and Ctrl-\ are for this process, whose end is the view's.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _NOT_FOR_THE_VIEW)
+        # The view never gets Ctrl-C or Ctrl-\: they end the recorder, which ends the view.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS_OF_THE_RECORDER)
         try:
             view = await asyncio.create_subprocess_exec(
                 *self._command,
@@ -132,7 +132,7 @@ class Screen:
                 stderr=self._terminal,
             )
         except OSError as error:
-            self._give_back()
+            self._restore_stderr()
             self._printer.say(f"No live view: {error.strerror}.")
             return
         finally:
@@ -143,29 +143,29 @@ class Screen:
             os.set_blocking(end, False)
         os.dup2(writing, _STDERR)
         os.close(writing)
-        self._spoken = reading
-        asyncio.get_running_loop().add_reader(reading, self._listen)
+        self._stderr_pipe = reading
+        asyncio.get_running_loop().add_reader(reading, self._read_stderr)
 
-    def _listen(self) -> None:
-        """Take what was said on standard error, by this process or by its children."""
+    def _read_stderr(self) -> None:
+        """Keep lines that this process or its children wrote to standard error."""
         try:
-            data = os.read(self._spoken, 1 << 16)
+            data = os.read(self._stderr_pipe, 1 << 16)
         except OSError:
             return
-        *lines, self._unread = (self._unread + data).split(b"\n")
+        *lines, self._incomplete_line = (self._incomplete_line + data).split(b"\n")
         for line in lines:
             if line.strip():
-                self._keep(line.decode("utf-8", "replace"))
+                self._keep_message(line.decode("utf-8", "replace"))
         if self._view is None:
-            self._repeat()
+            self._print_messages()
 
-    def _repeat(self) -> None:
+    def _print_messages(self) -> None:
         for at, sentence in self._messages:
             self._printer.say(f"{at} {sentence}")
         self._messages.clear()
 
-    def _give_back(self) -> None:
-        """Standard error is the terminal again; children go on speaking into the pipe."""
+    def _restore_stderr(self) -> None:
+        """Make the terminal standard error again; child processes still write to the pipe."""
         if self._terminal is not None:
             with contextlib.suppress(OSError):
                 sys.stderr.flush()
@@ -174,7 +174,7 @@ class Screen:
             self._terminal = None
 
     async def close(self) -> None:
-        """Give the terminal back and repeat there what was said last. A second time: nothing."""
+        """End the view and print the last messages on the terminal. Calling it again does nothing."""
         view = self._view
         if view is not None:
             assert view.stdin is not None
@@ -185,22 +185,22 @@ class Screen:
                 view.kill()
                 await view.wait()
             self._end_view(view)
-        if self._spoken >= 0:
-            self._listen()
-            asyncio.get_running_loop().remove_reader(self._spoken)
-            os.close(self._spoken)
-            self._spoken = -1
-        self._repeat()
+        if self._stderr_pipe >= 0:
+            self._read_stderr()
+            asyncio.get_running_loop().remove_reader(self._stderr_pipe)
+            os.close(self._stderr_pipe)
+            self._stderr_pipe = -1
+        self._print_messages()
 
     def _end_view(self, view: asyncio.subprocess.Process) -> None:
         """Take the terminal back after a view has ended."""
         self._view = None
-        self._give_back()
-        if view.returncode != 0:  # killed: it has left the terminal as it was
+        self._restore_stderr()
+        if view.returncode != 0:  # killed: it did not restore the terminal
             self._printer.write(_RESTORE)
-        self._repeat()
+        self._print_messages()
 
-    # -- as time goes by ---------------------------------------------------------------------------------------
+    # -- updates -----------------------------------------------------------------------------------------------
 
     async def run(self, look: Look, report: MessageSink) -> None:
         """Show snapshots until cancelled. A failure ends only the display.
@@ -211,12 +211,12 @@ class Screen:
                 ends.
         """
         try:
-            await self._show_always(look, report)
+            await self._show_until_cancelled(look, report)
         except Exception as error:
             await self.close()
             report("view_lost", f"The live view failed ({type(error).__name__}, a bug); recording continues.")
 
-    async def _show_always(self, look: Look, report: MessageSink) -> None:
+    async def _show_until_cancelled(self, look: Look, report: MessageSink) -> None:
         reported = (0, 0)
         reported_s = page_s = time.monotonic()
         first = 0
@@ -248,7 +248,7 @@ class Screen:
 
     def _show(self, view: asyncio.subprocess.Process, snapshot: Snapshot) -> None:
         assert view.stdin is not None
-        if not view.stdin.transport.get_write_buffer_size():  # else its terminal blocks it
+        if not view.stdin.transport.get_write_buffer_size():  # else the terminal is blocked and the view cannot draw
             view.stdin.write(encode_news(snapshot, list(self._messages)))
 
 

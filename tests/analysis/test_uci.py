@@ -128,7 +128,7 @@ def test_a_position_that_no_game_has_is_not_asked_about() -> None:
     with open_engine(stockfish(), Limits(depth=1)) as engine:
         (found, *_) = look(engine, game_of("*", *tags))
     assert found.lines == ()
-    assert found.notes == ("was not asked about this position: it is none that can come about in a game",)
+    assert found.notes == ("was not asked about this position: no game can reach it",)
 
 
 @pytest.mark.parametrize(

@@ -52,12 +52,12 @@ class PolicyPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The part as it is written."""
+        """The part in the language of policies."""
         return format_policy(self.tree)
 
 
 class Judgement(NamedTuple):
-    """Whether to observe a game, and every part of the expression; ``barred``: a reason that excludes it regardless."""
+    """Whether to observe a game, and every part of the expression; ``barred``: a reason that excludes it anyway."""
 
     observed: bool
     barred: str | None
@@ -65,7 +65,7 @@ class Judgement(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The same in one sentence: ``observed: …`` or ``not observed: …``."""
+        """The decision and its reason: ``observed: …`` or ``not observed: …``."""
         return f"{'observed' if self.observed else 'not observed'}: {self.reason}"
 
     @property
@@ -89,18 +89,18 @@ def explain(tree: Expression, game: Listed) -> Judgement:
 
 
 def row_decides(part: PolicyPart, game: Listed) -> bool:
-    """Whether an expression that is unknown for a game may become true by a row of the table of games."""
-    return part.value is None and _may_be_now(part, game, value=True)
+    """Whether a row of the table of games can make an expression true whose value is unknown now."""
+    return part.value is None and _can_become(part, game, value=True)
 
 
-def _may_be_now(part: PolicyPart, game: Listed, *, value: bool) -> bool:
+def _can_become(part: PolicyPart, game: Listed, *, value: bool) -> bool:
     if part.value is not None:
         return part.value is value
     tree = part.tree
     if isinstance(tree, Not):
-        return _may_be_now(part.parts[0], game, value=not value)
+        return _can_become(part.parts[0], game, value=not value)
     if isinstance(tree, And | Or):
-        each = (_may_be_now(inner, game, value=value) for inner in part.parts)
+        each = (_can_become(inner, game, value=value) for inner in part.parts)
         return all(each) if isinstance(tree, And) is value else any(each)
     facts = game.facts
     unrated = facts.white_rating is None or facts.black_rating is None
@@ -114,7 +114,7 @@ def _may_be_now(part: PolicyPart, game: Listed, *, value: bool) -> bool:
 
 
 def format_part(part: PolicyPart, indent: str = "") -> str:
-    """The tree as lines of text, each part with its value."""
+    """Format a part and, indented below it, its own parts, one a line with its value."""
     reason = f" ({part.reason})" if part.reason else ""
     lines = [f"{indent}{part.text}: {_SHOWN[part.value]}{reason}"]
     return "\n".join([*lines, *(format_part(inner, indent + "  ") for inner in part.parts)])
@@ -208,13 +208,13 @@ def _category(name: str, game: Listed) -> tuple[bool | None, str]:
         return name in category.split(), f"the game is {category}"
     if variant is not None and variant == wanted:
         return True, f"the game is {category}"
-    if variant is None and (name.startswith(category) or _may_be(category, wanted)):
+    if variant is None and (name.startswith(category) or _can_mean(category, wanted)):
         return None, f"the server only reports that the game is {category}"
     return False, f"the game is {category}"
 
 
-def _may_be(category: str, wanted: str | None) -> bool:
-    """Whether a word that stands for many variants may stand for this one; ``chess`` is none of them."""
+def _can_mean(category: str, wanted: str | None) -> bool:
+    """Whether a category that covers several variants can mean this one; it never means ``chess``."""
     if wanted in (None, "chess"):
         return False
     return category != "wild" or wanted == "chess960"
@@ -235,7 +235,7 @@ def _plays(tree: Plays, game: Listed) -> tuple[bool | None, str]:
         elif name.lower() == wanted:
             return True, f"{side.title()} is {name}"
         elif cut and wanted.startswith(name.lower()):
-            # Rather one game too many than a missed one: the first line with the whole name decides.
+            # Ask for the game, because a missed one is lost; the first line with the whole name decides.
             return True, f"{side.title()} is printed as {name}, cut off"
         else:
             values.append(False)
@@ -272,7 +272,7 @@ def _extreme(sign: str, each: Callable[[str], list[bool | None]], *, least: bool
 
 
 def _numbers(field: str, game: Listed) -> list[tuple[Fraction | None, str]]:
-    """The numbers that a comparison holds for, each with words for it or for why it is missing."""
+    """The numbers to compare, each with a phrase that states it or says why it is missing."""
     facts = game.facts
     if field == "number":
         return [(Fraction(game.game_no), f"it is game {game.game_no}")]
