@@ -63,7 +63,8 @@ if TYPE_CHECKING:
         Thinking,
         TimeBasis,
     )
-    from recorder.pipeline import PARSER_VERSION, Pipeline, read_games
+    from recorder.pipeline import PARSER_VERSION, Pipeline
+    from recorder.reading import read_games
 
     __version__: str
 
@@ -108,7 +109,8 @@ _MODEL = (
 _MODULES = {
     **dict.fromkeys(_ERRORS, "recorder.errors"),
     **dict.fromkeys(_MODEL, "recorder.model"),
-    **dict.fromkeys(("PARSER_VERSION", "Pipeline", "read_games"), "recorder.pipeline"),
+    **dict.fromkeys(("PARSER_VERSION", "Pipeline"), "recorder.pipeline"),
+    "read_games": "recorder.reading",
     "Archive": "recorder.archive.archive",
     "Audit": "recorder.archive.verifying",
     "ExportReport": "exporters.base",

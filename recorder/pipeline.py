@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recorder.containment import Failures
 from recorder.dialects.recogniser import Recogniser
-from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine, Line, SessionNotice, SessionNoticeKind
-from recorder.model import SAVED_KINDS, Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
-from recorder.saved.pipeline import SavedPipeline
-from recorder.sources import (
-    HEAD_BYTES,
-    SourceKind,
-    detect,
-    find_timing,
-    make_decoder,
-    read_blocks,
-    scrubbed,
-    why_not_a_log,
-)
+from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
+from recorder.sources import SourceKind, make_decoder
 from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.redaction import Forgotten, silenced
@@ -35,7 +22,7 @@ from recorder.wire.lines import COUNTED_TAGS, LineReader
 if TYPE_CHECKING:
     from recorder.tracking.engines.games import Engines
 
-__all__ = ["PARSER_VERSION", "AnyPipeline", "Pipeline", "joined_games", "make_pipeline", "read_games"]
+__all__ = ["PARSER_VERSION", "Pipeline"]
 
 PARSER_VERSION = "5"
 _PIECE_BYTES = 1 << 16
@@ -425,99 +412,3 @@ class Pipeline:
             shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
             warnings=warnings,
         )
-
-
-AnyPipeline = Pipeline | SavedPipeline
-
-
-def make_pipeline(
-    kind: SourceKind,
-    *,
-    server: str | None = None,
-    date: datetime.date | None = None,
-    tz: datetime.tzinfo | None = None,
-    chat: str = "public",
-    timing: bytes | None = None,
-    resume: dict[str, Any] | None = None,
-    offset: int = 0,
-    forgotten: Forgotten | None = None,
-) -> AnyPipeline:
-    """The pipeline that reads a source of this kind, a log or saved games; arguments as for ``Pipeline``."""
-    if kind in SAVED_KINDS:
-        return SavedPipeline(
-            kind, server=server, date=date, tz=tz, chat=chat, resume=resume, offset=offset, forgotten=forgotten
-        )
-    return Pipeline(
-        kind,
-        server=server,
-        date=date,
-        tz=tz,
-        chat=chat,
-        timing=timing,
-        resume=resume,
-        offset=offset,
-        forgotten=forgotten,
-    )
-
-
-def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Game]:
-    """The games of a source as they are finished, the parts of a resumed one joined.
-
-    Saved games pass unchanged: nothing in a file shows that one continues another.
-    """
-    if isinstance(pipeline, SavedPipeline):
-        for block in blocks:
-            yield from pipeline.receive(block)
-        yield from pipeline.finish()
-        return
-    from recorder.relating.joining import HalfJoiner  # importing a log into an archive joins there
-
-    joiner = HalfJoiner(pipeline.failures)
-    for block in blocks:
-        for game in pipeline.receive(block):
-            yield from joiner.take(game)
-    for game in pipeline.finish():
-        yield from joiner.take(game)
-    yield from joiner.finish()
-
-
-def read_games(
-    path: str | Path,
-    *,
-    kind: SourceKind | str | None = None,
-    server: str | None = None,
-    date: datetime.date | None = None,
-    tz: datetime.tzinfo | None = None,
-    chat: str = "public",
-) -> Iterator[Game]:
-    """Read the games of a saved log or of a PGN file, one by one, in memory that does not grow with the file.
-
-    The parts of an adjourned game that was resumed are one game; only adjourned games wait until then.
-
-    Passwords are replaced by filler before anything is read (see ``Scrubber``). A typescript's timing file is found
-    beside it by name (see ``find_timing``).
-
-    Args:
-        path: of the log (gzip, bzip2, xz and zstd are read through); ``-`` is standard input.
-        kind: of log; None: detected from the content.
-        server, date, tz, chat: as for ``Pipeline``.
-    Yields:
-        Games as they are finished.
-    Raises:
-        SourceError: the file cannot be read, or is no log; after the last game if it could be read in part.
-    """
-    blocks = read_blocks(path)
-    head = b""
-    ahead: list[bytes] = []
-    while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
-        ahead.append(block)
-        head += block
-    known = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
-    if known is None:
-        raise SourceError(f"{path}: {why_not_a_log(head)}")
-    beside = None if str(path) == "-" else find_timing(Path(path))
-    timing = None if beside is None else beside.read_bytes()
-    pipeline = make_pipeline(known, server=server, date=date, tz=tz, chat=chat, timing=timing)
-    yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), known))
-    if blocks.problem is not None:
-        raise blocks.problem

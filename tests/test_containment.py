@@ -32,7 +32,7 @@ from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.model import AnomalyKind, Disposition, Game, SourceKind, SourceReport
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.sources.base import RawDecoder
 from recorder.tracking.in_progress import InProgressTracker
 from recorder.tracking.session import ServerSession

@@ -14,7 +14,7 @@ from itertools import cycle, islice
 import pytest
 
 from recorder.model import Game, SourceName, TimeBasis
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.relating import board_order as order
 from recorder.relating import grouping as alike
 from recorder.relating import grouping as parts

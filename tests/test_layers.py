@@ -43,6 +43,7 @@ BELOW_ARCHIVE = CORE | {
         "live",
         "replay",
         "pipeline",
+        "reading",
         "__init__",
     )
 }
@@ -51,7 +52,7 @@ EVERYTHING = STORED | {"recorder.analysis", "recorder.archive", "recorder.cli", 
 
 # layer → (its sentence in the document, what it may import besides itself)
 _CORE_SENTENCE = "`containment errors events files model movetext progress text times` ← `rules` and each other"
-_UPPER_SENTENCE = "`conformance live pipeline replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
+_UPPER_SENTENCE = "`conformance live pipeline reading replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, (_CORE_SENTENCE, CORE)),
     "recorder.rules": ("`rules` ← nothing of ours", set()),
@@ -71,6 +72,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "recorder.live": (_UPPER_SENTENCE, BELOW_ARCHIVE),
     "recorder.replay": (_UPPER_SENTENCE, BELOW_ARCHIVE),
     "recorder.pipeline": (_UPPER_SENTENCE, BELOW_ARCHIVE),
+    "recorder.reading": (_UPPER_SENTENCE, BELOW_ARCHIVE),
     "recorder.analysis": ("`analysis` ← all of `recorder` but `archive` and `cli`", BELOW_ARCHIVE),
     "recorder.__init__": (
         "`recorder/__init__` ← the public names of every layer but `cli`",

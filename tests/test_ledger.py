@@ -24,7 +24,7 @@ from recorder.model import (
     Segment,
     StartFacts,
 )
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.sources import SourceKind
 from tests import clock_figures
 from tests.exporters.games import make_game

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recorder.model import Anomaly, Disposition, Game
-from recorder.pipeline import Pipeline, read_games
+from recorder.pipeline import Pipeline
+from recorder.reading import read_games
 from recorder.sources import SourceKind
 from tests.support.effort import examples
 from tests.support.icc import session

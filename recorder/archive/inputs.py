@@ -16,7 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from recorder.errors import SourceError
 from recorder.model import SourceReport
-from recorder.pipeline import AnyPipeline, Pipeline, joined_games, make_pipeline
+from recorder.pipeline import Pipeline
+from recorder.reading import AnyPipeline, joined_games, make_pipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,

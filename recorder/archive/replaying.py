@@ -161,7 +161,7 @@ def games_of_files(files: Sequence[str]) -> list[Game]:
 
 def _games_of(name: str) -> list[Game]:
     """A file's games, which tell that they are of it."""
-    from recorder.pipeline import read_games
+    from recorder.reading import read_games
 
     games = list(read_games(name))
     sha256, kind = _log_of(Path(name))

@@ -15,16 +15,15 @@ formats2.txt (``\\x19``).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from functools import partial
-from itertools import accumulate
 from typing import Final
 
 from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
 from recorder.events.lines import LineRow
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.controls import Controls, TelnetFilter
+from recorder.wire.cutting import DELETED, PING, cut_lines, find_care, find_suspect
 from recorder.wire.wrapping import MARGIN, WrappedLine, is_whole
 
 __all__ = ["COUNTED_TAGS", "LineReader"]
@@ -32,10 +31,6 @@ __all__ = ["COUNTED_TAGS", "LineReader"]
 COUNTED_TAGS: Final = ("<12>", "<b1>")
 """The tags of which every occurrence must be accounted for."""
 
-_DELETED: Final = b"\r\x07\x00"
-# What makes a line more than text (pings and the rest of a cut frame do, too). One search for each is many times
-# quicker than one pattern for all.
-_RARE_BYTES: Final = (b"\x08", b"\x15", b"\x16", b"\x17", b"\x18", b"\x19", b"\x1a", b"\x1b", b"\\")
 _RARE: Final = re.compile(rb"[\x08\x15-\x1b]|\[G\]\x00")
 _NEVER_RARE: Final = bytes({*range(256)} - {0, 8, *range(0x15, 0x1C)})  # taking all these out is quicker than a search
 _TOKEN: Final = re.compile(
@@ -43,7 +38,6 @@ _TOKEN: Final = re.compile(
 )
 _TAGGED: Final = re.compile(rb"\x19(?:<(?:12|b1|g1|d1)>|\{Game )")
 _UNIT_END: Final = re.compile(rb"\x19[)\]]")
-_PING: Final = b"[G]\x00"
 _LEAD: Final = rb"(?:[\r\x07\x00]|\[G\]\x00)*"
 _CONTINUATION: Final = re.compile(_LEAD + rb"\\   ")
 # What follows the verbose move of a frame: the rest of a frame that a terminal has cut between two words.
@@ -56,7 +50,6 @@ _ESCAPE: Final = re.compile(
 _MAY_CONTINUE: Final = (b"", b"\\", b"[", b"(")
 _LONGEST_PROMPT: Final = 6
 _TAG_MARGIN: Final = max(map(len, COUNTED_TAGS)) - 1
-_OPEN: Final = ord("(")
 _PROMPTS: Final = ("fics% ", "aics% ", "fics%", "aics%")  # the servers' own, when they are a whole line
 _NAME: Final = partial(tuple.__new__, Line)  # a row as ``Line``, without a call of Python's for each line
 
@@ -162,7 +155,7 @@ class LineReader:
                 else:
                     self._take(whole, offset + begin, at_ms, out)
             self._pend(data[last + 1 :], offset + last + 1, at_ms, out)
-        if self._wrapped.line is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
+        if self._wrapped.line is not None and self._parts and self._parts[0].lstrip(DELETED)[:1] not in _MAY_CONTINUE:
             self._wrapped.release(out)  # the first bytes of the next line show that it is another one
 
     def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
@@ -228,9 +221,9 @@ class LineReader:
 
     def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``."""
-        texts, firsts = _cut(data, offset)
+        texts, firsts = cut_lines(data, offset)
         done, ends = 0, len(texts) - 1
-        for index in (*self._find_care(data, texts, offset, firsts), ends + 1):
+        for index in (*find_care(data, texts, offset, firsts, self._max), ends + 1):
             if done < index and not self._datagram.open:
                 self._give_many(texts[done:index], firsts[done:index], at_ms, out)
                 done = index
@@ -239,19 +232,6 @@ class LineReader:
                 end = data.find(b"\n", begin)
                 self._take(data[begin:] if end < 0 else data[begin:end], firsts[number], at_ms, out)
             done = index + 1
-
-    def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int]) -> list[int]:
-        """Indices of the lines that are more than text, in order."""
-        care = _find_suspect(texts)
-        for mark in _RARE_BYTES if b"\0" not in data else (*_RARE_BYTES, _PING):
-            position = data.find(mark)
-            while position >= 0:
-                index = bisect_right(firsts, offset + position) - 1
-                care.add(index)
-                position = data.find(mark, firsts[index + 1] - offset)
-        if len(data) > self._max:
-            care.update(index for index in range(len(firsts) - 1) if firsts[index + 1] - firsts[index] > self._max)
-        return sorted(care)
 
     def _take_cut(self, cut: CutLines, out: list[LineRow]) -> None:
         """What ``_take_many`` does, with lines that are cut already."""
@@ -262,7 +242,7 @@ class LineReader:
         texts = cut.texts
         self._at_ms = cut.at_ms(len(texts) - 1)
         done, ends = 0, len(texts) - 1
-        for index in (*sorted(_find_suspect(texts)), ends + 1):
+        for index in (*sorted(find_suspect(texts)), ends + 1):
             if done < index and not self._datagram.open:
                 self._give_cut(cut, range(done, index), out)
                 done = index
@@ -343,17 +323,17 @@ class LineReader:
             return
         before = self._wrapped.line
         if before is not None:
-            if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"")):
-                self._join(stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1"), at_ms, out)
+            if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(PING, b"")):
+                self._join(stripped.replace(PING, b"").translate(None, DELETED).decode("latin-1"), at_ms, out)
                 return
             self._wrapped.release(out)
             if before.text.startswith("<12>") and _FRAME_REST.match(stripped):
-                rest = stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1")
+                rest = stripped.replace(PING, b"").translate(None, DELETED).decode("latin-1")
                 text, offset, _, block = out.pop()
                 out.append((f"{text.rstrip()} {rest}", offset, at_ms, block))
                 return
         if not stripped.translate(None, _NEVER_RARE) or not _RARE.search(stripped):
-            self._give(stripped.translate(None, _DELETED).decode("latin-1"), start, at_ms, out)
+            self._give(stripped.translate(None, DELETED).decode("latin-1"), start, at_ms, out)
             return
         position = 0
         for token in _TOKEN.finditer(stripped):
@@ -379,7 +359,7 @@ class LineReader:
         """Clean the text between two control sequences and emit it; ``cut_off``: data was lost behind it."""
         stripped = raw.lstrip(b"\r")
         start += len(raw) - len(stripped)
-        text = stripped.replace(_PING, b"").decode("latin-1")
+        text = stripped.replace(PING, b"").decode("latin-1")
         if "\x1b" in text:
             text = _ESCAPE.sub("", text)
         if "\b" in text:
@@ -444,47 +424,3 @@ class LineReader:
             return
         # A tag can appear or disappear only at the seam.
         self._account(*wrapped.add(text, at_ms, _TAG_MARGIN))
-
-
-def _find_suspect(texts: list[str]) -> set[int]:
-    """Indices of lines whose text alone shows that they may be more than text."""
-    found = set()
-    for index, text in enumerate(texts):
-        if text and (ord(text[0]) == _OPEN or text == "[G]"):  # "(" may begin the rest of a frame
-            found.add(index)
-    return found
-
-
-def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
-    """Cut complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``.
-
-    Returns:
-        The texts without the bytes that are deleted, and where each begins (and, at last, where the next line does).
-    """
-    if b"\x07" not in data and b"\0" not in data:
-        lead = data.startswith(b"\r")
-        body = data[lead:].decode("latin-1")
-        at = body.find("\n")  # how the first line ends; the last line's own ``\n`` is not in ``body``
-        stop = len(body) if at < 0 else at
-        end = "\n"
-        if body[stop + 1 : stop + 2] == "\r":
-            end = "\n\r"
-        elif body.endswith("\r", 0, stop):
-            end = "\r\n"
-            body = body.removesuffix("\r")
-        texts = body.split(end)
-        rest = "".join(texts)
-        if "\n" not in rest and "\r" not in rest:
-            width = len(end)
-            at = offset + lead
-            firsts = [at]
-            for text in texts:
-                at += len(text) + width
-                firsts.append(at)
-            return texts, firsts
-    raws = data.split(b"\n")
-    firsts = list(accumulate([len(raw) + 1 for raw in raws], initial=offset))
-    for index, raw in enumerate(raws):
-        if raw[:1] == b"\r":
-            firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
-    return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts

@@ -17,7 +17,7 @@ import pytest
 
 from exporters.evaluations import thoughts_by_ply
 from recorder.model import Game, ObservationKind
-from recorder.pipeline import read_games
+from recorder.reading import read_games
 from tests.support.cli import Cli
 from tests.support.programs import program
 

@@ -15,7 +15,7 @@ import pytest
 
 from recorder.analysis.plan import make_plan
 from recorder.errors import ExitCode
-from recorder.pipeline import read_games
+from recorder.reading import read_games
 from recorder.relating.examined import board_of, boards_after
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli

@@ -84,7 +84,7 @@ BRANCHES = [
         "06 pings in a line",
         edges_01.test_edge_06_ping_over_a_split_and_inside_a_frame,
         recorder.wire.lines,
-        "_PING",
+        "PING",
         b"no such bytes",
     ),
     Branch(

@@ -12,7 +12,7 @@ import pytest
 from exporters.evaluations import analysed_by_ply, analysis_that_counts
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Analysis, Game, SourceKind, Thinking
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 
 from .games import make_game
 

@@ -13,7 +13,7 @@ import pytest
 from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Game, GameKind
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.support import corpus, product

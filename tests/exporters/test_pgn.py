@@ -32,7 +32,7 @@ from recorder.model import (
     SourceKind,
     TimeBasis,
 )
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from tests.exporters.games import SCHOLARS_MATE, board_for, make_game, make_plies, random_game, random_moves
 from tests.exporters.pgn_reader import read_pgn, replay
 from tests.support.effort import examples

@@ -12,7 +12,7 @@ import pytest
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder import read_games
 from recorder.model import Game, LineKind, Ply, PlyLine, Proof
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.rules.position import encode_move
 from recorder.sources import SourceKind
 from tests.exporters.games import make_game

@@ -37,7 +37,7 @@ from recorder.model import (
     SourceName,
     TimeBasis,
 )
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, board_order, captures, timeline
 from recorder.replay.moments import moments_of_game

@@ -19,7 +19,7 @@ from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.secrets.client import SecretGuard
 from recorder.model import Game, SourceReport
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.sources import SourceKind, detect, scrubbed
 from tests.support.cli import Cli
 

@@ -10,7 +10,7 @@ import pytest
 
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Game, SourceName
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games

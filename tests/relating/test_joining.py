@@ -10,7 +10,7 @@ import pytest
 import recorder.relating.joining
 from recorder.containment import SWITCH, Failures
 from recorder.model import Game, SourceKind
-from recorder.pipeline import joined_games, make_pipeline, read_games
+from recorder.reading import joined_games, make_pipeline, read_games
 from recorder.relating.joining import HalfJoiner
 from recorder.relating.merge import merge_games
 from tests.edge_cases.scripts import Table, log, read, sans

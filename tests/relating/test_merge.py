@@ -27,7 +27,7 @@ from recorder.model import (
     StartFacts,
     TimeBasis,
 )
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.relating import grouping as alike
 from recorder.relating import grouping as parts
 from recorder.relating.compare import Verdict, compare

@@ -22,7 +22,7 @@ from recorder.cecp.answers import Claim, Features, Moved, Signal, TellCommand, f
 from recorder.cecp.commands import PLAIN_WORDS, Unknown
 from recorder.cecp.features import DEFAULTS
 from recorder.model import Game, SourceKind
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.replay.engine import RecordedEngine
 from recorder.replay.mainline import main_line
 from recorder.rules.prove import fen

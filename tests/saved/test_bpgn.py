@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from exporters.bpgn import BpgnExporter, BpgnOptions
 from recorder import read_games
 from recorder.model import EventKind, Game, Link, LinkKind, Origin, Precision, Proof, TimeBasis
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order, check_clocks, timeline
 from recorder.saved.bpgn import BpgnReader

@@ -9,7 +9,7 @@ import pytest
 
 from recorder import Archive
 from recorder.model import Game, Precision
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.sources import SourceKind
 from tests.support.cli import WATCHER, Cli
 

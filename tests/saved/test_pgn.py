@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder.model import Anomaly, AnomalyKind, EventKind, Game, LineKind, Precision, Proof, TimeBasis
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.rules.prove import Rules, position_from_fen
 from recorder.saved.pgn_tags import read_header
 from recorder.saved.pgn_text import PrintedEvaluation, read_remark, read_time

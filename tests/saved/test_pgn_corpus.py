@@ -10,7 +10,7 @@ import chess.pgn
 import pytest
 
 from recorder.model import EventKind, Game, ObservationKind, Origin, Precision, Proof, SourceReport, TimeBasis
-from recorder.pipeline import make_pipeline, read_games
+from recorder.reading import make_pipeline, read_games
 from recorder.sources import HEAD_BYTES, SourceKind, detect
 
 CORPUS = Path(__file__).parent.parent / "corpus"

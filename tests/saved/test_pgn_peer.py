@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.pipeline import read_games
+from recorder.reading import read_games
 from tests.support.programs import program
 
 PGN = Path(__file__).parent.parent / "corpus" / "pgn"

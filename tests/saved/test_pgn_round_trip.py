@@ -13,7 +13,7 @@ import pytest
 
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Anchor, EventKind, Game, GameKind, Precision, Proof
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.sources import SourceKind
 from tests.support.corpus import stream_bytes
 

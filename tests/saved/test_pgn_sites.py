@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recorder.model import EventKind, Game, Precision, TimeBasis
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.rules.prove import play_san, position_from_fen
 from recorder.rules.variants import rules_of
 from recorder.saved.pgn_text import PrintedEvaluation, read_remark

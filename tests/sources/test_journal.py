@@ -19,7 +19,8 @@ from recorder.journal import reader as reader_module
 from recorder.journal.format import JournalHeader, Record, RecordKind
 from recorder.journal.parts import compress_part, part_name
 from recorder.model import AnomalyKind, EventKind, TimeBasis
-from recorder.pipeline import Pipeline, read_games
+from recorder.pipeline import Pipeline
+from recorder.reading import read_games
 from recorder.sources import SourceKind, detect, find_logs, read_blocks
 from recorder.sources import journal as journal_module
 from recorder.sources.journal import JournalDecoder

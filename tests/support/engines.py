@@ -11,7 +11,7 @@ from recorder.analysis.cecp import CecpDriver
 from recorder.analysis.plan import Found, Limits, Look, PlayedLine, make_plan
 from recorder.analysis.process import EngineProcess, Patience
 from recorder.model import Game, SourceKind
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 
 __all__ = ["FEATURES", "SHORT", "THINKS", "Dialogue", "Script", "game_of", "scripted", "without_pings"]
 

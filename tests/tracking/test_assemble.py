@@ -9,7 +9,7 @@ import pytest
 from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import AnomalyKind, Game, Proof, StartPrecision, TimeBasis
-from recorder.pipeline import make_pipeline
+from recorder.reading import make_pipeline
 from recorder.relating.game_view import View
 from recorder.sources import SourceKind
 from recorder.tracking.assemble import end_word

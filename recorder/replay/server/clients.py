@@ -69,7 +69,7 @@ def read_bytes(path: Path, report: Callable[[str], None]) -> list[ReplayMoment[C
         SourceError: it cannot be read, or is no log.
     """
     from recorder.model import SAVED_KINDS, SourceKind
-    from recorder.pipeline import make_pipeline
+    from recorder.reading import make_pipeline
     from recorder.replay.moments import moments_of_chunks, placed
     from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
 

@@ -113,7 +113,7 @@ def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard)
         node = tree.show(seen, run.navigation)
         if node is None or not (renamed and tree.is_unrelated(node, run.navigation)):
             return run, node
-        tree.take_out(node)
+        tree.remove_newest()
     table.close(run, "reused")
     run = _begin(table, frame, seen, None)
     return run, _tree(run).show(seen)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.model import Ply, StartFacts
-from recorder.rules.prove import Position, Rules
+from recorder.model import Origin, Ply, Proof, StartFacts
+from recorder.rules.prove import Position, Rules, Step
 
-__all__ = ["BACK", "FORWARD", "REVERT", "TYPED", "UPWARDS", "Node", "ShownBoard", "could_follow"]
+__all__ = [
+    "BACK",
+    "FORWARD",
+    "REVERT",
+    "TYPED",
+    "UPWARDS",
+    "Node",
+    "NodeTable",
+    "ShownBoard",
+    "could_follow",
+    "proof_of",
+]
 
 #: The command that led to a board, if a line before it reported one.
 FORWARD, BACK, REVERT, TYPED = "forward", "backward", "revert", ""
 #: Ways to show a board above the one that is shown.
 UPWARDS = (BACK, REVERT)
+
+_PROVED = (Proof.UNPROVED, Proof.LIST, Proof.FULL)
 
 
 class ShownBoard(NamedTuple):
@@ -130,6 +143,85 @@ class Node:
         return sorted(self.children, key=lambda node: (node is not self.chosen, not node.stored, node.number))
 
 
+class NodeTable:
+    """The nodes of one examination, found by tree, ply and board, and how they hang together.
+
+    Attributes:
+        nodes: in the order in which they were first known.
+        roots: by tree, the node without a parent.
+        by_board: by ply and board. in_tree: by tree, ply and board. by_ply: by tree and ply.
+        committed: all above it is the main line, and nothing beside it is stored; None: no such node is known.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.roots: dict[int, Node] = {}
+        self.by_board: dict[tuple[int, str], list[Node]] = {}
+        self.in_tree: dict[tuple[int, int, str], list[Node]] = {}
+        self.by_ply: dict[tuple[int, int], list[Node]] = {}
+        self.committed: Node | None = None
+        self._moved_since = 0
+
+    def add(self, seen: ShownBoard, stored: bool, tree: int) -> Node:
+        """Add a board as the newest node; it hangs on nothing yet."""
+        node = Node(len(self.nodes), tree, seen, stored)
+        self.nodes.append(node)
+        self.by_board.setdefault((seen.ply, seen.position.board), []).append(node)
+        self.in_tree.setdefault((tree, seen.ply, seen.position.board), []).append(node)
+        self.by_ply.setdefault((tree, seen.ply), []).append(node)
+        return node
+
+    def remove_newest(self) -> None:
+        """Remove the node that was added last; it has no children."""
+        node = self.nodes.pop()
+        if node.parent is not None:
+            node.parent.children.remove(node)
+        else:
+            del self.roots[node.tree]
+        ply, board = node.ply, node.seen.position.board
+        for kept in (self.by_board[ply, board], self.in_tree[node.tree, ply, board], self.by_ply[node.tree, ply]):
+            kept.pop()
+
+    def children(self, node: Node, seen: ShownBoard) -> list[Node]:
+        """A node's children with this board after so many half-moves."""
+        found = self.in_tree.get((node.tree, seen.ply, seen.position.board), ())
+        return [child for child in found if child.parent is node]
+
+    def hang(self, node: Node, parent: Node) -> None:
+        """Hang a node below another, with plies between that were not shown."""
+        if node.parent is not None:
+            node.parent.children.remove(node)
+            if node.parent.chosen is node:
+                node.parent.chosen = None
+        elif self.roots[node.tree] is node:
+            self.roots[node.tree] = parent
+        if node.children or (node.stored and parent.children):
+            self.committed = None
+        node.parent, node.joined = parent, False
+        parent.children.append(node)
+        node.set_leap()
+        if node.children:
+            self._reset_leaps()
+
+    def _reset_leaps(self) -> None:
+        """Now and then recompute all leaps: those below a node that moved are short."""
+        self._moved_since += 1
+        if self._moved_since**2 > len(self.nodes):
+            self._moved_since = 0
+            for node in sorted(self.nodes, key=lambda node: node.ply):
+                node.set_leap()
+
+    def join(self, node: Node, parent: Node, played: Step, proof: Proof = Proof.FULL) -> None:
+        """Hang a node below another by the move that leads there."""
+        self.hang(node, parent)
+        move, san, after = played
+        node.joined, node.position = True, after
+        if node.row is not None:
+            proof = min(proof, proof_of(node.seen), key=_PROVED.index)
+            flags = after.castling | (after.push_col + 1) << 4
+            node.row = node.row._replace(move=move, san=san, flags=flags, proof_code=int(proof))
+
+
 def could_follow(before: Position, after: Position, plies: int) -> bool:
     """Whether a board can be a later one.
 
@@ -150,3 +242,10 @@ def could_follow(before: Position, after: Position, plies: int) -> bool:
 
 def _pieces(board: str) -> int:
     return len(board) - board.count("-") - board.count(" ")
+
+
+def proof_of(seen: ShownBoard) -> Proof:
+    """What a board that joins proves; one that was reckoned from a datagram's move is no board that was shown."""
+    if not seen.whole:
+        return Proof.UNPROVED
+    return Proof.LIST if seen.row is not None and seen.row.origin_code == Origin.DATAGRAM else Proof.FULL

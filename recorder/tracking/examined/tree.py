@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from recorder.model import Origin, Proof
 from recorder.rules.prove import Position, Rules, Step, advance
-from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, UPWARDS, Node, ShownBoard, could_follow
+from recorder.tracking.examined.nodes import (
+    BACK,
+    FORWARD,
+    REVERT,
+    TYPED,
+    UPWARDS,
+    Node,
+    NodeTable,
+    ShownBoard,
+    could_follow,
+    proof_of,
+)
 
 __all__ = ["ExaminedTree"]
-
-_PROVED = (Proof.UNPROVED, Proof.LIST, Proof.FULL)
 
 
 class ExaminedTree:
@@ -26,29 +35,24 @@ class ExaminedTree:
     """
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
+        self._table = NodeTable()
+        self.nodes = self._table.nodes
         self.current: Node | None = None
         self.placed: ShownBoard | None = None
         self.setting_up = False
         self.rules_stated = False
-        self._roots: dict[int, Node] = {}  # by tree
-        self._by_board: dict[tuple[int, str], list[Node]] = {}
-        self._in_tree: dict[tuple[int, int, str], list[Node]] = {}  # by tree, ply and board
-        self._by_ply: dict[tuple[int, int], list[Node]] = {}  # by tree and ply
-        self._moved_since = 0
-        self._committed: Node | None = None  # all above it is the main line, and nothing beside it is stored
 
     @property
     def roots(self) -> list[Node]:
         """Nodes without a parent, in the order in which they were first known."""
-        return sorted(self._roots.values(), key=lambda node: node.number)
+        return sorted(self._table.roots.values(), key=lambda node: node.number)
 
     # -- what feeds it -----------------------------------------------------------------------------------------
 
     def begin(self, seen: ShownBoard, *, setup: bool = False) -> Node:
         """Show a position that hangs on nothing known: a root."""
-        node = self._add(seen, True, len(self.nodes))
-        self._roots[node.tree] = node
+        node = self._table.add(seen, True, len(self.nodes))
+        self._table.roots[node.tree] = node
         node.setup = setup
         self.current, self.placed = node, None
         return node
@@ -91,16 +95,9 @@ class ExaminedTree:
             return False
         return len(self.nodes) > 1 if node.parent is None else not (node.joined or navigation)
 
-    def take_out(self, node: Node) -> None:
+    def remove_newest(self) -> None:
         """Forget the newest node, which is of another game."""
-        if node.parent is not None:
-            node.parent.children.remove(node)
-        else:
-            del self._roots[node.tree]
-        self.nodes.pop()
-        ply, board = node.ply, node.seen.position.board
-        for kept in (self._by_board[ply, board], self._in_tree[node.tree, ply, board], self._by_ply[node.tree, ply]):
-            kept.pop()
+        self._table.remove_newest()
 
     def show(self, seen: ShownBoard, navigation: str = TYPED) -> Node | None:
         """Show a board.
@@ -137,8 +134,8 @@ class ExaminedTree:
             if child.joined and child.row is not None and child.row.move == played[0]:
                 self.current = child
                 return child
-        node = self._add(seen, stored, self.current.tree)
-        self._join(node, self.current, played)
+        node = self._table.add(seen, stored, self.current.tree)
+        self._table.join(node, self.current, played)
         self.current = node
         return node
 
@@ -160,7 +157,7 @@ class ExaminedTree:
 
     def commit(self) -> None:
         """The line being shown becomes the main line."""
-        node, last = self.current, self._committed
+        node, last = self.current, self._table.committed
         while node is not None and not (last is not None and last.is_under(node)):
             if node.parent is not None:
                 for other in node.parent.children:
@@ -168,7 +165,7 @@ class ExaminedTree:
                 node.parent.chosen = node
             node.stored = True
             node = node.parent
-        self._committed = self.current
+        self._table.committed = self.current
 
     def learn(self, position: Position) -> None:
         """More is known of the position being shown: what is in hand."""
@@ -193,31 +190,26 @@ class ExaminedTree:
         """
         assert self.current is not None
         tree = self.current.tree
-        root = self._roots[tree]
+        root = self._table.roots[tree]
         if root.ply == start.ply and root.position.board == start.position.board:
             node = root
         elif root.ply > start.ply:
-            node = self._add(start, True, tree)
-            self._hang(root, node)
+            node = self._table.add(start, True, tree)
+            self._table.hang(root, node)
         else:
             return
         for seen, played in steps:
-            below = next((child for child in self._children(node, seen) if self._is(child, seen, played)), None)
+            below = next((child for child in self._table.children(node, seen) if self._is(child, seen, played)), None)
             if below is None:
-                below = self._add(seen, self.current.stored, tree)
+                below = self._table.add(seen, self.current.stored, tree)
                 for child in node.children:
                     if not child.joined and child.ply > seen.ply and self.current.is_under(child):
-                        self._hang(child, below)
+                        self._table.hang(child, below)
                         break
-                self._join(below, node, played, Proof.LIST)
+                self._table.join(below, node, played, Proof.LIST)
             elif not below.joined and not self._prove_under(below, node):
-                self._join(below, node, played, Proof.LIST)
+                self._table.join(below, node, played, Proof.LIST)
             node = below
-
-    def _children(self, node: Node, seen: ShownBoard) -> list[Node]:
-        """A node's children with this board after so many half-moves."""
-        found = self._in_tree.get((node.tree, seen.ply, seen.position.board), ())
-        return [child for child in found if child.parent is node]
 
     @staticmethod
     def _is(child: Node, seen: ShownBoard, played: Step) -> bool:
@@ -235,7 +227,7 @@ class ExaminedTree:
             self._better(current, seen, navigation)
             return current
         if navigation not in UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
-            child = next((node for node in self._children(current, seen) if self._same(node, seen)), None)
+            child = next((node for node in self._table.children(current, seen) if self._same(node, seen)), None)
             if child is None:
                 child = self._child(current, seen, navigation)
             if child is not None:
@@ -273,9 +265,9 @@ class ExaminedTree:
         if above is not None and self._same(above, seen):
             return above
         board = (seen.ply, seen.position.board)
-        found = [node for node in self._in_tree.get((current.tree, *board), ()) if self._same(node, seen)]
+        found = [node for node in self._table.in_tree.get((current.tree, *board), ()) if self._same(node, seen)]
         if not found:
-            found = [node for node in self._by_board.get(board, ()) if self._same(node, seen)]
+            found = [node for node in self._table.by_board.get(board, ()) if self._same(node, seen)]
         downwards = navigation not in UPWARDS
         return min(found, key=lambda node: (not (downwards and node.is_under(current)), -node.shown), default=None)
 
@@ -288,7 +280,7 @@ class ExaminedTree:
             return [] if above is None or above.ply != seen.ply - 1 else [above]
         if navigation in UPWARDS:
             return []
-        return [node for node in self._by_ply.get((current.tree, seen.ply - 1), ()) if node.is_under(current)]
+        return [node for node in self._table.by_ply.get((current.tree, seen.ply - 1), ()) if node.is_under(current)]
 
     def _child(self, parent: Node, seen: ShownBoard, navigation: str) -> Node | None:
         """A new child of a known board, if the move leads there."""
@@ -296,21 +288,21 @@ class ExaminedTree:
         if played is None:
             return None
         current = self.current
-        for other in self._in_tree.get((parent.tree, seen.ply, seen.position.board), ()):
+        for other in self._table.in_tree.get((parent.tree, seen.ply, seen.position.board), ()):
             # It was shown before, behind plies that were not.
             above = other.parent
             if not other.joined and above is not None and parent.is_under(above) and self._same(other, seen):
-                self._join(other, parent, played)
+                self._table.join(other, parent, played)
                 return other
-        node = self._add(seen, self._is_stored(navigation), parent.tree)
+        node = self._table.add(seen, self._is_stored(navigation), parent.tree)
         for child in list(parent.children):
             # The unseen plies up to that board continue from here, if it is on the same line.
             if not child.joined and child.ply > seen.ply:
                 on_line = current is not None and current.is_under(child)
                 same = navigation in UPWARDS if on_line else navigation == FORWARD and child.stored
                 if same and could_follow(played[2], child.position, child.ply - seen.ply):
-                    self._hang(child, node)
-        self._join(node, parent, played)
+                    self._table.hang(child, node)
+        self._table.join(node, parent, played)
         for child in list(node.children):
             if child.ply == node.ply + 1:
                 self._prove_under(child, node)
@@ -347,11 +339,11 @@ class ExaminedTree:
             return None
         if over is not None and seen.lan is None:
             return None
-        node = self._add(seen, self._is_stored(navigation), current.tree)
+        node = self._table.add(seen, self._is_stored(navigation), current.tree)
         if over is not None:
-            self._hang(node, over)
+            self._table.hang(node, over)
         if under is not None:
-            self._hang(under, node)
+            self._table.hang(under, node)
             if under.ply == node.ply + 1:
                 self._prove_under(under, node)
         return node
@@ -361,56 +353,14 @@ class ExaminedTree:
         current = self.current
         return navigation in (FORWARD, REVERT) or (navigation == BACK and current is not None and current.stored)
 
-    # -- hanging nodes -----------------------------------------------------------------------------------------
-
-    def _add(self, seen: ShownBoard, stored: bool, tree: int) -> Node:
-        node = Node(len(self.nodes), tree, seen, stored)
-        self.nodes.append(node)
-        self._by_board.setdefault((seen.ply, seen.position.board), []).append(node)
-        self._in_tree.setdefault((tree, seen.ply, seen.position.board), []).append(node)
-        self._by_ply.setdefault((tree, seen.ply), []).append(node)
-        return node
-
-    def _hang(self, node: Node, parent: Node) -> None:
-        """Hang a node below another, with plies between that were not shown."""
-        if node.parent is not None:
-            node.parent.children.remove(node)
-            if node.parent.chosen is node:
-                node.parent.chosen = None
-        elif self._roots[node.tree] is node:
-            self._roots[node.tree] = parent
-        if node.children or (node.stored and parent.children):
-            self._committed = None
-        node.parent, node.joined = parent, False
-        parent.children.append(node)
-        node.set_leap()
-        if node.children:
-            self._reset_leaps()
-
-    def _reset_leaps(self) -> None:
-        """Now and then recompute all leaps: those below a node that moved are short."""
-        self._moved_since += 1
-        if self._moved_since**2 > len(self.nodes):
-            self._moved_since = 0
-            for node in sorted(self.nodes, key=lambda node: node.ply):
-                node.set_leap()
-
-    def _join(self, node: Node, parent: Node, played: Step, proof: Proof = Proof.FULL) -> None:
-        """Hang a node below another by the move that leads there."""
-        self._hang(node, parent)
-        move, san, after = played
-        node.joined, node.position = True, after
-        if node.row is not None:
-            proof = min(proof, _proof(node.seen), key=_PROVED.index)
-            flags = after.castling | (after.push_col + 1) << 4
-            node.row = node.row._replace(move=move, san=san, flags=flags, proof_code=int(proof))
+    # -- facts of a node ---------------------------------------------------------------------------------------
 
     def _prove_under(self, node: Node, parent: Node) -> bool:
         """Join a node to a board one ply before it, if its move leads from there to it."""
         played = self._prove(parent.position, node.seen) if node.ply == parent.ply + 1 else None
         if played is None:
             return False
-        self._join(node, parent, played)
+        self._table.join(node, parent, played)
         return True
 
     def _better(self, node: Node, seen: ShownBoard, navigation: str) -> None:
@@ -428,14 +378,14 @@ class ExaminedTree:
         played = None if node.parent is None else self._prove(node.parent.position, seen)
         if played is not None and played[0] == row.move:
             node.seen = seen
-            proof = _proof(seen)
+            proof = proof_of(seen)
             node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof_code=int(proof))
             self._store(node, stored)
 
     def _store(self, node: Node, stored: bool) -> None:
         if stored and not node.stored:
             node.stored = True
-            self._committed = None
+            self._table.committed = None
 
     def _is_placed(self, seen: ShownBoard) -> bool:
         placed = self.placed
@@ -460,10 +410,3 @@ class ExaminedTree:
         if isinstance(played, str) and not self.rules_stated and before.rules is not Rules.BOARDS:
             played = advance(before._replace(rules=Rules.BOARDS), seen.lan, pretty, seen.position.board)
         return None if isinstance(played, str) else played
-
-
-def _proof(seen: ShownBoard) -> Proof:
-    """What a board that joins proves; one that was reckoned from a datagram's move is no board that was shown."""
-    if not seen.whole:
-        return Proof.UNPROVED
-    return Proof.LIST if seen.row is not None and seen.row.origin_code == Origin.DATAGRAM else Proof.FULL

@@ -12,7 +12,7 @@ from exporters.bpgn import find_matches
 from exporters.tables.matches import MATCH_COLUMNS, match_frame
 from recorder import Archive
 from recorder.model import Game, TimeBasis
-from recorder.pipeline import read_games
+from recorder.reading import read_games
 from recorder.relating.match import Match, timeline
 from tests.support.cli import Cli
 
