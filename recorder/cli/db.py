@@ -248,10 +248,10 @@ Examples:
 def verify(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json: bool) -> None:
     """Verify the archive: read every kept log again and compare.
 
-    Counts <12> and <b1> lines in the decoded bytes and compares them with the stored dispositions, and each game with
-    the stored one. A log that is not kept is read from its file if the file has not changed. Merged games are merged
-    again and compared. Parentheses contain facts that are not differences: contradictions between sources, and moves
-    whose clock is unexplained. Positions of analyses are compared with the games.
+    Counts <12> and <b1> lines in the decoded bytes and compares the counts with the stored ones, and each game with the
+    stored game. A log that is not kept is read from its file if the file has not changed. Merged games are merged
+    again and compared. Numbers in parentheses are not errors: contradictions between sources, and moves
+    whose clock is unexplained. Each analysed position must occur in its game.
 
     Exit status 1: something differs; 3: a log could not be read whole because of an error of this program; 6: no log
     could be read.

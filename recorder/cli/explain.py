@@ -58,7 +58,7 @@ def command(
 ) -> None:
     """Explain why each game of a session was or was not observed.
 
-    For a journal of `record`, the policy then in force and the server's answers are used. With --observe or --observe-
+    For a journal of `record`, the options of that run and the server's answers are used. With --observe or --observe-
     handles, and for any other log that has tables or announcements of games, the answer is what would be observed if
     the server granted every request.
     """

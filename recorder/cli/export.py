@@ -167,7 +167,7 @@ def _bpgn(
 ) -> None:
     """Export bughouse matches as BPGN, both boards in one movetext.
 
-    The moves of both boards stand in the order in which they were made. A match is exported if one of its boards
+    The moves of both boards are in the order of play. A match is exported if one of its boards
     matches the filters. A board whose partner was not recorded is exported alone.
     """
     from exporters.bpgn import BpgnOptions

@@ -54,7 +54,7 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 def csv_option(command: _AnyCommand) -> _AnyCommand:
     """``--csv-raw``."""
     return click.option(
-        "--csv-raw", is_flag=True, help="Do not protect CSV texts that begin like a formula by an apostrophe."
+        "--csv-raw", is_flag=True, help="Write CSV texts that begin like a formula without an apostrophe."
     )(command)
 
 

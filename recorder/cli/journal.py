@@ -246,7 +246,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     """Copy a log with passwords masked.
 
     Masks passwords that an older version or another program left in FILE, a journal or any other log that `import`
-    reads, compressed or not. Each byte keeps its place; in a journal each record keeps its place and length, except
+    reads, compressed or not. Offsets do not change; in a journal each record keeps its place and length, except
     where bytes cannot be told apart from a secret: there only their number is kept. Only passwords that the log itself
     shows can be found: read the copy before you give it away. FILE is not changed.
     """

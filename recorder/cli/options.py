@@ -221,7 +221,7 @@ def wide_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def force_option(command: _AnyCommand) -> _AnyCommand:
-    """``--force``: replace what is there."""
+    """``--force``: replace an existing file."""
     return click.option("--force", is_flag=True, help="Replace an existing file.")(command)
 
 

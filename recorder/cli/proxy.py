@@ -54,7 +54,7 @@ Examples:
     default=MAX_CLIENTS,
     metavar="N",
     show_default=True,
-    help="Maximum number of clients at a time; others are turned away.",
+    help="Maximum number of clients at a time; more are refused.",
 )
 @journal_options
 @import_option
@@ -80,12 +80,12 @@ def command(
     is 5000.
 
     A journal contains everything that the server sends and that you type, tells and messages included, but no password:
-    for passwords, and for input before the end of the login that cannot be told apart from one, only the length is
-    stored. The archive is made from what the server sends, as by `import --chat own`. Only you can read journals and
-    archive; `export` and `db share` decide what leaves them.
+    for passwords, and for input during the login that may be one, only the length is stored. The archive is made from
+    what the server sends, as by `import --chat own`. Only you can read journals and archive; `export` and `db share`
+    decide what leaves them.
 
-    If the disk stalls, the game goes on: up to 16 MiB a connection wait for it, then recording ends. If the program is
-    killed, waiting bytes are lost, usually some milliseconds; with --sync always, nothing waits.
+    If the disk stalls, the game goes on: up to 16 MiB of a connection are kept in memory, then recording ends. If the
+    program is killed, waiting bytes are lost, usually some milliseconds; with --sync always, nothing waits.
 
     Ctrl-C closes and imports every journal; a second Ctrl-C skips the import. Exit status 7: a journal could not be
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the event reader went away.

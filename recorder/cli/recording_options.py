@@ -208,7 +208,7 @@ def policy_options(command: _AnyCommand) -> _AnyCommand:
             "--rotate",
             type=click.FloatRange(min=0, min_open=True),
             metavar="MINUTES",
-            help="Minutes after which a game gives its place to one that waits.",
+            help="Minutes after which a waiting game takes the place of an observed one.",
         ),
         click.option(
             "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of games observed at a time."

@@ -198,8 +198,8 @@ def _server(
     """Serve recorded games to xboard, PyChess and other clients.
 
     KEY is the first characters of a game's key, last, or last~2; or a file. A journal, or a log with times, is replayed
-    byte for byte in its rhythm to each client; a log without times, PGN and BPGN are replayed as games. Without KEY,
-    all games that match the filters are replayed.
+    byte for byte with the recorded delays to each client; a log without times, PGN and BPGN are replayed as games.
+    Without KEY, all games that match the filters are replayed.
 
     Any name can log in, and "guest". Each client has its own time, which starts when it observes or follows its first
     game; "tell replay help" explains how to pause, seek and change the speed. A client that logs in as the player who
