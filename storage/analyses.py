@@ -1,4 +1,4 @@
-"""The analyses of an archive: which there are, storing them, and taking over those of another archive.
+"""The analyses of an archive: list and store them, and copy those of another archive.
 
 The rows of an analysis belong to a game's key, because a game's own rows are deleted and written again. Reading a log
 again deletes no analyses, and an operation that changes a game's key changes theirs.
@@ -30,16 +30,16 @@ class ArchiveAnalyses:
         self._database = database
 
     def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
-        """After which plies an engine has looked at the game's positions with the same settings.
+        """The plies of a game whose positions an engine has analysed with the same settings.
 
         Args:
-            analysis: its engine, protocol and settings count.
+            analysis: only its engine, protocol and settings are compared.
         """
         with self._database.reading() as driver:
             return current_plies(driver, (game.key, *game.merged_from), analysis)
 
     def engines(self) -> list[str]:
-        """The names of all engines that have analysed a game, by alphabet."""
+        """The names of all engines that have analysed a game, in alphabetical order."""
         with self._database.reading() as driver:
             return analysts(driver)
 
@@ -49,85 +49,86 @@ class ArchiveAnalyses:
         """Store an engine's analysis of positions of a game.
 
         Args:
-            key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
-            again: replace what is stored of the same positions.
+            key: of the game. analysis: engine and settings; its lines are ignored, ``positions`` has them.
+            again: replace stored analyses of the same positions.
         """
         with self._database.writing() as connection:
             store_positions(driver_of(connection), key, analysis, positions, replace=again)
             settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
     def take_over(self, other: ArchiveAnalyses, *, homeless: bool = False) -> tuple[int, int]:
-        """Take over the analyses of another archive for the games that are here.
+        """Copy the analyses of another archive for the games of this one.
 
         Args:
-            homeless: take those of other games, too.
+            homeless: also copy those of games that are not here.
         Returns:
-            How many were taken, and how many are of games that are not here.
+            How many were copied, and how many are of games that are not here.
         """
         with other._database.reading() as theirs, self._database.writing() as connection:
             return _take_over(theirs, driver_of(connection), homeless=homeless)
 
     def count(self) -> AnalysisCounts:
-        """How many analyses there are, and whether what is known of their positions is right."""
+        """Count the analyses, and check their positions against the games."""
         with self._database.reading() as driver:
             return count_analyses(driver)
 
 
 def _take_over(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
-    """Take over analyses. Of a position that is analysed in both archives, what is here stays.
+    """Copy analyses from another archive. If both have analysed a position, the analysis here stays.
 
-    A game is looked for by its source and key, by its source and place in it (a newer parser may read
-    its start differently), and by its key alone, unless others there have it, too (a longer log may have the place of
-    its source).
+    A game is found by its source and key. If that fails, by its source and offset, because a newer parser may read its
+    start differently; or by its key alone, unless several games of the other archive share that key, because a longer
+    log may have replaced its source.
 
     Args:
-        theirs: the other archive. driver: of this one, in a transaction.
-        homeless: take those of games that are not here, too.
+        theirs: connection to the other archive. driver: connection to this one, in a transaction.
+        homeless: also copy those of games that are not here.
     Returns:
-        How many were taken, and how many are of games that are not here.
+        How many were copied, and how many are of games that are not here.
     """
     if not has_analyses(theirs):
         return 0, 0
-    home = keys_here(theirs, driver)
-    taken = lost = 0
+    find_key = keys_here(theirs, driver)
+    taken = missing = 0
     shown: set[int] = set()
-    for one in stored_analyses(theirs):
-        key = home(one.key)
-        lost += key is None
+    for stored in stored_analyses(theirs):
+        key = find_key(stored.key)
+        missing += key is None
         if key is None and not homeless:
             continue
         taken += 1
-        store_positions(driver, key or one.key, one.analysis, one.positions)
-        shown.update(shown_games(driver, key or one.key))
+        store_positions(driver, key or stored.key, stored.analysis, stored.positions)
+        shown.update(shown_games(driver, key or stored.key))
     settle_analyses(driver, shown)
-    return taken, lost
+    return taken, missing
 
 
 def keys_here(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> Callable[[str], str | None]:
-    """Gives the key that a game of the other archive has here; None: it is not here."""
+    """A function from a game's key in the other archive to its key here, or None."""
     shared = {key: wanted for wanted, chain in find_successors(theirs).items() for key in chain}
     here = find_successors(driver)
-    place = (
+    query = (
         "SELECT s.sha256, g.first_offset FROM games g JOIN sources s ON s.id = g.source_id"
         " WHERE g.key = ? AND g.source_id IS NOT NULL"
     )
 
-    def home(key: str) -> str | None:
+    def find_key(key: str) -> str | None:
         wanted = shared.get(key, key)
-        sha256, offset = theirs.execute(place, (key,)).fetchone() or (None, None)
-        return _home(driver, sha256, offset, here.get(wanted, [wanted]), alone=key not in shared)
+        sha256, offset = theirs.execute(query, (key,)).fetchone() or (None, None)
+        return _find_key(driver, sha256, offset, here.get(wanted, [wanted]), alone=key not in shared)
 
-    return home
+    return find_key
 
 
-def _home(
+def _find_key(
     driver: sqlite3.Connection, sha256: str | None, offset: int | None, keys: list[str], *, alone: bool
 ) -> str | None:
-    """The key that a game has here, of those that games with equal facts have; None: it is not here.
+    """The key of a game in this archive, or None.
 
     Args:
-        sha256, offset: of the source that gives it in the other archive, and where; None: none does.
-        alone: it is the only one of those in its own archive.
+        sha256, offset: its source and place in the other archive; None: it has no source.
+        keys: the keys that games with equal facts have here.
+        alone: no other game of the other archive has equal facts.
     """
     query = "SELECT g.key, s.sha256 FROM games g JOIN sources s ON s.id = g.source_id WHERE g.key = ?"
     found = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}

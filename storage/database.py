@@ -1,4 +1,4 @@
-"""One SQLite file: who opens it, what is read in one moment, what is written in one transaction."""
+"""The SQLite file of an archive: connections, snapshots for reading and transactions for writing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Database"]
 class Database:
     """An archive's file: connections to read from, and transactions.
 
-    No connection stays open between reads and transactions, so nothing is to be closed.
+    No connection stays open between reads and transactions, so a ``Database`` need not be closed.
     """
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
@@ -44,12 +44,12 @@ class Database:
 
     @cached_property
     def _writer(self) -> Engine:
-        """For all transactions: an engine remembers the statements that it has compiled, and keeps no connection."""
+        """The engine of all transactions: it caches compiled statements and keeps no connection open."""
         return make_engine(self.path, foreign_keys=False)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read from: that of the snapshot or transaction we are in, else one of its own."""
+        """A connection to read from: that of the current snapshot or transaction, else a new one."""
         if self._transaction is not None:
             yield driver_of(self._transaction)
         elif self._snapshot is not None:
@@ -80,10 +80,10 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction on a connection without per-row foreign key checks.
+        """One transaction, without SQLite's foreign key checks.
 
-        They would cost a third of the insert rate and prove what the writer's numbering ensures;
-        ``db check`` looks at the whole file.
+        The checks would slow down inserts by a third, and the writer numbers rows so that they hold;
+        ``db check`` checks the whole file.
         """
         if self.read_only:
             raise StorageError(f"{self.path} was opened read-only.")

@@ -1,4 +1,4 @@
-"""Reading a source again and comparing it with what the archive says about it."""
+"""``verify``: read sources again and compare their games, counts and clocks with the archive."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["Audit", "UnexplainedClock", "VerifyReport", "audit_source", "game_pa
 
 _Digest = dict[str, bytes]
 _Place = tuple[int, int | None, str, str]
-_Found = dict[_Place, list[_Digest]]  # both boards of a match without names begin at one place
+_PartsByPlace = dict[_Place, list[_Digest]]  # both boards of a match without names can begin at one offset
 
 
 class UnexplainedClock(NamedTuple):
@@ -91,12 +91,14 @@ class Audit:
         read: whether its bytes could be read again.
         games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
         findings: differences, one sentence each.
-        living: it is being written, or was left so: games that can still go on were not compared.
+        unfinished: the source is still being written, or its writer was killed: games that can continue were not
+            compared.
         clocks: moves of its played games by what explains the mover's clock (docs/explanation/clocks-and-lag.md).
-        clocks_not_known: the others, of which nothing can be added up.
-        unexplained: the moves whose clock nothing explains.
+        clocks_not_known: moves of its played games whose clocks cannot be added up.
+        unexplained: moves whose clock no line or board explains.
         unread: what an error of this program kept from being read, one sentence, or None.
-        conflicts: contradictions to other sources of its games; no finding, since it is unknown which is right.
+        conflicts: contradictions between its games and other sources; they are no findings, because either source
+            may be right.
     """
 
     id: str
@@ -106,7 +108,7 @@ class Audit:
     frames: int = 0
     holdings: int = 0
     findings: list[str] = field(default_factory=list)
-    living: bool = False
+    unfinished: bool = False
     clocks: Counter[Cause] = field(default_factory=Counter)
     clocks_not_known: int = 0
     unexplained: list[UnexplainedClock] = field(default_factory=list)
@@ -114,13 +116,13 @@ class Audit:
     unread: str | None = None
 
     def summary(self) -> str:
-        """One line."""
+        """The result in one phrase."""
         if not self.read and self.unread is not None:
             return "not audited, an error of this program"
         if not self.read:
             return "not audited: its bytes are not kept, and the file is gone or has changed"
         verdict = plural(len(self.findings), "difference") if self.findings else "agrees"
-        if self.living:
+        if self.unfinished:
             final = plural(self.games, "game that is final", "games that are final")
             return f"{verdict} in {final}; it is being written, or was left so"
         return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
@@ -139,7 +141,7 @@ class Audit:
             "clocks_not_known": self.clocks_not_known,
             "unexplained_clocks": [one.to_json() for one in self.unexplained],
             "conflicts": self.conflicts,
-            "being_written": self.living,
+            "being_written": self.unfinished,
             "unread": self.unread,
         }
 
@@ -189,7 +191,7 @@ def verify_archive(archive: ArchiveStore, source_ids: Sequence[str], progress: P
     Raises:
         StorageError: the archive cannot be read, or has no such source.
     """
-    with archive.snapshot():  # a source that is being written has another id in the next moment
+    with archive.snapshot():  # the id of a source that is being written changes with every write
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
         audits = [
             audit_source(archive, row, of_several(progress, number, len(rows))) for number, row in enumerate(rows, 1)
@@ -225,19 +227,19 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
     options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(archive))
     pipeline = options.pipeline(SourceKind(row.kind))
     counter = _Counter(SourceKind(row.kind))
-    found: _Found = {}
+    found: _PartsByPlace = {}
     done = 0
     for block in blocks:
         counter.receive(block)
         _note(found, pipeline.receive(block))
         done += len(block)
         progress(row.name, done, row.size_bytes)
-    living = row.unfinished is not None
-    _note(found, pipeline.finish(unfinished=living))
+    unfinished = row.unfinished is not None
+    _note(found, pipeline.finish(unfinished=unfinished))
     audit.unread = failures_sentence(pipeline.report, row.name)
-    if living:
+    if unfinished:
         found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
-    audit.games, audit.living = sum(map(len, found.values())), living
+    audit.games, audit.unfinished = sum(map(len, found.values())), unfinished
     if row.lacks_player:
         audit.findings.append("A player who is excluded from it is no longer erased: import it again.")
     elif row.parser_version != PARSER_VERSION:
@@ -246,18 +248,18 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         )
     counted = counter.finish()
     audit.frames, audit.holdings = counted["<12>"], counted["<b1>"]
-    if not living:
+    if not unfinished:
         stored = archive.report(row.id)
         for tag, dispositions, again in (
             ("<12>", stored.frames, pipeline.report.frames),
             ("<b1>", stored.holdings, pipeline.report.holdings),
         ):
             audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
-    kept: _Found = {}
+    kept: _PartsByPlace = {}
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
-        if not living or game.first_offset < row.read_up_to:
+        if not unfinished or game.first_offset < row.read_up_to:
             _note(kept, [game])
         if game.variant == "bughouse":
             bughouse.append(game)
@@ -265,12 +267,12 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
             _add_clocks(audit, game)
     audit.findings += _compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
-    audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]
+    audit.conflicts = [f"Game {key[:8]}, sources differ: {text}" for key, text in archive.conflicts(row.sha256)]
     return audit
 
 
 def _add_clocks(audit: Audit, game: Game) -> None:
-    """Count what explains the differences of a game's clocks, and keep those that nothing explains."""
+    """Count the causes of the differences of a game's clocks, and keep the moves without a cause."""
     entries = ledger(game)
     known = [entry.cause for entry in entries if entry.cause is not None]
     audit.clocks.update(known)
@@ -284,7 +286,7 @@ def _add_clocks(audit: Audit, game: Game) -> None:
 
 
 def _compare_boards(games: list[Game]) -> Iterable[str]:
-    """What the two boards of each match of a log contradict each other in."""
+    """Contradictions between the two boards of each match of a log."""
     by_key = {game.key: game for game in games}
     for one, other, _ in pair_bughouse(games):
         for finding in match_findings(board_order(by_key[one], by_key[other])):
@@ -292,7 +294,7 @@ def _compare_boards(games: list[Game]) -> Iterable[str]:
 
 
 class _Counter:
-    """Counts tags in the bytes that the server sent: nothing of the reader of lines takes part in it."""
+    """Counts tags in the bytes that the server sent, without the code that reads lines."""
 
     def __init__(self, kind: SourceKind) -> None:
         self._decoder = None if kind in SAVED_KINDS else make_decoder(kind)
@@ -314,7 +316,7 @@ class _Counter:
             if isinstance(chunk, EngineLine):
                 continue
             if not chunk.data:
-                self._rest = b""  # a gap: what stood before it does not go on behind it
+                self._rest = b""  # a gap: the bytes before it do not continue after it
                 continue
             data = chunk.data
             if isinstance(chunk, Chunk):
@@ -329,7 +331,7 @@ def _compare_counts(
     tag: str, stored: Mapping[Disposition, int], again: Mapping[Disposition, int], counted: int
 ) -> Iterable[str]:
     if sum(stored.values()) != counted:
-        yield f"{tag} stands {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
+        yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
     for kind in sorted({*stored, *again}, key=lambda kind: kind.value):
         before, now = stored.get(kind, 0), again.get(kind, 0)
         if before != now:
@@ -340,13 +342,13 @@ def _place(game: Game) -> _Place:
     return game.first_offset, game.game_no, game.white.handle, game.black.handle
 
 
-def _note(found: _Found, games: Iterable[Game]) -> None:
+def _note(found: _PartsByPlace, games: Iterable[Game]) -> None:
     for game in games:
         found.setdefault(_place(game), []).append(game_parts(game))
 
 
 def game_parts(game: Game) -> dict[str, bytes]:
-    """Hashes of what a game consists of: a few hundred bytes a game, however long the log. Keys may differ."""
+    """Hash each part of a game, so that a long log needs a few hundred bytes a game. The key is no part."""
     headers = [
         (name, getattr(game, name))
         for name in game.__dataclass_fields__
@@ -359,7 +361,7 @@ def game_parts(game: Game) -> dict[str, bytes]:
         "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
         "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
         "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
-        # Without their numbers: where chat of a player was erased, one is missing.
+        # Without their numbers, because erasing a player's chat leaves gaps between them.
         "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
         "events": [[tuple(event)[1:] for event in one.events] for one in seen],
         "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
@@ -367,20 +369,20 @@ def game_parts(game: Game) -> dict[str, bytes]:
     return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
 
 
-def _compare_games(stored: _Found, found: _Found) -> Iterable[str]:
+def _compare_games(stored: _PartsByPlace, found: _PartsByPlace) -> Iterable[str]:
     for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
         offset, number, white, black = place
         name = f"Game {number} {white} vs. {black} at {offset}"
-        before = sorted(stored.get(place, ()), key=_in_order)
-        now = sorted(found.get(place, ()), key=_in_order)
+        before = sorted(stored.get(place, ()), key=_sort_key)
+        now = sorted(found.get(place, ()), key=_sort_key)
         for one, other in zip_longest(before, now):
             if other is None:
-                yield f"{name} is stored, but the log does not give it."
+                yield f"{name} is stored, but not in the log."
             elif one is None:
                 yield f"{name} is in the log, but not stored."
             elif differing := [part for part, digest in other.items() if one[part] != digest]:
                 yield f"{name} differs in its {', '.join(differing)}."
 
 
-def _in_order(parts: _Digest) -> list[bytes]:
+def _sort_key(parts: _Digest) -> list[bytes]:
     return list(parts.values())

@@ -1,4 +1,4 @@
-"""What every reader of saved games does."""
+"""What all readers of saved games share: their interface, cutting lines, and elapsed times from clocks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHESS_COM: Final = "chess.com"
 _FREE_FIRST_MOVES: Final = frozenset((FICS, FATICS, LICHESS))
 _SECOND_MS: Final = 1000
 _COARSE: Final = int(Precision.SECONDS)
-_ELAPSED_DERIVED: Final = int(Precision.ELAPSED_DERIVED_SECONDS)  # that of milliseconds is this | 1
+_ELAPSED_DERIVED: Final = int(Precision.ELAPSED_DERIVED_SECONDS)  # the value for milliseconds is this | 1
 
 #: Base time and increment in seconds.
 _Control = tuple[int | None, int | None]
@@ -39,11 +39,12 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
     """Compute the elapsed time of moves for which a saved game has only the clock, and mark it as derived.
 
     It is the mover's clock before + increment - clock after. Nothing is computed where the clock before is not known,
-    where the result is below 0 (time was added), and in untimed games. Times in whole seconds stay so.
+    where the result is below 0 (time was added), and in untimed games. Whole seconds stay whole seconds.
 
     A side's first move is counted from the base time. FICS, FatICS and lichess neither charge it nor credit the
-    increment; of other servers that is not known, so a first move with an increment that leaves the clock at the base
-    time is unknown. On lichess a player who begins with less has given up half of the time and the increment.
+    increment. For other servers it is unknown whether they do, so a first move with an increment that leaves the clock
+    at the base time is unknown. On lichess a player who begins with less time has gone berserk: half of the time and
+    the increment are given up.
 
     Args:
         rows: the main line, in place. start_ply: half-moves played before it.
@@ -69,7 +70,7 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
             before_ms = (own[3] if side else own[4]) or 0
             if precision == _COARSE:
                 took_ms = before_ms // _SECOND_MS * _SECOND_MS + increment_ms - after_ms
-            elif own[12] != _COARSE:  # else it is known to a second only, and the ply says milliseconds
+            elif own[12] != _COARSE:  # else it is known to a second only, but the ply would claim milliseconds
                 took_ms = before_ms + increment_ms - after_ms
         elif base_s is not None and ply <= 2 and start_ply <= 1:
             base_ms = base_s * _SECOND_MS
@@ -84,13 +85,13 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
 
 
 class SavedReader(Protocol):
-    """Reads a file of saved games. Pure: how the bytes are cut into blocks never matters.
+    """Reads a file of saved games. Pure; the result does not depend on how the bytes are cut into blocks.
 
     Attributes:
-        anomalies: what is wrong, with its offset. line_count: lines read.
+        anomalies: what could not be read, with its offset. line_count: lines read.
         failures: games that an error of this program kept from being read.
-        pending: where the first game stands that was not given yet, and the lines before it; a file that has grown is
-            read on there.
+        pending: offset of the first game that was not returned yet, and the number of lines before it. Reading
+            continues there when the file has grown.
     """
 
     anomalies: list[Anomaly]

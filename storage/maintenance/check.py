@@ -118,14 +118,14 @@ RULES: Final[tuple[tuple[str, Select[Any]], ...]] = (
         .where(_seen.game_id != _segments.game_id, _games.merged_into.is_distinct_from(_segments.game_id)),
     ),
     (
-        "games of several sources whose key is that of none of their witnesses",
+        "merged games whose key is none of their sources' keys",
         _count.select_from(tables.games).where(
             _games.source_id.is_(None),
             ~exists().where(_witness.merged_into == _games.id, _witness.key == _games.key),
         ),
     ),
     (
-        "witnesses of a game that has a source of its own",
+        "games merged into a game that has a source of its own",
         _count.select_from(_witnesses)
         .join(tables.games, _games.id == _witness.merged_into)
         .where(_games.source_id.is_not(None)),

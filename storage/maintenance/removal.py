@@ -1,5 +1,7 @@
-"""Deleting games and sources, in order of dependence, and erasing players: their games, their words, their
-handles in the texts of others and in kept logs.
+"""Delete games and sources, and erase players.
+
+Rows are deleted before the rows that they refer to. Erasing a player deletes the player's games and chat, and replaces
+the handle in the texts of other games and in kept logs.
 
 What replaces a handle is as long as the handle, so that every offset stays what it was.
 """

@@ -92,7 +92,9 @@ class Replacement:
                 backup(self._old, saved)
         try:
             self.path.replace(self._old)
-        except PermissionError:  # Windows replaces no open file: other programs have this moment to come between
+        except (
+            PermissionError
+        ):  # Windows cannot replace an open file; another program may open the archive before the second attempt
             lock.close()
             self.path.replace(self._old)
         sync_folder(self._old.parent)

@@ -48,8 +48,8 @@ def store_positions(
 
     Args:
         driver: in a transaction. key: of the game. analysis: by which engine; its own lines are not looked at.
-        anew: replace what is stored of the same position, and the time of the analysis. Else that
-            stays, and nothing is stored of it.
+        replace: replace stored analyses of the same positions, and the time of the analysis. Otherwise
+            positions that are stored already are skipped.
     """
     named = (key, analysis.engine, analysis.protocol, analysis.settings)
     row = driver.execute(_FIND, named).fetchone()
