@@ -65,6 +65,7 @@ lint: $(VENV)/.installed-for-development
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini tests
 	$(BIN)/codespell .
+	$(BIN)/python -m tests.plain_words
 
 docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m tests.conformance.pages

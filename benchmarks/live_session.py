@@ -1,7 +1,7 @@
 """A recorder that listens to a server of generated traffic, both in processes of their own, for measurements.
 
 When a sync of the journal and a commit of the archive have returned is noted in the memory of the processes that do
-them: nobody else takes a processor meanwhile. Times are those of one clock that all processes read. Those processes are
+them: the processors are otherwise idle. Times are those of one clock that all processes read. Those processes are
 this module, called with ``--serve``, ``--record`` or ``--archive``.
 """
 

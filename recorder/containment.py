@@ -1,6 +1,6 @@
 """An error of this program while one observation is processed costs that observation, and nothing else.
 
-Lines, events, games and saved games are processed one after another. Where that raises what nobody expected, the
+Lines, events, games and saved games are processed one after another. If that raises an unexpected error, the
 observation becomes an anomaly ``internal-error``, what it may have left half done is broken off, and the next one is
 processed. Tests run with the switch off, so that no defect hides here.
 """
@@ -22,7 +22,7 @@ _MOST_STORED: Final = 100
 
 
 def contain(error: Exception) -> str:
-    """Tell of an error in one line: what, and in which line of this program.
+    """Describe an error in one line: what, and in which line of this program.
 
     Raises:
         Exception: the error itself, where it is not to be contained: it says what is wrong with the user's files, no

@@ -5,11 +5,11 @@
     RecorderError
     ├── WireError      bytes that cannot become lines
     ├── LineError      a known line with an impossible field (also a ValueError)
-    ├── SourceError    a log that cannot be opened, decompressed or told apart
+    ├── SourceError    a log that cannot be opened, decompressed or recognised
     ├── JournalError   a journal that cannot be written or read
     ├── LoginError     a server that cannot be reached or does not let us in
     │   └── PasswordError   a password that is missing or cannot be one
-    ├── ListenError    an address at which nobody can be served
+    ├── ListenError    an address at which no client can be served
     ├── PolicyError    an expression or a list of handles that cannot be read
     │   └── NoPolicyError   a log does not contain the policy by which it was recorded
     ├── EngineError    a chess engine that cannot be started, hangs, crashes or breaks its protocol
@@ -100,7 +100,7 @@ class PasswordError(LoginError):
 
 
 class ListenError(RecorderError):
-    """An address at which nobody can be served."""
+    """An address at which no client can be served."""
 
 
 class PolicyError(RecorderError):
@@ -156,7 +156,7 @@ class ExitCode(IntEnum):
     UNPROVED = 6  # verify could read none of the logs again
     JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
     LOGIN = 8  # the server cannot be reached, or does not let us in
-    LISTEN = 9  # nobody can be served at the address of --listen
+    LISTEN = 9  # no client can be served at the address of --listen
     ENGINE = 10  # an engine cannot be started, or failed with some game
     RECONNECTING = 11  # status --check: a recorder runs and has no connection
     NOT_RECORDING = 12  # status --check: no recorder runs

@@ -12,7 +12,7 @@ __all__ = ["Progress", "of_several", "show_progress"]
 
 
 class Progress(Protocol):
-    """What is told of something that takes its time."""
+    """Reports on an operation that takes time."""
 
     def __call__(self, name: str, done: int, total: int | None) -> None:
         """``done`` of ``total`` bytes (else steps) of ``name`` are done; ``total`` None: not known."""

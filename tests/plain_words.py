@@ -1,8 +1,8 @@
 """Check the words that people read: ``python -m tests.plain_words [PATH ...]``, part of ``make lint``.
 
-Read are the docstrings, comments and messages of the product, the test names, and the hand-written and generated pages
-outside their code. Words that readers had to translate are refused, with the words to write instead. A match that is
-right where it stands is in ``ALLOWED`` with its reason. The check finds words, not bad sentences: those find readers.
+Read are the docstrings, comments and messages of the product, and the hand-written and generated pages outside their
+code; tests and their names where a path names them. Words that readers had to translate are refused, with the words
+to write instead. A correct use is in ``ALLOWED`` with its reason. The check finds words, not bad sentences.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ BANNED: Final = {
 """Pattern of words that are refused, and what to write instead."""
 
 ALLOWED: Final[dict[tuple[str, str], str]] = {
+    ("docs/reference/formats.md", "witnesses"): "a name in JSON",
+    ("exporters/pgn/tags.py", "what came"): "a comment in PGN, which must not change",
+    ("recorder/dialects/chat.py", "told"): "a word of servers",
     ("recorder/live/login/login.py", "nobody"): "a refusal in a server's words",
     ("recorder/replay/server/commands.py", "told"): "a reply in a server's words",
     ("recorder/replay/server/commands.py", "tell it"): "a reply in a server's words",
@@ -54,8 +57,10 @@ ALLOWED: Final[dict[tuple[str, str], str]] = {
     ("recorder/replay/server/session.py", "tells more"): "text that clients receive, which must not change",
     ("recorder/replay/server/text.py", "nobody"): "text that clients receive, which must not change",
     ("recorder/replay/server/text.py", "tells the"): "a line in a server's words",
+    ("recorder/rules/variants.py", "give away"): "a variant's name",
     ("recorder/sources/redaction.py", "told"): "a word of servers",
     ("recorder/sources/redaction.py", "courtesy"): "a word of servers",
+    ("storage/read/query.py", "witnesses"): "the filter's name, as in JSON",
 }
 """Path and found words: why they are right there."""
 
@@ -91,7 +96,7 @@ def read_python(path: str, source: str) -> Iterator[Text]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield Text(path, node.lineno, node.value)
-        elif isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_"):
             yield Text(path, node.lineno, node.name.replace("_", " "))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -141,7 +146,9 @@ def files(chosen: list[str]) -> list[Path]:
     """The files with texts, below the chosen paths if there are any."""
     below = [Path(path).resolve() for path in chosen]
     found = [
-        path for folder in (*PRODUCT, "tests", "docs", "examples", "benchmarks") for path in (ROOT / folder).rglob("*")
+        path
+        for folder in (*PRODUCT, *(["tests"] if chosen else []), "docs", "examples", "benchmarks")
+        for path in (ROOT / folder).rglob("*")
     ]
     found += [ROOT / "README.md", ROOT / "CHANGELOG.md"]
     return sorted(

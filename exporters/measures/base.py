@@ -62,7 +62,7 @@ class Dimension(NamedTuple):
     Attributes:
         name: as it was asked for. columns: of the ply frame that it reads.
         keys: the grouping columns' names and expressions.
-        told: columns shown with an identity: the handle, whether it is a guest's, whether a computer's.
+        shown_columns: columns shown with an identity: the handle, whether it is a guest's, whether a computer's.
     """
 
     name: str

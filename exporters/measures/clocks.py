@@ -233,8 +233,8 @@ def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int
     """What was played on each weekday and hour of the day.
 
     Args:
-        plies: the ply frame. by: dimensions, besides the two. utc_offset_min: minutes east of Greenwich that the hours
-            are told in; summer time is the caller's.
+        plies: the ply frame. by: dimensions, besides the two. utc_offset_min: minutes east of Greenwich of the
+            hours; the caller adds summer time.
     Returns:
         A row a group, ``weekday`` (1 Monday) and ``hour`` (0 to 23) of the moves' arrival: ``games``, ``wins``,
         ``draws``, ``losses``, ``score`` (of the sides), ``plies``, ``total_ms``, ``mean_ms``, ``median_ms``,

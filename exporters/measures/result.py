@@ -37,7 +37,7 @@ _PLAYER_COLUMNS = {
 
 def compute(plies: Plies, parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:
     """Compute a measure's parts, and with them what ``shown_columns`` needs."""
-    asked = {**parts, "kept": plies.kept(), "left out": plies.omitted()}
+    asked = {**parts, "kept": plies.kept(), "omitted": plies.omitted()}
     return collect({**asked, **{f"names of {name}": part for name, part in plies.names().items()}})
 
 
@@ -109,7 +109,7 @@ def _sortable(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hashable, Any]:
     kept = {name: int(value) for name, value in computed["kept"].fillna(0).iloc[0].items()}
-    omitted = computed["left out"].sort_values("excluded", ascending=False)
+    omitted = computed["omitted"].sort_values("excluded", ascending=False)
     excluded: dict[str, int] = {}
     for number, count in zip(omitted["excluded"], omitted["plies"], strict=True):
         name, plies_out = (plies.reasons[int(number) - 1], count) if number else (plies.apart, count - kept["plies"])

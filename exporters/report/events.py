@@ -131,7 +131,7 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
             control = f"White {control}, Black {_control(game.black_base_s, game.black_increment_s)}"
         found.append(("Time control", control))
     number = "" if game.game_no is None else f", game {game.game_no} there"
-    found.append(("Server", f"{game.server or 'not told'}{number}"))
+    found.append(("Server", f"{game.server or 'unknown'}{number}"))
     found.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
     found.append(("Ended", "" if in_progress else instant(game.ended_at_ms, game.time_basis) or ""))
     tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
@@ -164,11 +164,11 @@ def proof_words(game: Game) -> list[str]:
     sentences = (
         (proofs[Proof.FULL], "proved by the printed move, the boards before and after it, and the rules"),
         (saved, "read from a saved game: legal, but no board shows it"),
-        (lists, "told by a move list: legal, but no board showed it"),
-        (proofs[Proof.LIST] - lists - found[Proof.LIST, Origin.PGN], "legal, and told without a board"),
-        (proofs[Proof.INFERRED], "not told at all: the only legal way from one board to the next"),
+        (lists, "from a move list: legal, but no board showed it"),
+        (proofs[Proof.LIST] - lists - found[Proof.LIST, Origin.PGN], "legal, but without a board"),
+        (proofs[Proof.INFERRED], "in no line: the only legal way from one board to the next"),
         (proofs[Proof.UNPROVED], "not proved: shown as it was printed"),
-        (proofs[Proof.CONFLICT], "told differently by different sources"),
+        (proofs[Proof.CONFLICT], "different in different sources"),
     )
     return [f"{count(number, 'half-move')}: {words}." for number, words in sentences if number > 0]
 
@@ -203,9 +203,7 @@ def clock_words(game: Game) -> list[str]:
         if causes[cause]
     ]
     if causes[Cause.UNEXPLAINED]:
-        found.append(
-            f"{count(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, and nothing in the log tells why."
-        )
+        found.append(f"{count(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, for a reason unknown.")
     return found
 
 
@@ -231,7 +229,7 @@ def provenance(game: Game, in_progress: bool) -> list[str]:
         how = "move list" if seen.kind is ObservationKind.MOVELIST else seen.kind.value
         if seen.kind is ObservationKind.LIVE and seen.relation is not None:
             how = _RELATIONS.get(seen.relation, how)
-        how = {"pgn": "saved game", "engine": "what an engine was told"}.get(how, how)
+        how = {"pgn": "saved game", "engine": "what an engine received"}.get(how, how)
         name = "the log" if seen.source is None else seen.source.name.replace("\\", "/").rsplit("/", 1)[-1]
         seen_names.setdefault(name, []).append(how)
     for name, hows in seen_names.items():

@@ -91,8 +91,8 @@ def _facts(games: pd.DataFrame, sides: pd.DataFrame, sources: Sequence[SourceRow
     members = int(sides.loc[~guest, "player_id"].nunique())
     guests = int(guest.sum())
     players = count(members, "player")
-    yield "Players", players + (f"; {count(guests, 'side')} played by guests, who are not told apart" if guests else "")
-    servers = games["server"].astype("string").fillna("not told").value_counts().sort_index()
+    yield "Players", players + (f"; {count(guests, 'side')} played by guests, counted together" if guests else "")
+    servers = games["server"].astype("string").fillna("unknown").value_counts().sort_index()
     names = sorted(servers.items(), key=lambda item: (-int(item[1]), str(item[0])))
     yield "Servers", ", ".join(f"{name} ({number:,})" for name, number in names)
     partly = int((~games["complete"]).sum())
@@ -116,7 +116,7 @@ def _players(sides: pd.DataFrame) -> Table | None:
         rows.append([name, text_of(last["server"]) or NOTHING, *score_cells(group), rating, period(group["day"])])
     if guest.any():
         own = sides[guest]
-        rows.append(["guests, not told apart", NOTHING, *score_cells(own), NOTHING, period(own["day"])])
+        rows.append(["guests, together", NOTHING, *score_cells(own), NOTHING, period(own["day"])])
     more = len(groups) - _MOST_PLAYERS
     note = f"{count(more, 'player')} with fewer games not listed." if more > 0 else ""
     columns = ("Player", "Server", "Games", "Won", "Drawn", "Lost", "Score", "Rating", "Period")
@@ -126,7 +126,7 @@ def _players(sides: pd.DataFrame) -> Table | None:
 def _controls(games: pd.DataFrame) -> Table | None:
     counted = _counted(games, ["variant", "time_control"])
     rows = [
-        [text_of(variant) or "not told", control_words(control), f"{len(group):,}", f"{int(group['plies'].sum()):,}"]
+        [text_of(variant) or "unknown", control_words(control), f"{len(group):,}", f"{int(group['plies'].sum()):,}"]
         for (variant, control), group in counted[:_MOST_CONTROLS]
     ]
     more = len(counted) - _MOST_CONTROLS

@@ -40,9 +40,10 @@ class Showing:
 
     Attributes:
         board: 0, or 1 for board B. state: what the board shows now.
-        event: that comes; None: a board comes. back: the board goes back, because moves were taken back.
-        at_ms: since the first moment. capped_ms: the same in a hurry, for each of ``CAPS_MS``. known: whether something
-            tells it.
+        event: the event that is shown; None: a board is shown.
+        back: the board goes back, because moves were taken back.
+        at_ms: since the first moment. known: whether the log has the time.
+        capped_ms: as ``at_ms`` with long waits shortened, for each of ``CAPS_MS``.
         run: the clock that ran until this board came. think_ms: what the move took, as printed.
     """
 

@@ -170,7 +170,7 @@ def _opponents(own: pd.DataFrame) -> Table | None:
     shown, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
     cells = [[name, *score_cells(group)] for _, name, group in shown]
     if guest.any():
-        cells.append(["guests, whoever they were", *score_cells(own[guest])])
+        cells.append(["guests, together", *score_cells(own[guest])])
     if not cells:
         return None
     note = f"{count(len(more), 'opponent')} with fewer games not listed." if more else ""

@@ -62,7 +62,7 @@ def sections_of(games: pd.DataFrame, own: pd.DataFrame) -> list[Section]:
 
 _USAGE = (
     "Times are what the server charged for the move. Instant: moves that cost a tenth of a second at most, first moves "
-    "not counted; whole seconds cannot tell it. 95 %: as many of the moves took no longer."
+    "not counted; unknown with whole seconds. 95 %: as many of the moves took no longer."
 )
 _LEFT = (
     "The player's own clock after the move, with the increment that it earned, and before the first move of a phase."
@@ -95,7 +95,7 @@ def _control(row: Any) -> str:
 
 
 def _variant(row: Any) -> str:
-    return str(row["variant"]) if known(row["variant"]) else "not told"
+    return str(row["variant"]) if known(row["variant"]) else "unknown"
 
 
 def _rating(row: Any) -> str:
@@ -376,7 +376,7 @@ def _undated(found: pd.DataFrame, name: str) -> str:
 
 def _residuals(own: pd.DataFrame) -> Table | None:
     columns = {
-        "The clock adds up": lambda row: CAUSE_WORDS.get(Cause(row["cause"]), "not, and nothing in the log tells why"),
+        "The clock adds up": lambda row: CAUSE_WORDS.get(Cause(row["cause"]), "not, for an unknown reason"),
         "Moves": number("plies"),
         "Share": percent("share"),
         "Least residual": signed("least_ms"),

@@ -197,7 +197,7 @@ def newest_first(games: pd.DataFrame) -> pd.DataFrame:
 def control_words(control: Any) -> str:
     """``5 min + 3 s`` of ``300+3``."""
     if not known(control):
-        return "not told"
+        return "unknown"
     text = str(control)
     base, plus, increment = text.partition("+")
     if text == "-":

@@ -23,7 +23,9 @@ MATCH_COLUMNS = (
     Column("certain", "boolean", "boolean", "", "whether its place among the other board's moves is known", True),
     Column("partner", "text", "category", "", "handle of the mover's partner"),
     Column("diagonal_lead_ms", "integer", "Int64", "ms", "the mover's clock less his colour's on the other board"),
-    Column("sit_ms", "integer", "Int64", "ms", "before the move: nobody moved, and one colour was on the move on both"),
+    Column(
+        "sit_ms", "integer", "Int64", "ms", "before the move: no player moved, and one colour was on the move on both"
+    ),
 )
 """What tables of matches have in front of the columns of plies."""
 

@@ -236,7 +236,7 @@ class Archive:
     def import_archive(self, path: _AnyPath, *, progress: bool | Progress = False) -> Merged:
         """Take what another archive has and this one has not, as if the logs of both had been imported.
 
-        Nothing comes twice, and nothing that was forgotten here. A player whom the other archive was told to forget
+        Duplicates are not added, nor players and logs erased here. A player whom the other archive has erased
         is forgotten here, too.
 
         Args:

@@ -197,7 +197,7 @@ class EventPipe:
         """Wait until the reader has taken something of so many bytes, or is lost; whether it has come to that."""
         return self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)
 
-    def _lose(self, why: str = "Whoever reads the events is too slow") -> None:
+    def _lose(self, why: str = "The event reader is too slow") -> None:
         self.lost = self.lost or why
         self._waiting.clear()
         self._bytes = 0
@@ -217,7 +217,7 @@ class EventPipe:
                     self._write(piece)
             except OSError:
                 with self._changed:
-                    self._lose("Nobody reads the events any more")
+                    self._lose("The event reader has ended")
 
     def _write(self, piece: bytes) -> None:
         while piece and self.lost is None:

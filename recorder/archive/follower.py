@@ -64,7 +64,7 @@ class Follower:
         self._report_state()
         if resident.replaced is not None:
             self._followed, self._moved = True, None
-            self._notify(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
+            self._notify(f"{self._name} {clean(resident.replaced)}: continuing with the new content.")
             self.step()
         elif resident.moved != self._moved:
             self._moved = resident.moved
@@ -88,7 +88,7 @@ class Follower:
             if problem is not None:
                 self._notify(clean(problem))
             elif self._reported is not None:
-                self._notify("That is over: going on.")
+                self._notify("The archive is writable again; updates resumed.")
             self._reported = problem
         if pipe is not None and pipe.lost is not None and not self.left:
             self.left = True

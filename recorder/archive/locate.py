@@ -111,8 +111,9 @@ async def take_left_over(
     tell: Callable[[str], object],
     later: str,
 ) -> None:
-    """Import the journals of a folder that are neither closed nor being written, then end them, so that they are found
-    only once. What could not be imported is left for the next start.
+    """Import the journals of a folder that are neither closed nor being written, then end them.
+
+    They are found only once. What could not be imported stays for the next start.
 
     Args:
         journals: the folder; it need not exist.

@@ -295,7 +295,7 @@ def _games(
 def _write(
     write: Callable[[ArchiveStore, GameFilter], ExportReport], where: str, output: str, filters: dict[str, Any]
 ) -> None:
-    """Write the games that the options choose, and say what was written and what was left out."""
+    """Write the games that the options choose, and print what was written and what was excluded."""
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         chosen = named_games(archive, chosen)

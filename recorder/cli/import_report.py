@@ -51,7 +51,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     """Report the result of importing one log.
 
     Args:
-        alone: it is the only one; else ``print_notes`` tells what may be true of many, unless ``verbose``.
+        alone: it is the only one; else ``print_notes`` prints what may be true of many, unless ``verbose``.
     """
     name = clean(outcome.name)
     alone = alone or verbose

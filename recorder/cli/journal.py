@@ -247,7 +247,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
 
     Masks passwords that an older version or another program left in FILE, a journal or any other log that `import`
     reads, compressed or not. Offsets do not change; in a journal each record keeps its place and length, except
-    where bytes cannot be told apart from a secret: there only their number is kept. Only passwords that the log itself
+    where bytes may be a secret: there only their number is kept. Only passwords that the log itself
     shows can be found: read the copy before you give it away. FILE is not changed.
     """
     from recorder.archive.erasing import kind_of, write_clean, write_clean_journal

@@ -47,7 +47,7 @@ def print_table(
     Args:
         columns: headings. rows: values; None prints as a dash.
         right: headings of the columns that are aligned to the right.
-        narrow: what a narrow terminal does without, least important first: a heading is left out, ``(heading, width)``
+        narrow: what a narrow terminal does without, least important first: a heading is omitted, ``(heading, width)``
             is cut down to this width at the most. After these the widest columns are cut.
     """
     texts = [["-" if value is None else clean(str(value)) for value in row] for row in rows]

@@ -185,7 +185,7 @@ def _format_of(output: str | None, format_name: str | None) -> str:
     """The picture's format.
 
     Raises:
-        UsageError: neither the file's name nor ``--format`` tells it, or it would go to the terminal.
+        UsageError: neither the file's name nor ``--format`` names the format, or it would go to the terminal.
     """
     if output is None:
         raise click.UsageError("Name an output file: -o FILE.svg, .png or .pdf.")

@@ -350,7 +350,7 @@ def _print_anomalies(archive: ArchiveStore, game: Game) -> None:
 
 
 def _print_raw(archive: ArchiveStore, game: Game) -> None:
-    """The lines that witness the game, each after the log's name and its offset."""
+    """The lines of the game in its sources, each after the log's name and its offset."""
     from recorder.archive.kept_bytes import short_names
 
     names = short_names(archive.sources())

@@ -68,7 +68,7 @@ games, and why they are excluded, are printed to stderr.
 _KEYS = """
 Every game has a key: hexadecimal digits that stay the same when its log is
 imported again. `games` prints the first eight. A command takes as
-many digits as tell the game from the others:
+many digits as identify the game:
 
   $ ics-recorder show 6af8
   $ ics-recorder export pgn 6af8 -o game.pgn

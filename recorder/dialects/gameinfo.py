@@ -166,7 +166,7 @@ def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
 
 
 def format_gameinfo(event: GameInfo) -> str:
-    """Write the line that ``parse_gameinfo`` reads; facts that are None are left out."""
+    """Write the line that ``parse_gameinfo`` reads; facts that are None are omitted."""
 
     def two(key: str, first: object, second: object) -> list[str]:
         if first is None and second is None:

@@ -96,7 +96,7 @@ def parse_style12(
 ) -> Style12 | Malformed | None:
     """Read a line that begins with ``<12>``.
 
-    Of a frame of the usual shape the board and the verbose move are not tested: whoever cannot prove it from its
+    Of a frame of the usual shape the board and the verbose move are not tested: a caller that cannot prove it from its
     predecessor asks ``check_frame``. Every other shape is tested here.
 
     Args:

@@ -140,7 +140,7 @@ class Style12:
         ply: half-moves played to reach this board: ``2 * (move_no - 1)``, one more if Black is to move.
         irreversible: half-moves since the last irreversible one, raw: some servers print negative ones.
         white_clock_ms, black_clock_ms: may be negative. None: the frame is cut before the elapsed time, whose point
-            tells the unit.
+            shows the unit.
         verbose: the previous move (``P/e2-e4``, ``o-o``, ``P/@@-e4``), or ``none``/``NONE``.
         elapsed_ms: time taken for the previous move; may be negative. None: cut off.
         precision_code: of clocks and elapsed time, as ``Ply`` has it. None: cut off.

@@ -261,8 +261,10 @@ def _without_lag(elapsed_ms: int, lag_ms: int | None) -> int | None:
 
 
 def _shown_at_start(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> int:
-    """How many plies the first board of an observation gave: its own move, and those inferred between it and the board
-    of an earlier observation."""
+    """How many plies the first board of an observation gave.
+
+    These are its own move, and those inferred between it and the board of an earlier observation.
+    """
     if not rows or not (rows[0][0] == start.ply or (rows[0][0] < start.ply and rows[0][13] <= start.offset)):
         return 0
     return start.ply - rows[0][0] + 1

@@ -92,7 +92,7 @@ class StartPrecision(Enum):
 
     MINUTE = "minute"  # the header of a move list
     SECOND = "second"  # the tags of a saved game, or a header that prints seconds
-    MILLISECOND = "millisecond"  # when its first line arrived, as the log's own times tell it
+    MILLISECOND = "millisecond"  # when its first line arrived, by the log's own times
 
 
 MINUTE_MS: Final = 60_000

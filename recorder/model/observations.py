@@ -154,7 +154,7 @@ class Analysis:
         engine: the name that the engine reports; else its command's.
         protocol: how it was talked to.
         settings: what its answers depend on, besides itself, as JSON text with sorted keys: the limit, options, the
-            variant that it was told. Engine, protocol and settings together name an analysis of a game.
+            variant that it received. Engine, protocol and settings together name an analysis of a game.
         begun_ms: when it was begun, UTC milliseconds since 1970.
         lines: its evaluations, in order. A line's ``ply`` is the number of half-moves played to reach the position it
             is about, ``white`` whether White is to move there; scores are as the side to move sees them.

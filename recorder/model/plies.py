@@ -303,7 +303,7 @@ class ShownLine(PlyLine):
     """A line that an archive gives to those who write PGN.
 
     Attributes:
-        shown: its plies, if they follow each other, each is ``USUAL`` with its times known, and nobody has asked for
+        shown: its plies, if they follow each other, each is ``USUAL`` with its times known, and no caller has asked for
             ``rows`` yet; else None.
     """
 

@@ -365,7 +365,7 @@ class _Agreement:
         proved = proved or (exact and bits_of(self.spent_s) + bits_of(self.lags_ms) >= REQUIRED_BITS)
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
         if not (proved or (together and same_number)):
-            return Verdicts(Verdict.OPEN, "nothing tells")
+            return Verdicts(Verdict.OPEN, "no evidence")
         words = _counted(moves, self.times)
         if self.apart_ms:
             words += f", seen within {max(self.apart_ms)} ms of each other"

@@ -93,7 +93,7 @@ def _shift(
 
 
 def exploded(board: str, target: int) -> str:
-    """The board after an explosion on a square: what stood there, and all but pawns next to it, is gone."""
+    """The board after an explosion on a square: the piece there, and all but pawns next to it, is gone."""
     squares = list(board)
     for at in ADJACENT[target]:
         if squares[at] not in "Pp":

@@ -1,7 +1,7 @@
 """Gaps of one or two unseen plies: the legal sequences that join two boards.
 
 A frame shows the board and the last move; when the frames before it were lost, the moves in between are inferred only
-if exactly one legal sequence leads to that board by that last move. The search is complete: it leaves out only moves
+if exactly one legal sequence leads to that board by that last move. The search is complete: it skips only moves
 that provably cannot reach the board, because every ply changes a few known squares.
 """
 

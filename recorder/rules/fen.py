@@ -175,7 +175,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
 
     Args:
         position: to write. irreversible: half-moves since the last irreversible one (negative or None: 0).
-        fullmove: the number of the move to come, from 1.
+        fullmove: the number of the next move, from 1.
     """
     if position.rules is Rules.FRAMES:
         return frames_fen(position, irreversible, fullmove)
@@ -205,7 +205,7 @@ def _castling_letters(position: Position) -> str:
 
 
 def board_from_fen(text: str) -> str:
-    """The 71-character board of a FEN (or of its first field); hands and promotion marks are left out.
+    """The 71-character board of a FEN (or of its first field); holdings and promotion marks are omitted.
 
     Raises:
         ValueError: it is not an 8×8 board.

@@ -86,9 +86,9 @@ class BpgnBoard:
 
 @dataclass(slots=True)
 class BpgnFacts:
-    """What a match says of both boards. ``result`` is board A's; ``kept`` are tags without a field: offset, name
-    and value.
+    """The facts of a match that hold for both boards.
 
+    ``result`` is board A's. ``kept`` are tags without a field: offset, name and value.
     ``comments``: offset, ``comment`` (``{C:…}``) or ``annotation``, text, and the board that had moved last.
     """
 

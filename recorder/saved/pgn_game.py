@@ -1,8 +1,8 @@
 """One game of a PGN file: its tag section and movetext made into a ``Game``, put together where it was cut into parts.
 
 Our own PGN cuts a game where moves are missing. Movetext must be legal from its first position on, so each part has a
-FEN. All have one key, and a comment at the end of a part says that the game goes on. What of an examined game stands
-beside its main line has no such comment before it, and is read as a game of its own.
+FEN. All have one key, and a comment at the end of a part says that the game goes on. A part of an examined
+game that is not on its main line has no such comment before it, and is read as a game of its own.
 """
 
 from __future__ import annotations

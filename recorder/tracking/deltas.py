@@ -127,7 +127,7 @@ def _play(position: Position, delta: DeltaBoard) -> Step | str:
 
 
 def _squares(run: TrackedGame, delta: DeltaBoard) -> int | None:
-    """The delta's move as plies keep it, None where the position must tell it (castling) and is lost."""
+    """The delta's move as plies keep it, None where it depends on the position (castling), which is lost."""
     smith = parse_smith(delta.smith)
     assert smith is not None
     if smith.captured not in _CASTLING:

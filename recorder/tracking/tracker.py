@@ -296,7 +296,7 @@ class Tracker:
         boards = self.boards
         muted, muted_lists = self._emitted.across(offset)
         if self._baseline:
-            # Games that an earlier reading gave out may reach over the new restart point too.
+            # Games that an earlier reading emitted may reach over the new restart point too.
             muted += [[number, last] for number, last in self._baseline["muted"] if last >= offset]
             muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
         state = {

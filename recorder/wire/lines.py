@@ -73,7 +73,7 @@ class LineReader:
 
     Attributes:
         anomalies: what was wrong, in order: ``LONG_LINE``, ``LOST_DATA`` and, at the end, ``CUT``.
-        dropped: tag → occurrences that stood in the decoded stream and are in no line's text. (Less than zero where
+        dropped: tag → occurrences that were in the decoded stream and are in no line's text. (Less than zero where
             joining a wrapped line made a tag that was not in the stream.)
         prompt: the first prompt that stood alone on a line, and its offset; or None.
     """

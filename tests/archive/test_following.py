@@ -676,7 +676,7 @@ def test_a_closed_pipe_of_events_does_not_stop_following(cli: Cli, tmp_path: Pat
     resident.look()
     assert resident.finish()
     pipe.close()
-    assert pipe.lost == "Nobody reads the events any more"
+    assert pipe.lost == "The event reader has ended"
     assert len(games_of(cli)) == 5
     os.close(writer)
 
@@ -710,7 +710,7 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
     assert resident.finish()
     pipe.close()
     assert len(games_of(cli)) == 5
-    assert pipe.lost == (None if reads else "Whoever reads the events is too slow")
+    assert pipe.lost == (None if reads else "The event reader is too slow")
     if not reads:
         assert time.monotonic() - begun_s < 30
         os.set_blocking(reader, False)

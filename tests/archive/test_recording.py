@@ -281,7 +281,7 @@ async def test_record_continues_when_the_event_reader_closes_its_pipe(cli: Cli, 
         os.close(writer)
         os.close(reader)
         run = Running(process)
-        await run.until("Nobody reads the events any more")
+        await run.until("The event reader has ended")
         while not [game for game in games_of(cli) if game["result"] == "1-0"]:
             await asyncio.sleep(0.05)
         assert await run.end(signal.SIGTERM) == 141

@@ -114,7 +114,7 @@ def test_the_exit_status_reports_that_the_event_reader_closed_its_pipe(cli: Cli,
     os.close(reader)
     append(log, STREAM[9_000:])
     assert process.stderr is not None
-    while "Nobody reads the events any more" not in process.stderr.readline():
+    while "The event reader has ended" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 141
@@ -148,7 +148,7 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     if "renamed" in way:
         wait_for(out, '"ply": 19,')
     append(log, STREAM[END:])
-    until(process, f"{log} {'was replaced' if way == 'was removed' else way}: going on with what is there now.\n")
+    until(process, f"{log} {'was replaced' if way == 'was removed' else way}: continuing with the new content.\n")
     wait_for(pgn, "log-ends")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

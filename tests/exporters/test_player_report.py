@@ -154,7 +154,7 @@ def test_figures_in_words() -> None:
         "5 min + 3 s",
         "45 s + 10 s",
         "untimed",
-        "not told",
+        "unknown",
     ]
     assert [percent_text(share) for share in (0.0, 0.001, 0.005, 0.125, 1.0)] == [
         "0 %",
@@ -275,8 +275,8 @@ def test_the_index_has_all_games_players_and_logs(cli: Cli, archive: Archive) ->
         assert name in parsed.text
     assert str(WATCHER.parent) not in parsed.text
     guests = int(archive.sides()["player_guest"].fillna(False).sum())
-    assert f"{guests} sides played by guests, who are not told apart" in parsed.text
-    assert "guests, not told apart" in parsed.text
+    assert f"{guests} sides played by guests, counted together" in parsed.text
+    assert "guests, together" in parsed.text
 
 
 def test_the_index_lists_as_many_as_were_asked_for(archive: Archive) -> None:

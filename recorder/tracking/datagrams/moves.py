@@ -74,7 +74,7 @@ class DatagramMoves:
         if game.header is None or game.isolated:
             return
         if not game.entries and not self._find_place(game, heard):
-            self._unplaced(game, heard, number, "where the game stands was not told")
+            self._unplaced(game, heard, number, "the position of the game is unknown")
             return
         played = play(game.entries[-1].position, heard.move, board)
         if isinstance(played, str):
@@ -254,7 +254,7 @@ class DatagramPositions:
         for heard in listed:
             played = None if self._moves.waits_for_board(game) else play(entries[-1].position, heard.move)
             if played is None or isinstance(played, str):
-                reason = played or "only a board tells what it leaves"
+                reason = played or "the position after it is unknown without a board"
                 text = f"move {len(entries)} of the list cannot be played: {reason}"
                 self._table.complain(line, game.number, AnomalyKind.MOVELIST, text)
                 game.lose()

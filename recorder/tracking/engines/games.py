@@ -1,7 +1,7 @@
 """Engines' lines in, games out: two engines of one match are one game, a server's game and the engine's view another.
 
 Nothing is joined that the log does not show to be the same: both views overlap in the log, agree in every ply that both
-have, and each move stands on that side of the other view's which the way it was told demands.
+have, and each move is before or after that of the other view, depending on its direction.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Engines:
         game.last_offset = max(game.last_offset, seen.end_offset)
 
     def settle(self, before: int) -> list[Game]:
-        """Give out what is over.
+        """Emit the games that are over.
 
         Args:
             before: no server's game that may still come began before this place of the log.
@@ -127,7 +127,7 @@ def _overlap(one: EngineRun, other: EngineRun) -> bool:
 
 
 def _is_match(one: EngineRun, other: EngineRun) -> bool:
-    """Whether two engines played each other: what each made, the other was told afterwards, and so for every ply."""
+    """Whether two engines played each other: each received every ply of the other."""
     if one.engine == other.engine or len(one.colours) > 1 or one.colours & other.colours:
         return False
     if one.base_ply != other.base_ply or one.variant != other.variant or abs(len(one.rows) - len(other.rows)) > 1:
@@ -148,7 +148,7 @@ def _is_match(one: EngineRun, other: EngineRun) -> bool:
 def _was_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
     """Whether an engine's last move was not made any more.
 
-    The interface tells every move that it makes to the other engine before it tells the result, if that one lives.
+    The interface sends every move to the other engine before the result, if that engine runs.
     """
     if longer.result is None or shorter.result is None or longer.ply not in longer.own:
         return False
@@ -190,7 +190,7 @@ def _own_sides(game: Game) -> set[bool]:
 
 
 def _without_times(run: EngineRun) -> None:
-    """Leave out times that count from the program's start: the game's are of another kind."""
+    """Exclude times that count from the program's start: the game's are of another kind."""
     seen = run.observation
     seen.started_at_ms = seen.ended_at_ms = None
     for line in seen.lines:

@@ -51,7 +51,7 @@ _NAME: Final = "myname"
 _ALL_RIGHTS: Final = 15
 _BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
 _BREAKS: Final = frozenset(("force", "undo", "remove", "go", "playother", "analyze", "edit"))
-# Variants that begin with the usual pieces; where others begin must be told.
+# Variants that begin with the usual pieces; where others begin must be sent.
 _USUAL_START: Final = frozenset(
     (
         "chess", "crazyhouse", "bughouse", "suicide", "giveaway", "antichess", "losers", "atomic", "three-check",
@@ -96,7 +96,7 @@ class EngineSide:
         self._opponent: str | None = None
         self._ratings: tuple[int, int] | None = None
         self._last_sent_move: tuple[int, str] | None = None
-        self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that stands in the log as a comment
+        self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that the log has as a comment
 
     def feed(self, line: EngineLine) -> None:
         """Take the next line."""
@@ -147,7 +147,7 @@ class EngineSide:
             self.done.append(run)
 
     def detach(self) -> None:
-        """The game that is followed was given out: what comes until the next one is of none."""
+        """The current game was emitted; lines until the next game belong to no game."""
         self.run = None
         self._over = True
 
@@ -196,7 +196,7 @@ class EngineSide:
         quoted, self._quoted = self._quoted, None
         opposing = not self._force and self._plays_white is not None
         if quoted is not None and opposing and run.position.white_to_move == self._plays_white:
-            run.play(*quoted, own=True)  # the interface took it for a move: it tells the answer
+            run.play(*quoted, own=True)  # the interface took it for a move: it sends the answer
         problem = run.play(move, line, own=False)
         if problem is not None:
             self._note_anomaly(problem, line)
@@ -232,7 +232,7 @@ class EngineSide:
         return run
 
     def _describe(self) -> None:
-        """What was told of the game before it began belongs to it."""
+        """Apply the facts that were sent before the game began."""
         run = self.run
         if run is None:
             return
@@ -302,7 +302,7 @@ class EngineSide:
         white_lost = {"1-0": False, "0-1": True}.get(result)
         moved_and_lost = run.ply in run.own and white_lost is (not run.position.white_to_move)
         if moved_and_lost and read_engine_reason(comment, result)[0] == "time":
-            # Whoever has moved cannot lose on time: the flag had fallen when the move came, and it was not made.
+            # A side that has moved cannot lose on time: the flag had fallen when the move came, and it was not made.
             run.take_back(1, line)
         run.result, run.reason, run.end = result, comment, "result"
         run.event(EventKind.RESULT, "", line, text=line.text)
@@ -375,7 +375,7 @@ class EngineSide:
             self._note_anomaly(problem, line)
 
     def _refused(self, refused: RefusedMove, line: EngineLine) -> None:
-        """``Illegal move: e2e5``: the interface takes back the move that it told last."""
+        """``Illegal move: e2e5``: the interface takes back the move that it sent last."""
         run = self.run
         if run is None:
             return
@@ -389,7 +389,7 @@ class EngineSide:
         self._last_sent_move = None
 
     def _unplaced(self, line: EngineLine) -> None:
-        """A move in a game whose board is not known: told once a game."""
+        """A move in a game whose board is not known: reported once a game."""
         if not self._over:
             self._over = True
             self._note_anomaly(
