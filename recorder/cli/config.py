@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from recorder.cli.configuration import CONFIGURATION, Configuration, chosen_file, configurable, configured
+from recorder.cli.configuration import Configuration, chosen_file, configurable, read_configuration, table_defaults
 from recorder.cli.options import Command, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural
@@ -94,10 +94,12 @@ def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json:
     Passwords are not options and are never printed.
     """
     root = ctx.find_root()
+    assert isinstance(root.command, click.Group)
+    configuration = read_configuration(root, list(root.command.commands))
     shown = [
         value
         for path, each in _chosen_commands(root, words)
-        for value in _values(root, path, each)
+        for value in _values(root, configuration, path, each)
         if everything or words or value.set_by != "default"
     ]
     if as_json:
@@ -167,14 +169,11 @@ def _below(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tupl
             yield from _below(command.commands[name], (*path, name))
 
 
-def _values(root: click.Context, path: tuple[str, ...], command: click.Command) -> Iterator[_Value]:
+def _values(
+    root: click.Context, configuration: Configuration | None, path: tuple[str, ...], command: click.Command
+) -> Iterator[_Value]:
     """The options of a command, as an invocation without options would have them."""
-    assert isinstance(root.command, click.Group)
-    top = root.command.commands[path[0]]
-    defaults = configured(root, list(root.command.commands), path[:1], top)
-    for name in path[1:]:
-        defaults = defaults.get(name, {})
-    configuration: Configuration | None = root.meta[CONFIGURATION]
+    defaults = {} if configuration is None else table_defaults(root, configuration, path, command)
     ctx = click.Context(command, info_name=path[-1], parent=root, default_map=defaults)
     for key, param in configurable(command):
         value, source = param.consume_value(ctx, {})

@@ -137,11 +137,13 @@ def _note_file(ctx: click.Context, _param: click.Parameter, path: Path | None) -
     ctx.meta[_FILE] = path
 
 
-def read_configuration(ctx: click.Context) -> Configuration | None:
+def read_configuration(ctx: click.Context, names: Sequence[str]) -> Configuration | None:
     """Read the file of ``--config``, or the default file if it exists.
 
+    Args:
+        names: all commands, which a table can be named after.
     Raises:
-        UsageError: it cannot be read, or is not TOML.
+        UsageError: it cannot be read, is not TOML, or has a table of no command or an unknown key in ``[global]``.
     """
     named = ctx.meta.get(_FILE)
     path = chosen_file(ctx)
@@ -151,11 +153,13 @@ def read_configuration(ctx: click.Context) -> Configuration | None:
         import tomllib  # here: most invocations have no file
 
         text = path.read_text(encoding="utf-8")
-        return Configuration(path, text, tomllib.loads(text))
+        found = Configuration(path, text, tomllib.loads(text))
     except OSError as error:
         raise click.UsageError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:  # no UTF-8, or no TOML
         raise click.UsageError(f"{path} cannot be read as TOML: {error}.") from error
+    _check_top(found, names)
+    return found
 
 
 def configured(ctx: click.Context, names: Sequence[str], path: Sequence[str], command: click.Command) -> dict[str, Any]:
@@ -169,11 +173,8 @@ def configured(ctx: click.Context, names: Sequence[str], path: Sequence[str], co
     Raises:
         UsageError: the file cannot be read, or what it has for this command is invalid.
     """
-    found = ctx.meta[CONFIGURATION] = read_configuration(ctx)
-    if found is None:
-        return {}
-    _check_top(found, names)
-    return table_defaults(ctx, found, path, command)
+    found = ctx.meta[CONFIGURATION] = read_configuration(ctx, names)
+    return {} if found is None else table_defaults(ctx, found, path, command)
 
 
 def _check_top(configuration: Configuration, names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -248,3 +249,19 @@ def test_the_page_has_every_rule(filled: Cli, config: Callable[[str], Path]) -> 
     assert {value["command"] for value in shown if value["from"] == "file"} >= {"games", "export pgn", "record"}
     for key in SHARED:
         assert f"`{key}`" in page
+
+
+def test_config_show_reads_the_file_once(
+    config: Callable[[str], Path], filled: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = config("[games]\nlast = 3\n")
+    reads: list[Path] = []
+    whole = Path.read_text
+
+    def read(path: Path, *args: Any, **how: Any) -> str:
+        reads.append(path)
+        return whole(path, *args, **how)
+
+    monkeypatch.setattr(Path, "read_text", read)
+    filled("--config", file, "config", "show")
+    assert reads.count(file) == 1
