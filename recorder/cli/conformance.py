@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
 from recorder.cli.options import Command, force_option, json_option
 from recorder.cli.output import print_json, print_table, say
-from recorder.errors import ExitCode, ExportError
+from recorder.conformance.cases import SETS
+from recorder.errors import ExitCode
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.conformance.runner import ConformanceRun
 
 __all__ = ["command"]
-
-_SETS = ("valid", "invalid", "should", "implementation")
 
 
 @click.command(
@@ -46,7 +45,7 @@ With --rule S12-4 the first example prints:
     help="Run only the cases of this rule (S12-7) or family of rules (S12); repeatable.",
 )
 @click.option(
-    "--set", "groups", multiple=True, type=click.Choice(_SETS), help="Run only the cases of this set; repeatable."
+    "--set", "groups", multiple=True, type=click.Choice(SETS), help="Run only the cases of this set; repeatable."
 )
 @click.option("--junit", metavar="FILE", help="Also write the results to this file as JUnit XML.")
 @force_option
@@ -67,6 +66,7 @@ def command(
     output, at most 10 s each. docs/protocol/conformance.md describes these lines. The exit status is 1 if a case fails
     or none passes.
     """
+    from exporters.base import open_output
     from recorder.conformance.cases import load_cases, select_cases
     from recorder.conformance.report import json_of, junit_of
     from recorder.conformance.runner import run_cases
@@ -74,11 +74,10 @@ def command(
     cases = select_cases(load_cases(), rules, groups)
     if not cases:
         raise click.UsageError("No case has this rule and set; docs/protocol lists the rules.")
-    if junit is not None and not force and Path(junit).exists():
-        raise ExportError(f"{junit} exists; use --force to replace it.")
-    run = run_cases(program, cases)
-    if junit is not None:
-        Path(junit).write_bytes(junit_of(run))
+    with nullcontext() if junit is None else open_output(junit, force) as out:
+        run = run_cases(program, cases)
+        if out is not None:
+            out.write(junit_of(run))
     if as_json:
         print_json(json_of(run))
     else:
