@@ -47,7 +47,9 @@ class ExportReport:
     excluded: Counter[str] = field(default_factory=Counter)
 
     def __repr__(self) -> str:
-        excluded = "".join(f" · excluded: {number:,} {reason}" for reason, number in sorted(self.excluded.items()))
+        excluded = "".join(
+            f" · excluded: {number:,} {reason}" for reason, number in sorted(self.excluded.items()) if number
+        )
         return f"Export of {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}{excluded}"
 
 

@@ -153,7 +153,6 @@ def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fic
     if fics:
         kept = {name for names in _FICS.values() for name in names}
         excluded["tags"] += sum(event.detail not in kept | {"Event", "Site"} for event in saved_tags(game))
-        excluded += Counter()
 
 
 KEY_TAG = "RecorderKey"

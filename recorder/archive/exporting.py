@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -285,7 +284,6 @@ def export_bpgn(
                 out.write(exporter.game_text(head).encode("utf-8", "replace"))
         report = exporter.report
     report.excluded["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
-    report.excluded += Counter()
     return report
 
 

@@ -139,11 +139,12 @@ _INCLUDED_BY = {
 
 
 def say_excluded(reasons: Iterable[tuple[str, int]]) -> None:
-    """One line on stderr: ``Left out: 3 examined (--include examined), 2 without a known date.``"""
+    """One line on stderr: ``Excluded: 3 examined (--include examined), 2 without a known date.``"""
     words = ", ".join(
         f"{number:,} {_one(reason) if number == 1 else reason}"
         + (f" (--include {_INCLUDED_BY[reason]})" if reason in _INCLUDED_BY else "")
         for reason, number in reasons
+        if number
     )
     if words:
         say(f"Excluded: {words}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.base import GameExporter, append_games, file_stem, known_keys, open_output, write_split
+from exporters.base import ExportReport, GameExporter, append_games, file_stem, known_keys, open_output, write_split
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn.exporter import PgnExporter, PgnOptions
+from recorder.cli.export_options import say_excluded
 from recorder.errors import ExportError
 from recorder.model import Game, Player, TimeBasis
 from tests.exporters.games import make_game, random_game
@@ -198,3 +200,10 @@ def test_names_are_safe_and_differ(handles: list[str]) -> None:
 )
 def test_names(handle: str, stem: str) -> None:
     assert file_stem(handle) == stem
+
+
+def test_a_count_of_zero_is_no_exclusion(capsys: pytest.CaptureFixture[str]) -> None:
+    report = ExportReport(2, 3, Counter({"not bughouse": 0, "plies not proved": 1}))
+    assert repr(report) == "Export of 2 games · 3 plies · excluded: 1 plies not proved"
+    say_excluded(report.excluded.items())
+    assert capsys.readouterr().err == "Excluded: 1 ply not proved.\n"
