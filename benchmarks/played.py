@@ -41,8 +41,7 @@ class Played(NamedTuple):
     elapsed_ms: int
 
 
-# One choice after another, in the order that the seed fixes.
-def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Iterator[Out]:  # noqa: C901  # as above
+def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Iterator[Out]:  # noqa: C901  # the seed fixes the order of all choices
     """One game from its creation to its end, and what the observer reads."""
     white, black = _handle(chance), _handle(chance)
     while black == white:

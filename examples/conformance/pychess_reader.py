@@ -115,8 +115,8 @@ class Reader(BoardManager):
     def ignore(self, match):
         """A line of a kind that is not claimed."""
 
-    onObserveGameMovesReceived = onArchiveGameSMovesReceived = ignore  # noqa: N815
-    onGamePause = onWasPrivate = onUnobserveGame = ignore  # noqa: N815
+    onObserveGameMovesReceived = onArchiveGameSMovesReceived = ignore  # noqa: N815 - PyChess's names
+    onGamePause = onWasPrivate = onUnobserveGame = ignore  # noqa: N815 - PyChess's names
     made_examined = made_unexamined = ignore
 
 

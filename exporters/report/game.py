@@ -161,7 +161,7 @@ def marked(move: Ply | None) -> tuple[str, ...]:
     return (move.uci[2:4],) if move.uci[1] == "@" else (move.uci[:2], move.uci[2:4])
 
 
-_HOLDINGS = "The file tells no pieces in hand: they follow from the captures and drops of both boards."
+_HOLDINGS = "The file has no pieces in hand: they follow from the captures and drops of both boards."
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
 
 

@@ -37,7 +37,7 @@ _WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturd
 
 
 def sections_of(games: pd.DataFrame, own: pd.DataFrame) -> list[Section]:
-    """What the measures tell about one player; docs/reference/measures.md defines them.
+    """The measures of one player; docs/reference/measures.md defines them.
 
     Args:
         games: the ply frame of the player's games, both sides. own: the player's plies of them.

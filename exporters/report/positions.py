@@ -30,7 +30,7 @@ class ReportPosition:
 
     Attributes:
         ply: half-moves played to reach it. move: that led to it; None at a start.
-        board: None: not known. hands: White's and Black's letters, None where not known or none.
+        board: None: not known. holdings: White's and Black's letters, None where not known or none.
         white_clock_ms, black_clock_ms: as printed with it; that of the side that did not move may be as it was before.
         missing: plies before this one that were not seen.
         line: 0 for the main line, else the number of its variation.

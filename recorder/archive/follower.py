@@ -32,7 +32,7 @@ class Follower:
 
     Args:
         path: of the log. resident: reads it. finished, pipe: where its games and its events go besides.
-        tell: called with sentences for people.
+        notify: called with sentences for people.
 
     Attributes:
         left: whether the reader of the events went away.
@@ -117,7 +117,7 @@ class MissingFacts:
     """Reports each missing fact once. It is an ``Outlet``.
 
     Args:
-        log: its name. tell: gets one sentence.
+        log: its name. notify: gets one sentence.
     Attributes:
         problem: None.
     """

@@ -297,7 +297,7 @@ class Resident:
         self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and begun.behind]
         for outlet in self._current():
             outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
-        self._tell(given, changed)
+        self._report_games(given, changed)
         return True
 
     def _read_on(self) -> bool:
@@ -345,7 +345,7 @@ class Resident:
         """Write finished games and changed games in progress; then pass them on."""
         changed = self._write(games, behind)
         self._count(games)
-        self._tell(games, changed)
+        self._report_games(games, changed)
 
     def _write(self, games: list[Game], behind: bool = False) -> list[Game]:
         """Write finished games and, unless there is more to read, the games in progress that have changed.
@@ -376,7 +376,7 @@ class Resident:
         self._final.update((game.key, game.first_offset) for game in games)
         self.games = self._known + len(self._final)
 
-    def _tell(self, games: list[Game], changed: list[Game]) -> None:
+    def _report_games(self, games: list[Game], changed: list[Game]) -> None:
         for outlet in self._current():
             if games:
                 outlet.take(games)

@@ -119,8 +119,8 @@ def import_source(
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
     forgotten = [row for row in forgotten if row.size_bytes and seen.marks.get(row.size_bytes) == row.sha256]
     if forgotten and not source.named:
-        told = _kind_of(seen, options)
-        outcome.status, outcome.kind = "forgotten", None if told is None else told.value
+        kind = _kind_of(seen, options)
+        outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
         return outcome
     if seen.size and (before is None or before.sha256 != seen.sha256):
         part = _known_part(copies, source, seen, outcome)

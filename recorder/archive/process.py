@@ -122,7 +122,7 @@ class _Archiving:
             taken.resident.look()
             if (taken.resident.ended or taken.left) and not taken.resident.resting:
                 self._finish(taken)
-            self._tell(taken)
+            self._report_taken(taken)
         self._watchdog.end()
 
     def finish(self) -> bool:
@@ -137,7 +137,7 @@ class _Archiving:
         self._watchdog.end()
         if self._pipe is not None:
             self._pipe.close()
-            self._tell_lost()
+            self._report_lost()
         return not self._taken
 
     def _take_rest(self) -> None:
@@ -147,7 +147,7 @@ class _Archiving:
             for taken in list(self._taken.values()):
                 self._watchdog.begin(taken.path)
                 self._finish(taken)
-                self._tell(taken)
+                self._report_taken(taken)
             if self._taken:
                 if time.monotonic() > end_s:
                     break
@@ -156,7 +156,7 @@ class _Archiving:
     def _finish(self, taken: _Taken) -> None:
         # A PGN of an earlier run that cannot be written delays nothing: the archive records that it lacks games.
         if taken.resident.finish() and (taken.problem is None or not taken.ours):
-            self._tell(taken)
+            self._report_taken(taken)
             del self._taken[taken.path]
             appended = taken.finished.games if taken.finished is not None and taken.ours else 0
             if taken.finished is not None and taken.finished.owes:
@@ -166,15 +166,15 @@ class _Archiving:
             else:
                 _say(done=str(taken.path), games=taken.resident.games, appended=appended)
 
-    def _tell(self, taken: _Taken) -> None:
+    def _report_taken(self, taken: _Taken) -> None:
         """Say what is wrong once, and that it is over."""
         if taken.problem != taken.reported:
             over = taken.problem is None and taken.reported is not None
             taken.reported = taken.problem
             _say(problem=taken.problem, over=over)
-        self._tell_lost()
+        self._report_lost()
 
-    def _tell_lost(self) -> None:
+    def _report_lost(self) -> None:
         if self._pipe is not None and self._pipe.lost is not None and not self._left:
             self._left = True
             _say(left=self._pipe.lost)

@@ -71,7 +71,7 @@ async def run_proxy(
     )
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
-    _tell_beginning(server, listeners, journals, report, printer)  # who reads this may end us at once
+    _report_beginning(server, listeners, journals, report, printer)  # the reader may terminate this process at once
     if archiving is not None:
         archiving.child.start()
     left_over = asyncio.create_task(
@@ -166,7 +166,7 @@ class ProxyArchive:
         self._printer.say(sentence)
 
 
-def _tell_beginning(
+def _report_beginning(
     server: Address, listeners: list[socket.socket], journals: Path, report: MessageSink, printer: MessagePrinter
 ) -> None:
     for listener in listeners:

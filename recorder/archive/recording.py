@@ -205,11 +205,11 @@ class ArchiveChild:
                     return
                 continue
             if self._ending.is_set():
-                told = self._could_not_write and bool(self._wanted)  # why, by itself
-                if why is not None and not self._given_up and not told:
+                reported = self._could_not_write and bool(self._wanted)  # why, by itself
+                if why is not None and not self._given_up and not reported:
                     self._say(f"The archive's process {why}.")
                 # One that was killed would have gone on.
-                if why is None or not self._wanted or self._given_up or told or not once_more:
+                if why is None or not self._wanted or self._given_up or reported or not once_more:
                     return
                 once_more = False
                 continue

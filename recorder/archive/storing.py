@@ -56,7 +56,7 @@ class Begun:
 
     Attributes:
         pipeline, scrubbing: what has read it. size, running: of the bytes that the archive knows of, and their hash.
-        held: the bytes behind them: ``scrubbing`` waits for the end of their line.
+        unread: the bytes behind them: ``scrubbing`` waits for the end of their line.
         mark: is in the source's row until another process changes it.
         behind: there is more of it, not looked at yet.
     """

@@ -147,7 +147,7 @@ def command(
     if name is None and (by or top is not None):
         name = "usage" if by else "longest"
     if name is None:
-        _tell_games(where, chosen, format_name, output, force, csv_raw)
+        _write_games(where, chosen, format_name, output, force, csv_raw)
         return
     asked = _Asked(name, by, top)
     _refuse_contradictions(asked)
@@ -171,7 +171,7 @@ def _refuse_contradictions(asked: _Asked) -> None:
         raise click.UsageError("--by names a dimension twice.")
 
 
-def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
+def _write_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
     """Two rows a game."""
     from exporters.base import open_output
     from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter, ClockSummary
@@ -280,16 +280,16 @@ def _rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
 
 
 def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dict[str, Any]:
-    told = table.attrs
+    attributes = table.attrs
     return {
         "table": asked.name,
         "by": list(asked.by),
-        "games": told["games"],
-        "plies": told["plies"],
-        "marked_plies": told["marked"],
-        "left_out_plies": told["left_out"],
+        "games": attributes["games"],
+        "plies": attributes["plies"],
+        "marked_plies": attributes["marked"],
+        "left_out_plies": attributes["left_out"],
         "left_out_games": reasons,
-        **({"engines": told["engines"]} if "engines" in told else {}),
+        **({"engines": attributes["engines"]} if "engines" in attributes else {}),
         "rows": [dict(zip(table.columns, row, strict=True)) for row in _rows(table)],
     }
 
@@ -335,11 +335,12 @@ def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
     return f"{value:,}" if name in _COUNTS else str(value)
 
 
-def _say_counts(told: dict[Any, Any], reasons: dict[str, int]) -> None:
-    say(f"{plural(told['games'], 'game')}, {plural(told['plies'], 'ply', 'plies')} counted{_listed(told['marked'])}.")
-    _say_engines(told.get("engines", []))
-    if told["left_out"]:
-        say(f"Plies excluded: {_numbers(told['left_out'])}.")
+def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:
+    games, plies = plural(attributes["games"], "game"), plural(attributes["plies"], "ply", "plies")
+    say(f"{games}, {plies} counted{_listed(attributes['marked'])}.")
+    _say_engines(attributes.get("engines", []))
+    if attributes["left_out"]:
+        say(f"Plies excluded: {_numbers(attributes['left_out'])}.")
     say_excluded(reasons.items())
 
 

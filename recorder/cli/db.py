@@ -286,7 +286,7 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json:
     else:
         unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""
         say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.{unread}")
-        _tell_clocks(audits)
+        _print_clocks(audits)
     for sentence in report.failures:
         say(sentence)
     if report.failures:
@@ -295,7 +295,7 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json:
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _tell_clocks(audits: list[Audit]) -> None:
+def _print_clocks(audits: list[Audit]) -> None:
     """How far the clocks add up."""
     from recorder.ledger import Cause
 
@@ -303,8 +303,8 @@ def _tell_clocks(audits: list[Audit]) -> None:
     not_known = sum(audit.clocks_not_known for audit in audits)
     moves = clocks.total()
     if moves:
-        told = ", ".join(f"{count:,} {cause.value}" for cause, count in clocks.most_common())
+        words = ", ".join(f"{count:,} {cause.value}" for cause, count in clocks.most_common())
         left = clocks[Cause.UNEXPLAINED]
         share = f"{left:,} unexplained" if left else "all explained"
         others = f" {plural(not_known, 'move')} without known times." if not_known else ""
-        say(f"Clocks of {plural(moves, 'move')} of played games, {share}: {told}.{others}")
+        say(f"Clocks of {plural(moves, 'move')} of played games, {share}: {words}.{others}")

@@ -64,8 +64,8 @@ def command(
     """
     from recorder.live.policy.rehearsal import explain_log
 
-    told = observe is not None or observe_handles is not None
-    plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if told else None
+    given = observe is not None or observe_handles is not None
+    plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if given else None
     if plan is None and not (limit is None and rotate is None and share is None):
         raise click.UsageError("--limit, --rotate and --share belong to a policy: add --observe or --observe-handles.")
     try:

@@ -77,10 +77,10 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
             if as_json:
                 print_json(_report(found, dry_run=True))
             else:
-                _tell(found, "would be erased")
+                _print_found(found, "would be erased")
             return
     if not as_json:
-        _tell(found, "erased")
+        _print_found(found, "erased")
     older = [str(file) for file in clear_free_places(where, say)]
     if as_json:
         print_json(_report(found, dry_run=False) | {"older_archives": older, "still_in": [str(file) for file in left]})
@@ -111,7 +111,7 @@ def _confirm(handles: tuple[str, ...], where: str) -> None:
     click.confirm(f"Erase {', '.join(handles)} from {archive_file(where)} for good?", abort=True, err=True)
 
 
-def _tell(found: Forgetting, what: str) -> None:
+def _print_found(found: Forgetting, what: str) -> None:
     say(
         f"{plural(found.games, 'game')}, {plural(found.chats, 'line')} of chat and the handle in "
         f"{plural(found.texts, 'text')} {what}."

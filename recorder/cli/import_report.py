@@ -157,8 +157,8 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
     for anomaly in report.anomalies:
         click.echo(f"    at {anomaly.offset}: {anomaly.kind.value}: {clean(anomaly.message)}")
     if report.elsewhere:
-        told = ", ".join(f"{count:,} {what}" for what, count in sorted(report.elsewhere.items()))
-        click.echo(f"  results of games that were not observed: {told}")
+        results = ", ".join(f"{count:,} {what}" for what, count in sorted(report.elsewhere.items()))
+        click.echo(f"  results of games that were not observed: {results}")
     if report.shapes:
         lines = sum(shape.lines for shape in report.shapes)
         click.echo(f"  {plural(lines, 'unrecognised line')} of {plural(len(report.shapes), 'shape')}")
@@ -225,11 +225,11 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | N
     what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
     games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
     if distinct is None:
-        told = plural(games, "observation")
+        stored = plural(games, "observation")
     else:
-        told = plural(games, "game" if distinct == games else "observation")
-        told += "" if distinct == games else f" of {plural(distinct, 'game')}"
-    found = "nothing was stored" if dry_run else f"{told}, {plural(plies, 'ply', 'plies')}"
+        stored = plural(games, "game" if distinct == games else "observation")
+        stored += "" if distinct == games else f" of {plural(distinct, 'game')}"
+    found = "nothing was stored" if dry_run else f"{stored}, {plural(plies, 'ply', 'plies')}"
     click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
 
 

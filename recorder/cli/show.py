@@ -131,7 +131,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
     marks = [] if game.complete or in_progress else ["incomplete"]
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
-    told = [seen.source.name for seen in game.observations if seen.source is not None] if game.merged_from else []
+    sources = [seen.source.name for seen in game.observations if seen.source is not None] if game.merged_from else []
     for name, value in (
         ("Key", game.key),
         ("White", _person(game.white)),
@@ -150,7 +150,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
-        ("Sources", ", ".join(dict.fromkeys(told)) or None),
+        ("Sources", ", ".join(dict.fromkeys(sources)) or None),
         *(("Analysed by", _analyst(one, one is shown)) for one in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
     ):
@@ -161,9 +161,9 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
 def _analyst(analysis: Analysis, counts: bool) -> str:
     """Who looked at the game, at how much of it, and how; ``counts``: the column of evaluations is theirs."""
     settings = json.loads(analysis.settings)
-    told = {**settings.get("limit", {}), **settings.get("options", {})}
+    given = {**settings.get("limit", {}), **settings.get("options", {})}
     positions = plural(len({line.ply for line in analysis.lines}), "position")
-    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in told.items())]) + (
+    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in given.items())]) + (
         " (column Eval)" if counts else ""
     )
 
@@ -354,8 +354,8 @@ def _print_raw(archive: ArchiveStore, game: Game) -> None:
     from recorder.archive.kept_bytes import short_names
 
     names = short_names(archive.sources())
-    for row, told in games_by_source(archive, game):
-        _print_lines(archive, row, told, names[row.id])
+    for row, source_game in games_by_source(archive, game):
+        _print_lines(archive, row, source_game, names[row.id])
 
 
 def _print_lines(archive: ArchiveStore, row: SourceRow, game: Game, name: str) -> None:

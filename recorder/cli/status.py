@@ -78,12 +78,12 @@ def command(
         click.echo(metrics(states), nl=False)
         return
     if not journal_dir.is_dir():
-        told = f"There is no folder {journal_dir}"
+        no_folder = f"There is no folder {journal_dir}"
         if ctx.get_parameter_source("journal_dir") is not ParameterSource.DEFAULT:
-            raise SourceError(f"{told}: name a folder of journals with --journal-dir.")
+            raise SourceError(f"{no_folder}: name a folder of journals with --journal-dir.")
         if as_json:
             print_json([])
-        say(f"{told}: nothing has been recorded yet.")
+        say(f"{no_folder}: nothing has been recorded yet.")
         return
     missing, problem = _missing(journal_dir, where)
     by_session = {session_name(state.journal): state for state in states if state.journal is not None}

@@ -157,7 +157,7 @@ What is stored
   Archive and journals are readable by their owner only. Passwords and session
   keys are masked before anything is stored. --chat chooses the chat that is
   stored: none; public (kibitzes, whispers, shouts, channels), the default; own,
-  also tells about one's own games; all.
+  also tells in one's own games; all.
 
   $ ics-recorder import session.log --chat none
 

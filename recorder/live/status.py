@@ -288,9 +288,9 @@ def _board(run: TrackedGame, utc_ms: int) -> ObservedBoard:
         if frame.has_move:
             sign = f"{frame.move_no - 1}... " if white_to_move else f"{frame.move_no}. "
             move = sign + (frame.pretty or frame.verbose)
-        told = frame.reported if isinstance(frame, DatagramBoard) else None
-        white_ms = frame.white_clock_ms if told is None else told.white_ms
-        black_ms = frame.black_clock_ms if told is None else told.black_ms
+        reported = frame.reported if isinstance(frame, DatagramBoard) else None
+        white_ms = frame.white_clock_ms if reported is None else reported.white_ms
+        black_ms = frame.black_clock_ms if reported is None else reported.black_ms
     return ObservedBoard(
         game_no=run.game_no or 0,
         white=run.white,

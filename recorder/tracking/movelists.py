@@ -47,7 +47,7 @@ def take_list(table: GameTable, event: MovelistRead) -> None:
             return
         named = _named(table, event)
         if named is None:
-            _note(table, event, "a move table without its header, and no line tells whose game it is: it is not read")
+            _note(table, event, "a move table without its header; its game is unknown, and it is not read")
             return
         event = named
     for run in _candidates(table, event):

@@ -27,7 +27,7 @@ _COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
 class StoredAnalysis(NamedTuple):
     """An analysis as it is stored, with positions that its game has no more.
 
-    ``key``: of the game, here. ``sha256``, ``first_offset``: where a source tells that game; None: it is not here.
+    ``key``: of the game, here. ``sha256``, ``first_offset``: where a source has that game; None: it is not here.
     ``analysis`` has no lines: ``positions`` have them.
     """
 
@@ -62,10 +62,12 @@ def load_analyses(driver: sqlite3.Connection, games: Collection[Game]) -> None:
         list(of_key),
     )
     found: dict[tuple[str, str, str, str], tuple[Analysis, dict[int, list[Thinking]]]] = {}
-    for (key, begun_ms, engine, protocol, settings), told in groupby(rows, lambda row: row[:5]):
+    for (key, begun_ms, engine, protocol, settings), of_engine in groupby(rows, lambda row: row[:5]):
         named = (of_key[key].key, engine, protocol, settings)
         head, by_ply = found.setdefault(named, (Analysis(engine, protocol, settings, begun_ms, ()), {}))
-        by_ply |= {ply: [_thinking(head, row[5:]) for row in lines] for ply, lines in groupby(told, lambda row: row[5])}
+        by_ply |= {
+            ply: [_thinking(head, row[5:]) for row in lines] for ply, lines in groupby(of_engine, lambda row: row[5])
+        }
     for (key, *_), (head, by_ply) in found.items():
         of_key[key].analyses.append(replace(head, lines=_numbered(by_ply)))
 

@@ -286,8 +286,8 @@ def _load_children(
     ids = ",".join(map(str, seen))
     mine = f"WHERE observation_id IN ({ids})"
     main = "" if wanted.lines else " AND line_no = 0"
-    told = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
-    for row in driver.execute(f"{select_sql('ply_lines')} {mine}{told} ORDER BY observation_id, line_no"):
+    lines_only = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
+    for row in driver.execute(f"{select_sql('ply_lines')} {mine}{lines_only} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row, whole=wanted.whole_plies)
         seen[row[0]].lines.append(line)
         runs[row[0]].append(_Run(seen[row[0]], line, *row[1:3]))

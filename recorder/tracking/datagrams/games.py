@@ -287,7 +287,7 @@ class DatagramClocks:
     """Takes the datagrams about clocks and lag.
 
     Args:
-        book: the games of the connection.
+        table: the games of the connection.
     """
 
     def __init__(self, table: DatagramGameTable) -> None:

@@ -37,7 +37,7 @@ class DatagramMoves:
     """Leads games on, move by move.
 
     Args:
-        book: the games of the connection.
+        table: the games of the connection.
     """
 
     def __init__(self, table: DatagramGameTable) -> None:
@@ -193,7 +193,7 @@ class DatagramPositions:
     """Takes the datagrams about positions.
 
     Args:
-        book: the games of the connection. moves: leads them on.
+        table: the games of the connection. moves: leads them on.
     """
 
     def __init__(self, table: DatagramGameTable, moves: DatagramMoves) -> None:

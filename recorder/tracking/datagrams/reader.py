@@ -229,7 +229,7 @@ class DatagramNotices:
     """Takes the datagrams that have an equivalent text line.
 
     Args:
-        book: the games of the connection.
+        table: the games of the connection.
     """
 
     def __init__(self, table: DatagramGameTable) -> None:
