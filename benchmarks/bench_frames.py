@@ -4,8 +4,8 @@ Run: ``python -m benchmarks.bench_frames [--archive FILE] [--rounds N] [--small]
 generated logs (``benchmarks.generate``), about a million plies. Each load is a process of its own, so that none finds
 the memory of another; rounds are interleaved and ratios are medians.
 
-The query gives what SQL can say of the table's columns. Identities, phase, the ledger's columns and hands are not among
-them, and its words are texts, no categories: it does less.
+The query gives what SQL can say of the table's columns. Identities, phase, the ledger's columns and holdings are not
+among them, and its words are texts, no categories: it does less.
 """
 
 from __future__ import annotations

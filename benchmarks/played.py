@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 import chess
 from chess.variant import CrazyhouseBoard
 
-from benchmarks.tables import Table, advance, choose, hands_line
+from benchmarks.tables import Table, advance, choose, holdings_line
 
 __all__ = ["Out", "play"]
 
@@ -65,7 +65,7 @@ def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Itera
         f"Game {number}: {white} ({ratings[0]}) {black} ({ratings[1]}) rated {category} {base} {increment}\n\r\n\r"
     )
     yield Out(0, f"{{{title} Creating rated {category} match.}}")
-    yield Out(100, opening + table.frame() + hands_line(board, number))
+    yield Out(100, opening + table.frame() + holdings_line(board, number))
     seen.shown(0)
     end = ""
     while len(played) < length:
@@ -83,7 +83,7 @@ def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Itera
             waited = table.clocks[side] + chance.randrange(20, 900)
             table.clocks[side] -= waited
             if seen.watching:
-                yield Out(waited, table.frame() + hands_line(board, number))  # the last board once more
+                yield Out(waited, table.frame() + holdings_line(board, number))  # the last board once more
             end = f"{(white, black)[side]} forfeits on time}} " + ("0-1", "1-0")[side]
             break
         san = board.san(move)
@@ -103,7 +103,7 @@ def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Itera
         if plan.returns == ply:
             seen.watching = True
             seen.shown(ply, joined=True)
-            yield Out(wait, opening + table.frame() + hands_line(board, number))
+            yield Out(wait, opening + table.frame() + holdings_line(board, number))
             continue
         if not seen.watching or ply in plan.lost:
             yield Out(wait, "")
@@ -124,7 +124,7 @@ def play(number: int, index: int, chance: random.Random, truth: TextIO) -> Itera
                 history.pop()
                 played.pop()
             table.restore(history[-1])
-            yield Out(10, table.frame() + hands_line(board, number))
+            yield Out(10, table.frame() + holdings_line(board, number))
             seen.back(table.ply)
     else:
         end = _chosen_end(chance, white, black)
@@ -191,7 +191,7 @@ class _Seen:
 
 
 def _show(table: Table, board: chess.Board, number: int, wait_ms: int) -> Iterator[Out]:
-    """The frame after a move; crazyhouse prints a capture before it and the hands after it."""
+    """The frame after a move; crazyhouse prints a capture before it and the holdings after it."""
     move = board.peek()
     if isinstance(board, CrazyhouseBoard) and move.drop is None:
         board.pop()
@@ -202,9 +202,9 @@ def _show(table: Table, board: chess.Board, number: int, wait_ms: int) -> Iterat
         if captured is not None or passant:
             letter = "P" if captured is None or promoted else captured.symbol().upper()
             colour = "BW"[not board.turn]
-            yield Out(wait_ms, hands_line(board, number).removeprefix("\n\r") + f" <- {colour}{letter}")
+            yield Out(wait_ms, holdings_line(board, number).removeprefix("\n\r") + f" <- {colour}{letter}")
             wait_ms = 0
-    yield Out(wait_ms, table.frame() + hands_line(board, number))
+    yield Out(wait_ms, table.frame() + holdings_line(board, number))
 
 
 def _think(chance: random.Random, base_min: int, ply: int) -> int:

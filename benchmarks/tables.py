@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import chess
 from chess.variant import CrazyhouseBoard
 
-__all__ = ["Table", "advance", "choose", "hands_line"]
+__all__ = ["Table", "advance", "choose", "holdings_line"]
 
 _VALUES = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 0}
 _START = "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
@@ -55,7 +55,7 @@ class Table:
         self.cells, self.strength = cells[:], strength[:]
 
 
-def hands_line(board: chess.Board, number: int) -> str:
+def holdings_line(board: chess.Board, number: int) -> str:
     """The holdings line that follows a crazyhouse board, with the line end before it."""
     if not isinstance(board, CrazyhouseBoard):
         return ""

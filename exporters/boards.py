@@ -73,7 +73,7 @@ def holdings_after(ply: Ply, changes: list[HoldingsChange]) -> BothHoldings:
 
 
 def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
-    """By board and ply the hands that follow from both boards' captures and drops, for a match without holdings lines.
+    """Derive holdings by board and ply from both boards' captures and drops, for a match without holdings lines.
 
     A saved match (BPGN) contains the order of all moves and no holdings. Nothing is derived where holdings were
     printed, where the order is not known, or from the first move on whose capture or drop is unknown.
@@ -115,7 +115,7 @@ def match_holdings(match: Match) -> dict[str, dict[int, BothHoldings]]:
 
 
 def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
-    """The main line's plies, each with the hands after it."""
+    """The main line's plies, each with the holdings after it."""
     if not any(seen.holdings for seen in game.observations):
         for ply in game.plies:
             yield ply, _UNKNOWN
@@ -148,7 +148,7 @@ def read_placement(placement: str) -> Board:
 
 
 def write_placement(board: Board) -> str:
-    """The first field of a FEN, without hands."""
+    """The first field of a FEN, without holdings."""
     rows = []
     for rank in "87654321":
         row, empty = "", 0

@@ -160,7 +160,7 @@ def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
 
 
 def fen_with_holdings(game: Game, anchor: Anchor) -> str:
-    """The anchor's FEN; in a drop game with the hands that were printed after its board, if it has none yet."""
+    """The anchor's FEN; in a drop game with the holdings that were printed after its board, if it has none yet."""
     if game.variant not in _DROP_GAMES or "[" in anchor.fen:
         return anchor.fen
     holdings = printed_holdings(game, anchor.ply, anchor.offset)

@@ -58,7 +58,7 @@ class CecpDriver:
         self._limits = limits
         self._variant = "normal"
         self._is_edited = False  # the position was set up without its castling rights
-        self._hands: tuple[str, str] | None = None  # the engine's holdings, if it cannot know them from the moves
+        self._holdings: tuple[str, str] | None = None  # the engine's holdings, if it cannot know them from the moves
         self._answers_dots = True
         self._is_gentle = False  # send one move at a time, with a pause behind it
 
@@ -131,7 +131,7 @@ class CecpDriver:
         if game.base_s is not None and game.base_s + (game.increment_s or 0) > 0:
             session.send(LevelCommand(0, game.base_s, 1000 * (game.increment_s or 0)))
         session.send(Plain("post"), Plain("easy"), Plain("force"))
-        self._hands = None
+        self._holdings = None
         self._is_edited = False
         await session.settle()
         session.refused = None
@@ -146,7 +146,7 @@ class CecpDriver:
             self._session.send(Texted("setboard", _HOLDINGS.sub("", step.fen, count=1)))
         else:
             self._edit(step.position)
-        self._hands = ("", "") if step.position.hands is not None else None
+        self._holdings = ("", "") if step.position.holdings is not None else None
 
     def _edit(self, position: Position) -> None:
         """Set up by ``edit``, which does not change who is to move: Black is after a move of White's."""
@@ -196,12 +196,12 @@ class CecpDriver:
 
     def _send_holdings(self, look: Look) -> None:
         """Send holdings: in bughouse always, in crazyhouse only for a position that was set up."""
-        hands = look.position.hands
-        if hands is None or hands == self._hands:
+        holdings = look.position.holdings
+        if holdings is None or holdings == self._holdings:
             return
-        if look.position.rules is Rules.BUGHOUSE or self._hands is not None:
-            self._session.send(Holding(*hands))
-        self._hands = hands if look.position.rules is Rules.BUGHOUSE else None
+        if look.position.rules is Rules.BUGHOUSE or self._holdings is not None:
+            self._session.send(Holding(*holdings))
+        self._holdings = holdings if look.position.rules is Rules.BUGHOUSE else None
 
     def _send_clocks(self, look: Look) -> None:
         """Send the recorded clocks; the engine's clock is that of the side to move."""

@@ -26,7 +26,7 @@ from recorder.rules.prove import (
     has_legal_move,
     position_from_fen,
     start_position,
-    with_hands,
+    with_holdings,
 )
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
 from recorder.tracking.engines.view import play_move
@@ -224,8 +224,8 @@ class _Planning:
         if not self._track or not has_pockets(self._rules) or what.ply != self._track[-1].ply:
             return
         place = self._track[-1]
-        if self._rules is Rules.BUGHOUSE or (place.position.hands is None and what.passed is None):
-            self._track[-1] = place._replace(position=with_hands(place.position, what.white, what.black))
+        if self._rules is Rules.BUGHOUSE or (place.position.holdings is None and what.passed is None):
+            self._track[-1] = place._replace(position=with_holdings(place.position, what.white, what.black))
 
     def back_to(self, ply: int) -> None:
         """Take moves back to a ply."""
@@ -243,7 +243,7 @@ class _Planning:
         if place is None or not place.main or place.ply in self._seen:
             return
         self._seen.add(place.ply)
-        unknown = has_pockets(self._rules) and (place.position.hands is None or self._rules is Rules.BUGHOUSE)
+        unknown = has_pockets(self._rules) and (place.position.holdings is None or self._rules is Rules.BUGHOUSE)
         if has_legal_move(place.position, any_drop=unknown):
             self.steps.append(Look(place.ply, place.position, place.fen, *place.clocks_ms))
 
@@ -268,9 +268,9 @@ class _Planning:
                 return position_from_fen(text, self._rules)
             except ValueError:  # a board that the rules do not know
                 return None
-        hands = ("", "") if has_pockets(self._rules) else None
+        holdings = ("", "") if has_pockets(self._rules) else None
         rights = 0 if self._rules is Rules.SUICIDE else _ALL_RIGHTS
-        return start_position(STANDARD_BOARD, True, rights, -1, self._rules, hands)
+        return start_position(STANDARD_BOARD, True, rights, -1, self._rules, holdings)
 
 
 def _ms(seconds: int | None) -> int | None:
@@ -280,8 +280,8 @@ def _ms(seconds: int | None) -> int | None:
 def _play(position: Position, ply: Ply) -> Position | None:
     """The position after a ply, without holdings if the line that reports them has not been read yet."""
     reached = play_ply(position, ply)
-    if reached is None and position.hands is not None:
-        reached = play_ply(position._replace(hands=None), ply)
+    if reached is None and position.holdings is not None:
+        reached = play_ply(position._replace(holdings=None), ply)
     return reached
 
 
@@ -378,7 +378,7 @@ def is_playable(position: Position, pv: str) -> bool:
         In bughouse also True for pieces that a partner would have to pass first.
     """
     if position.rules is Rules.BUGHOUSE:
-        position = position._replace(hands=None)
+        position = position._replace(holdings=None)
     for word in pv.split():
         if _NUMBER.fullmatch(word):
             continue

@@ -47,7 +47,7 @@ def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
     Args:
         line: without prompts.
     Returns:
-        The hands (upper case, printed order), ``Malformed``, or None when the line does not begin with the tag.
+        The holdings (upper case, printed order), ``Malformed``, or None when the line does not begin with the tag.
     """
     match = _HOLDINGS.fullmatch(line.text)
     if match is None:

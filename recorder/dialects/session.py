@@ -105,7 +105,7 @@ STORED_BLOCKS = frozenset((_OLDMOVES, _SMOVES, _SPOSITION))
 """Answers that show a stored or past game: its boards, holdings and moves are not those of a game in progress."""
 
 LIST_BLOCKS = frozenset((_MOVES, *STORED_BLOCKS))
-"""Answers with a list or a board of another moment: hands in them are not those that a player has now."""
+"""Answers with a list or a board of another moment: holdings in them are not those that a player has now."""
 
 
 def answers(block: ReplyBlock | None, codes: frozenset[int]) -> bool:

@@ -133,7 +133,7 @@ def passes(game: Game) -> list[PassedPiece]:
 
 def _read(fen: str) -> Position | None:
     try:
-        return position_from_fen(fen, Rules.BUGHOUSE)._replace(hands=None)
+        return position_from_fen(fen, Rules.BUGHOUSE)._replace(holdings=None)
     except ValueError:
         return None
 

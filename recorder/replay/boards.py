@@ -28,7 +28,7 @@ from recorder.events.frames import (
 )
 from recorder.model import EXACT, EventKind, Game, GameEvent, HoldingsChange, Ply, StartFacts
 from recorder.replay.moments import Begin, ShownPly, What
-from recorder.rules.prove import Position, Rules, advance, position_from_fen, start_position, with_hands
+from recorder.rules.prove import Position, Rules, advance, position_from_fen, start_position, with_holdings
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, rules_of
 
 __all__ = ["SHOWN_WITH", "ReplayBoard", "Lines", "BoardState", "elapsed_text", "frame_text", "start_of"]
@@ -68,21 +68,21 @@ class BoardState(NamedTuple):
     rights: int  # castling rights, as the server counts them
 
 
-def start_of(game: Game, fen: str | None, with_hands: bool = False) -> Position | None:
+def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Position | None:
     """Return the position of a FEN, or the normal start, under the game's rules; None if no known rules can read it.
 
     Args:
-        with_hands: include the pieces in hand, as far as they are known.
+        with_holdings: include the pieces in hand, as far as they are known.
     """
     rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
         return None
     if fen is None:
-        empty = ("", "") if with_hands and has_pockets(rules) else None
+        empty = ("", "") if with_holdings and has_pockets(rules) else None
         return start_position(STANDARD_BOARD, True, 0 if rules is Rules.SUICIDE else 15, -1, rules, empty)
     try:
         position = position_from_fen(fen, rules)
-        return position if with_hands else position._replace(hands=None)
+        return position if with_holdings else position._replace(holdings=None)
     except ValueError:
         return None
 
@@ -100,10 +100,10 @@ class ReplayBoard:
         state: the position shown; None: unknown.
         recorded: the recorded line that shows this state; None: no line shows it, or the line is not kept.
         line: the states that led to it, from the first one on.
-        hands: White's and Black's; None: no line contains any.
-        printed_hands: those printed with a board, without pieces passed since.
+        holdings: White's and Black's; None: no line contains any.
+        printed_holdings: those printed with a board, without pieces passed since.
         shares: a captured piece goes to the partner.
-        derives: no line reports the hands; they are derived from the moves where possible.
+        derives: no line reports the holdings; they are derived from the moves where possible.
         ticking: whether the clock of the side to move runs; None: as servers print it at that ply.
         result: the result token and the end line, once they are known.
         is_announced: its first board has been shown.
@@ -124,8 +124,8 @@ class ReplayBoard:
         self.state: BoardState | None = None
         self.line: list[BoardState] = []
         self.plies: list[Ply] = []
-        self.hands: tuple[str, str] | None = None
-        self.printed_hands: tuple[str, str] | None = None
+        self.holdings: tuple[str, str] | None = None
+        self.printed_holdings: tuple[str, str] | None = None
         self.ticking: bool | None = None
         self.result: tuple[str, str] | None = None
         self.over = False
@@ -197,8 +197,8 @@ class ReplayBoard:
         verbose = None if before is None else self._verbose(before.position, ply)
         if before is not None and verbose is not None:
             stepped = advance(before.position, _whole(verbose, ply), ply.san, None)
-            if isinstance(stepped, str) and before.position.hands is not None:  # the derived hands were incorrect
-                stepped = advance(before.position._replace(hands=None), _whole(verbose, ply), ply.san, None)
+            if isinstance(stepped, str) and before.position.holdings is not None:  # the derived holdings were incorrect
+                stepped = advance(before.position._replace(holdings=None), _whole(verbose, ply), ply.san, None)
             played = None if isinstance(stepped, str) else stepped[2]
         if played is None:
             seen = self.game.observations[what.observation]
@@ -268,16 +268,16 @@ class ReplayBoard:
             self.set_clocks(kept[0].white_clock_ms, kept[1].black_clock_ms)
 
     def receive(self, piece: str | None, white: bool) -> None:
-        """Add a piece from the other board to derived hands; None: which piece is unknown, so the hands become None."""
+        """Add a piece from the other board to derived holdings; an unknown piece (None) makes the holdings None."""
         at = self.state
-        if at is None or at.position.hands is None:
+        if at is None or at.position.holdings is None:
             return
-        hands = at.position.hands
+        holdings = at.position.holdings
         if piece is None:
-            position = at.position._replace(hands=None)
+            position = at.position._replace(holdings=None)
         else:
-            position = with_hands(
-                at.position, *((hands[0] + piece, hands[1]) if white else (hands[0], hands[1] + piece))
+            position = with_holdings(
+                at.position, *((holdings[0] + piece, holdings[1]) if white else (holdings[0], holdings[1] + piece))
             )
         self.state = self._set(at._replace(position=position))
 
@@ -314,11 +314,11 @@ class ReplayBoard:
         if self.fatics:
             suicide = rules_of(self.game.variant or "chess") is Rules.SUICIDE
             values = _DROP_VALUES if self.pockets else _SUICIDE_VALUES if suicide else _VALUES
-        hands = self.hands if self.pockets and self.hands is not None else ("", "")
+        holdings = self.holdings if self.pockets and self.holdings is not None else ("", "")
         board = state.position.board
         return (
-            sum(value * (board.count(letter) + hands[0].count(letter)) for letter, value in values.items()),
-            sum(value * (board.count(letter.lower()) + hands[1].count(letter)) for letter, value in values.items()),
+            sum(value * (board.count(letter) + holdings[0].count(letter)) for letter, value in values.items()),
+            sum(value * (board.count(letter.lower()) + holdings[1].count(letter)) for letter, value in values.items()),
         )
 
     def push_file(self, state: BoardState) -> int:

@@ -362,7 +362,7 @@ class RecordedEngine:
             position = position_from_fen(fen, rules_of(self._line.game.variant or "chess"))
         except ValueError:
             return [TellCommand("tellusererror", "Illegal position")]
-        self._set_up(position._replace(hands=None), position.white_to_move)
+        self._set_up(position._replace(holdings=None), position.white_to_move)
         return []
 
     def _set_up(self, position: Position | None, white_to_move: bool) -> None:

@@ -25,7 +25,7 @@ class MainLine(NamedTuple):
 
     Attributes:
         start_ply: half-moves played before it.
-        positions: the position before each ply and after the last one; None: unknown. Without hands in drop games.
+        positions: the position before each ply and after the last one; None: unknown. Without holdings in drop games.
         at_ms: when each position was reached, from the game's first moment on.
         end_ms: when the game ended.
         whole: no ply is missing after it.

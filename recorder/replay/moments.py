@@ -1,8 +1,8 @@
 """The timed moments of a recorded game or of a log, and long thinks.
 
-A game's moments are what happened, in log order: boards (``Begin``, ``ShownPly``), hands, events and the end. Arrival
-times apply where they are known. Otherwise a move follows the moment before it by its printed time, or by the change of
-the mover's clock; a move without any time follows at once, or after a pace.
+A game's moments are what happened, in log order: boards (``Begin``, ``ShownPly``), holdings, events and the end.
+Arrival times apply where they are known. Otherwise a move follows the moment before it by its printed time, or by the
+change of the mover's clock; a move without any time follows at once, or after a pace.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Sign(Enum):
     BEGINS = "begins"
     AGAIN = "again"  # the recording observes a game again
     BOARD = "board"  # the board changed, or is shown again
-    HANDS = "hands"  # a line of hands without a board
+    HOLDINGS = "holdings"  # a line of holdings without a board
     EVENT = "event"  # an offer, chat …
     RESULT = "result"
     LEFT = "left"  # the recording stopped observing it; the rest of the game is unknown
@@ -39,12 +39,12 @@ class Sign(Enum):
 
 
 class Happening(NamedTuple):
-    """Something that happened on a board. ``what`` is the recorded value; ``hands``: a line of hands follows."""
+    """Something that happened on a board. ``what`` is the recorded value; ``holdings``: a line of holdings follows."""
 
     sign: Sign
     board: ReplayBoard
     what: object = None
-    hands: bool = False
+    holdings: bool = False
 
 
 class Chapter(NamedTuple):
@@ -295,13 +295,13 @@ class Show:
         if isinstance(what, ShownPly):
             yield from self._shown(at, board, what)
         elif isinstance(what, HoldingsChange):
-            board.hands = (what.white, what.black)
+            board.holdings = (what.white, what.black)
             if what.passed is None:
-                board.printed_hands = board.hands
+                board.printed_holdings = board.holdings
             if what.passed is not None or not isinstance(
                 at.before, Begin | ShownPly
             ):  # otherwise the line is printed with the board
-                yield Happening(Sign.HANDS, board, what)
+                yield Happening(Sign.HOLDINGS, board, what)
         elif isinstance(what, GameEvent):
             yield from self._event(at, board, what)
         elif isinstance(what, End):
@@ -368,21 +368,21 @@ class Show:
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
             then = at.next
             if not (isinstance(then, ShownPly) and then.ply.offset == what.offset):
-                yield Happening(Sign.BOARD, board, what, board.hands is not None)
+                yield Happening(Sign.BOARD, board, what, board.holdings is not None)
         elif (kind, what.detail) in _SHOWN_AGAIN:
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
             then = at.next
             if isinstance(then, GameEvent) and then.kind is EventKind.TICKING and then.offset == what.offset:
                 board.ticking = then.detail == "on"  # one board may change the clocks and start them
-            yield Happening(Sign.BOARD, board, what, board.hands is not None)
+            yield Happening(Sign.BOARD, board, what, board.holdings is not None)
         elif kind is EventKind.TICKING:
             board.ticking = what.detail == "on"
             last = at.before
             if not (isinstance(last, GameEvent) and last.kind is EventKind.CLOCK and last.offset == what.offset):
-                yield Happening(Sign.BOARD, board, what, board.hands is not None)
+                yield Happening(Sign.BOARD, board, what, board.holdings is not None)
         elif kind is EventKind.NAMES:
             board.white, _, board.black = what.text.partition(" ")
-            yield Happening(Sign.BOARD, board, what, board.hands is not None)
+            yield Happening(Sign.BOARD, board, what, board.holdings is not None)
         elif kind is EventKind.RESULT:
             board.result = (board.game.result, what.text)
             yield Happening(Sign.RESULT, board, what)
@@ -408,18 +408,18 @@ def _is_joined_later(at: _At) -> bool:
 
 
 def _look_ahead(at: _At, board: ReplayBoard) -> bool:
-    """Apply to a board the values of later moments that are printed with it; return whether hands are printed.
+    """Apply to a board the values of later moments that are printed with it; return whether holdings are printed.
 
-    The archive stores changes of hands only: without a change a board has the hands of the board before it.
+    The archive stores changes of holdings only: without a change a board has the holdings of the board before it.
     """
     what = at.next
     if isinstance(what, HoldingsChange) and what.passed is None:
-        board.printed_hands = (what.white, what.black)
-    board.hands = board.printed_hands
+        board.printed_holdings = (what.white, what.black)
+    board.holdings = board.printed_holdings
     for what in at.following:
         if isinstance(what, Begin | ShownPly):
             break
         if isinstance(what, GameEvent) and what.kind is EventKind.TICKING:
             board.ticking = what.detail != "on"
             break
-    return board.hands is not None
+    return board.holdings is not None

@@ -30,11 +30,11 @@ def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) ->
     Returns:
         at most two sequences of ``missing + 1`` steps as ``advance`` gives them, the last of them proved against the
         frame. Exactly one means that the gap is filled; two, that it is open. Nothing is inferred for other variants
-        than chess and crazyhouse (with known hands), nor for other numbers of plies.
+        than chess and crazyhouse (with known holdings), nor for other numbers of plies.
     """
     if before.rules not in _RULES or missing not in (1, 2) or len(after) != 71:
         return []
-    if before.rules is Rules.CRAZYHOUSE and before.hands is None:
+    if before.rules is Rules.CRAZYHOUSE and before.holdings is None:
         return []
     white_moves_last = before.white_to_move if missing == 2 else not before.white_to_move
     last = _touched(lan, white_moves_last)
@@ -88,7 +88,7 @@ def _moves(position: Position) -> Iterator[tuple[str, frozenset[int]]]:
             yield lan, touched
     for castling in ("o-o", "o-o-o"):
         yield castling, _touched(castling, white)
-    hand = "" if position.hands is None else position.hands[not white]
+    hand = "" if position.holdings is None else position.holdings[not white]
     for letter in sorted(set(hand)):
         for at in SQUARES:
             if position.board[at] == "-":

@@ -80,7 +80,7 @@ def _index(board: str, file: str, rank: str) -> int | None:
 
 
 _COUNT = re.compile("[1-8]")
-_HANDS = re.compile(r"\[([PNBRQpnbrq]*)\]")
+_HOLDINGS = re.compile(r"\[([PNBRQpnbrq]*)\]")
 _HAND_ORDER = "QRBNP"
 
 
@@ -91,7 +91,7 @@ def start_position(
     castling: int,
     push_col: int,
     rules: Rules,
-    hands: tuple[str, str] | None = None,
+    holdings: tuple[str, str] | None = None,
 ) -> Position:
     """The position of an observation's first board.
 
@@ -102,7 +102,7 @@ def start_position(
     Args:
         board: 71 characters.
         white_to_move, castling, push_col: the frame's fields (rights: 1 K, 2 Q, 4 k, 8 q; file 0-7 or -1).
-        rules: that will prove the moves. hands: White's and Black's, None unknown.
+        rules: that will prove the moves. holdings: White's and Black's, None unknown.
     Raises:
         ValueError: the board is not 8×8 of known letters, and the rules are not ``Rules.FRAMES``.
     """
@@ -125,7 +125,17 @@ def start_position(
     if not _was_pushed(board, white_to_move, push_col):
         push_col = -1
     return Position(
-        board, white_to_move, castling, push_col, in_check, rules, hands, NO_PROMOTED, rook_cols, white_king, black_king
+        board,
+        white_to_move,
+        castling,
+        push_col,
+        in_check,
+        rules,
+        holdings,
+        NO_PROMOTED,
+        rook_cols,
+        white_king,
+        black_king,
     )
 
 
@@ -170,7 +180,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     """Write X-FEN.
 
     Castling is ``KQkq`` where the rook is the outermost one, else the rook's file. An en passant square is written only
-    if such a capture is legal. Hands, if known, follow the board in brackets in drop games, with ``~`` after promoted
+    if such a capture is legal. In drop games known holdings follow the board in brackets, and ``~`` follows promoted
     pieces.
 
     Args:
@@ -184,8 +194,8 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     if position.promoted and drops:
         board = "".join(f"{letter}~" if at in position.promoted else letter for at, letter in enumerate(board))
     text = _EMPTY.sub(lambda run: str(len(run[0])), board).replace(" ", "/")
-    if drops and position.hands is not None:
-        white, black = ("".join(sorted(hand, key=_HAND_ORDER.find)) for hand in position.hands)
+    if drops and position.holdings is not None:
+        white, black = ("".join(sorted(hand, key=_HAND_ORDER.find)) for hand in position.holdings)
         text += f"[{white}{black.lower()}]"
     target = _en_passant(position)
     square = f"{'abcdefgh'[target % 9]}{8 - target // 9}" if target >= 0 else "-"
@@ -232,10 +242,10 @@ def position_from_fen(text: str, rules: Rules) -> Position:
     board = board_from_fen(fields[0])
     letters = fields[2] if len(fields) > 2 else "-"
     square = fields[3] if len(fields) > 3 else "-"
-    hands = None
-    if match := _HANDS.search(fields[0]):
+    holdings = None
+    if match := _HOLDINGS.search(fields[0]):
         white_hand, black_hand = ("".join(filter(test, match[1])) for test in (str.isupper, str.islower))
-        hands = (_ordered(white_hand), _ordered(black_hand.upper()))
+        holdings = (_ordered(white_hand), _ordered(black_hand.upper()))
     castling, rook_cols = _read_castling(board, letters)
     position = start_position(
         board,
@@ -243,7 +253,7 @@ def position_from_fen(text: str, rules: Rules) -> Position:
         0,
         "abcdefgh".find(square[0]) if len(square) == 2 else -1,
         rules,
-        hands,
+        holdings,
     )
     if rules is Rules.CHESS960 or rules.apart:
         castling = rights_left(board, castling, rook_cols)

@@ -242,8 +242,8 @@ def _can_drop(position: Position, squares: tuple[int, ...] | list[int], any_drop
     """Whether a piece in hand can go to one of these squares."""
     if position.rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return False
-    hands = position.hands
-    hand = "PNBRQ" if any_drop else "" if hands is None else hands[not position.white_to_move]
+    holdings = position.holdings
+    hand = "PNBRQ" if any_drop else "" if holdings is None else holdings[not position.white_to_move]
     if not hand:
         return False
     pawns_only = not hand.strip("P")

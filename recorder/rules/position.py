@@ -62,7 +62,7 @@ class Position(NamedTuple):
         push_col: file 0-7 of the double pawn push just made by the opponent, -1 none.
         in_check: whether the side to move is in check (always False for ``Rules.SUICIDE`` and ``BOARDS``).
         rules: which rules prove its moves.
-        hands: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
+        holdings: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
         promoted: board indexes of promoted pieces (drop games only).
         rook_cols: files of the castling rooks in the order of the rights' bits.
         white_king, black_king: board indexes of the kings, -1 without one; they save two searches a ply.
@@ -74,7 +74,7 @@ class Position(NamedTuple):
     push_col: int
     in_check: bool
     rules: Rules
-    hands: tuple[str, str] | None
+    holdings: tuple[str, str] | None
     promoted: frozenset[int]
     rook_cols: tuple[int, int, int, int]
     white_king: int

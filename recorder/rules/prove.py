@@ -54,7 +54,7 @@ __all__ = [
     "play_san",
     "position_from_fen",
     "start_position",
-    "with_hands",
+    "with_holdings",
 ]
 
 #: A proved move: ``encode_move``'s integer, the canonical SAN, the position after it.
@@ -85,13 +85,13 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     Returns:
         the move as ``encode_move``'s integer (standard castling ``e1g1``; chess960: king takes rook; a king on d:
         ``d1b1``, ``d1f1``), the canonical SAN with ``+`` or ``#``, and the next position; or the reason why it is no
-        such move. With ``Rules.BOARDS`` the SAN is the pretty move as printed. In bughouse, and while hands are
+        such move. With ``Rules.BOARDS`` the SAN is the pretty move as printed. In bughouse, and while holdings are
         unknown, ``#`` is kept only if it was printed and no known move answers the check, since a piece could still
         be passed.
     Raises:
         nothing, whatever the strings.
     """
-    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = cast(
+    board, white, castling, push_col, in_check, rules, holdings, promoted, rook_cols, white_king, black_king = cast(
         PositionRow, position
     )
     if rules is not _CHESS and rules.apart:
@@ -198,10 +198,10 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
         if promoted or move >> 12:
             stays = move >> 12 or origin in promoted
             promoted = (promoted - {origin, target}) | ({target} if stays else set())
-        if hands is not None and prey != "-" and rules is _CRAZYHOUSE:
-            hands = _with_hand(hands, white, hands[not white] + prey)
+        if holdings is not None and prey != "-" and rules is _CRAZYHOUSE:
+            holdings = _with_hand(holdings, white, holdings[not white] + prey)
     reached = make_position(
-        (after, not white, castling, push, check, rules, hands, promoted, rook_cols, white_king, black_king)
+        (after, not white, castling, push, check, rules, holdings, promoted, rook_cols, white_king, black_king)
     )
     if check:
         san += _check_mark(reached, pretty)
@@ -241,13 +241,13 @@ def _disambiguation(
     return name
 
 
-def _with_hand(hands: tuple[str, str], white: bool, hand: str) -> tuple[str, str]:
+def _with_hand(holdings: tuple[str, str], white: bool, hand: str) -> tuple[str, str]:
     ordered = "".join(sorted(hand, key=_ORDER.find))
-    return (ordered, hands[1]) if white else (hands[0], ordered)
+    return (ordered, holdings[1]) if white else (holdings[0], ordered)
 
 
 def _check_mark(reached: Position, pretty: str | None) -> str:
-    if reached.rules is _BUGHOUSE or (reached.rules is _CRAZYHOUSE and reached.hands is None):
+    if reached.rules is _BUGHOUSE or (reached.rules is _CRAZYHOUSE and reached.holdings is None):
         return "#" if pretty is not None and pretty.endswith("#") and not _has_legal_move(reached) else "+"
     return "+" if _has_legal_move(reached) else "#"
 
@@ -301,18 +301,18 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
 
 
 def _drop(position: Position, letter: str, to: int, pretty: str | None, after: str | None) -> Step | str:
-    board, white, rules, hands = position.board, position.white_to_move, position.rules, position.hands
+    board, white, rules, holdings = position.board, position.white_to_move, position.rules, position.holdings
     if rules is not _CRAZYHOUSE and rules is not _BUGHOUSE:
         return "illegal: no drops in this variant"
     if board[to] != "-":
         return "illegal: drop on an occupied square"
     if letter == "P" and to // 9 in (0, 7):
         return "illegal: pawn dropped on the first or last rank"
-    if hands is not None:
-        hand = hands[not white]
+    if holdings is not None:
+        hand = holdings[not white]
         if letter not in hand:
             return "illegal: piece not in hand"
-        hands = _with_hand(hands, white, hand.replace(letter, "", 1))
+        holdings = _with_hand(holdings, white, hand.replace(letter, "", 1))
     placed = letter if white else letter.lower()
     result = f"{board[:to]}{placed}{board[to + 1 :]}"
     if after is not None and result != after:
@@ -327,7 +327,7 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
         white_to_move=not white,
         push_col=-1,
         in_check=check,
-        hands=hands,
+        holdings=holdings,
     )
     name = name_of(to)
     if pretty is not None:
@@ -396,10 +396,10 @@ def _origins(position: Position, named: Pretty) -> list[int]:
     return [at for at in origins if file in (None, at % 9) and rank in (None, at // 9)]
 
 
-def with_hands(position: Position, white: str, black: str) -> Position:
+def with_holdings(position: Position, white: str, black: str) -> Position:
     """The position with these pieces in hand (letters in any order and case), as a holdings line prints them."""
     ordered = ("".join(sorted(hand.upper(), key=_ORDER.find)) for hand in (white, black))
-    return position._replace(hands=(next(ordered), next(ordered)))
+    return position._replace(holdings=(next(ordered), next(ordered)))
 
 
 def has_legal_move(position: Position, any_drop: bool = False) -> bool:
@@ -416,5 +416,5 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
 
 def is_checkmate(position: Position) -> bool:
     """Whether the side to move is mated whatever a partner or an unknown hand may hold."""
-    unknown = position.rules is _BUGHOUSE or (position.rules is _CRAZYHOUSE and position.hands is None)
+    unknown = position.rules is _BUGHOUSE or (position.rules is _CRAZYHOUSE and position.holdings is None)
     return position.in_check and not has_legal_move(position, any_drop=unknown)

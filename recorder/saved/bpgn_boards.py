@@ -35,7 +35,7 @@ from recorder.model import (
     name_plies,
 )
 from recorder.rules.boards import captured_piece
-from recorder.rules.prove import Position, Rules, play_san, start_position, with_hands
+from recorder.rules.prove import Position, Rules, play_san, start_position, with_holdings
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.saved.base import derive_elapsed
 from recorder.tracking.assemble import end_word
@@ -137,7 +137,7 @@ def _event(seen: Observation, kind: EventKind, detail: str, ply: int, text: str,
 
 
 def _play(a: BpgnBoard, b: BpgnBoard) -> tuple[dict[str, list[Ply]], list[Anomaly]]:
-    """Play the moves of both boards in their order: what one board loses comes into the other's hands."""
+    """Play the moves of both boards in their order: what one board loses comes into the other's holdings."""
     found: list[Anomaly] = []
     plies: dict[str, list[Ply]] = {"A": [], "B": []}
     positions: dict[str, Position | None] = {"A": _START, "B": _START}
@@ -159,16 +159,16 @@ def _play(a: BpgnBoard, b: BpgnBoard) -> tuple[dict[str, list[Ply]], list[Anomal
             piece = captured_piece(position, reached)
             other = "B" if letter == "A" else "A"
             partner = positions[other]
-            if piece is not None and partner is not None and partner.hands is not None:
-                white, black = partner.hands
+            if piece is not None and partner is not None and partner.holdings is not None:
+                white, black = partner.holdings
                 # The partner has the other colour: what White takes here, Black gets there.
-                hands = (white, black + piece) if position.white_to_move else (white + piece, black)
-                positions[other] = with_hands(partner, *hands)
+                holdings = (white, black + piece) if position.white_to_move else (white + piece, black)
+                positions[other] = with_holdings(partner, *holdings)
         elif position is not None:
             # Unknown captures: from here on the partner's holdings are unknown.
             other = "B" if letter == "A" else "A"
             partner = positions[other]
-            positions[other] = None if partner is None else partner._replace(hands=None)
+            positions[other] = None if partner is None else partner._replace(holdings=None)
         positions[letter] = reached
         done.append(ply)
     return plies, found
@@ -189,12 +189,12 @@ def _played(move: _Move, position: Position | None) -> tuple[Ply, Position | Non
         if not isinstance(step, str):
             drop = "@" in step[1]
             # A drop from unknown holdings cannot be proved.
-            proof = Proof.UNPROVED if drop and position.hands is None else Proof.LIST
+            proof = Proof.UNPROVED if drop and position.holdings is None else Proof.LIST
         else:
             problem = step
-            step = play_san(position._replace(hands=None), move.san)
+            step = play_san(position._replace(holdings=None), move.san)
             if not isinstance(step, str):
-                step = step[0], step[1], step[2]._replace(hands=position.hands)
+                step = step[0], step[1], step[2]._replace(holdings=position.holdings)
         if not isinstance(step, str):
             encoded, san, after = step
     flags = None if after is None else after.castling | (after.push_col + 1) << 4

@@ -262,8 +262,8 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | Non
             at = tags[0][2] if tags else 0
             note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")
             return None, 0, None, None
-        hands = ("", "") if rules is Rules.CRAZYHOUSE else None
-        position = start_position(known[0], True, known[1], -1, rules, hands)
+        holdings = ("", "") if rules is Rules.CRAZYHOUSE else None
+        position = start_position(known[0], True, known[1], -1, rules, holdings)
         return position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred
     at = next(place for name, _, place in tags if name == "FEN")
     text = _with_brackets(text)
@@ -279,13 +279,13 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | Non
     number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
     number = min(max(number, 1), 9999)
     start_ply = 2 * (number - 1) + (not position.white_to_move)
-    if rules is Rules.CRAZYHOUSE and position.hands is None and start_ply == 0:
-        position = position._replace(hands=("", ""))
+    if rules is Rules.CRAZYHOUSE and position.holdings is None and start_ply == 0:
+        position = position._replace(holdings=("", ""))
     halfmoves = int(fields[4]) if len(fields) > 4 and fields[4].isascii() and fields[4].isdigit() else 0
     written = fen(position, min(halfmoves, 9999), number)
     normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
     if rules is Rules.BUGHOUSE:
-        position = position._replace(hands=None)  # more comes from the other board at unknown times
+        position = position._replace(holdings=None)  # more comes from the other board at unknown times
     return position, start_ply, None if normal else written, inferred
 
 

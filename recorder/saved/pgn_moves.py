@@ -250,7 +250,7 @@ class Movetext:
         self.moved = True
         if place is not None:
             white = not place.white_to_move
-            line.place = start_position(place.board, white, place.castling, -1, place.rules, place.hands)._replace(
+            line.place = start_position(place.board, white, place.castling, -1, place.rules, place.holdings)._replace(
                 rook_cols=place.rook_cols, promoted=place.promoted
             )
             text = fen(line.place, None, line.ply // 2 + 1)

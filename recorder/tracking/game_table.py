@@ -114,9 +114,9 @@ class GameTable:
             self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved")
         elif rules is None:
             rules = rules_of_board(frame)
-        hands = ("", "") if has_pockets(rules) and fresh else None
-        position = frame_position(frame, rules, hands)
-        run.hands = None
+        holdings = ("", "") if has_pockets(rules) and fresh else None
+        position = frame_position(frame, rules, holdings)
+        run.holdings = None
         if fresh:
             run.start_frame = frame
         normal = ply == 0 and frame.board == STANDARD_BOARD

@@ -1,6 +1,6 @@
 """Pieces in hand from ``<b1>`` lines, and promoted pieces of crazyhouse games joined late.
 
-A frame does not show that a queen was once a pawn. When such a piece is taken and the next hands show a pawn more
+A frame does not show that a queen was once a pawn. When such a piece is taken and the next holdings show a pawn more
 instead of the piece, it was one; and it was one on every board since the first that we saw, wherever it stood.
 """
 
@@ -13,7 +13,7 @@ from recorder.events import HoldingsLine
 from recorder.model import Anchor, Disposition, Observation, Ply
 from recorder.rules.boards import captured_piece
 from recorder.rules.position import decode_move
-from recorder.rules.prove import Position, Rules, fen, with_hands
+from recorder.rules.prove import Position, Rules, fen, with_holdings
 from recorder.rules.tables import index_of
 from recorder.tracking.tracked_game import TrackedGame
 
@@ -30,14 +30,14 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
     Args:
         run: the game with the line's number, or None when it is not followed.
     Returns:
-        The disposition, and a sentence when the printed hands contradict the captures and drops seen.
+        The disposition, and a sentence when the printed holdings contradict the captures and drops seen.
     """
     if run is None or run.position is None:
         return Disposition.FOREIGN, None
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
     _infer_variant(run)
-    rules, reckoned = run.position.rules, run.position.hands
+    rules, reckoned = run.position.rules, run.position.holdings
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
     provisional = passed and rules is Rules.CRAZYHOUSE
@@ -46,7 +46,7 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         if reckoned != printed:
             if rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
                 problem = _contradiction(run, reckoned, printed)
-            run.set_position(with_hands(run.position, *printed))
+            run.set_position(with_holdings(run.position, *printed))
         if reckoned is None:
             _complete_anchor(run, white, black)
     run.note_holdings(event, white, black)
@@ -84,37 +84,37 @@ def _infer_variant(run: TrackedGame) -> None:
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)
     if run.start_frame is not None and not run.plies and run.position is not None:
-        run.set_position(with_hands(run.position, "", ""))
+        run.set_position(with_holdings(run.position, "", ""))
 
 
 def _complete_anchor(run: TrackedGame, white: str, black: str) -> None:
-    """The hands at the first known board: those printed now, with the captures and drops since undone."""
+    """The holdings at the first known board: those printed now, with the captures and drops since undone."""
     assert run.current is not None
     assert run.position is not None
     anchors = run.current.anchors
     place = next((at for at, anchor in enumerate(anchors) if (anchor.line, anchor.ply) == (0, run.base_ply)), None)
     if place is None or "[" in anchors[place].fen:
         return
-    hands = (Counter(white), Counter(black))
+    holdings = (Counter(white), Counter(black))
     positions = [run.position]
     for ply in [played for played in reversed(run.plies) if played.ply > run.base_ply]:
         index = ply.ply - run.base_ply
         before, after = run.history[index - 1], run.history[index]
-        if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, hands, run.current):
+        if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, holdings, run.current):
             return
         known = before._replace(rules=run.position.rules)
-        positions.append(with_hands(known, *("".join(hand.elements()) for hand in hands)))
+        positions.append(with_holdings(known, *("".join(hand.elements()) for hand in holdings)))
     run.history[:] = reversed(positions)
-    anchors[place] = _with_hands(anchors[place], run.history[0])
+    anchors[place] = _anchor_with_holdings(anchors[place], run.history[0])
 
 
 def _undo(
-    ply: Ply, before: Position, after: Position, hands: tuple[Counter[str], Counter[str]], seen: Observation
+    ply: Ply, before: Position, after: Position, holdings: tuple[Counter[str], Counter[str]], seen: Observation
 ) -> bool:
     """Undo one ply in the holdings; False if its effect is unknown or impossible."""
     if ply.move is None:
         return False
-    hand, colour = (hands[0], "W") if ply.white_moved else (hands[1], "B")
+    hand, colour = (holdings[0], "W") if ply.white_moved else (holdings[1], "B")
     uci = decode_move(ply.move)
     if uci[1] == "@":
         hand[uci[0]] += 1
@@ -133,10 +133,10 @@ def _undo(
     return True
 
 
-def _with_hands(anchor: Anchor, position: Position) -> Anchor:
-    assert position.hands is not None
+def _anchor_with_holdings(anchor: Anchor, position: Position) -> Anchor:
+    assert position.holdings is not None
     board, _, rest = anchor.fen.partition(" ")
-    white, black = ("".join(sorted(hand, key=_FEN_ORDER.find)) for hand in position.hands)
+    white, black = ("".join(sorted(hand, key=_FEN_ORDER.find)) for hand in position.holdings)
     return anchor._replace(fen=f"{board}[{white}{black.lower()}] {rest}")
 
 
@@ -146,23 +146,24 @@ def _sorted(letters: str) -> str:
 
 
 def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
-    """Mark the piece that the last ply took, if the hands printed now prove that it was a promoted pawn.
+    """Mark the piece that the last ply took, if the holdings printed now prove that it was a promoted pawn.
 
     Args:
-        run: in crazyhouse, its hands known and not those printed.
-        printed: the hands after the last ply.
+        run: in crazyhouse, its holdings known and not those printed.
+        printed: the holdings after the last ply.
     Returns:
-        Whether that explains the hands. The positions since the first board, and that board's FEN, have the mark then.
+        Whether that explains the holdings. If so, the positions since the first board, and that board's FEN, have the
+        mark.
     """
     if run.start_frame is not None or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
         return False  # a game seen from its start has no promotion that we have not seen
     before, after = run.history[-2:]
     taken = captured_piece(before, after)
-    if taken in (None, "P") or after.hands is None:
+    if taken in (None, "P") or after.holdings is None:
         return False
     mine, other = (0, 1) if before.white_to_move else (1, 0)
-    expected = after.hands[mine].replace(str(taken), "", 1) + "P"
-    if sorted(expected) != sorted(printed[mine]) or after.hands[other] != printed[other]:
+    expected = after.holdings[mine].replace(str(taken), "", 1) + "P"
+    if sorted(expected) != sorted(printed[mine]) or after.holdings[other] != printed[other]:
         return False
     squares = _trace(run)
     if squares is None:

@@ -90,7 +90,7 @@ def unprove_drops(observation: Observation) -> None:
     from_start = start is None or start.ply == 0 or (start.ply == 1 and bool(main.rows) and main.rows[0][0] == 1)
     known_from = 0 if from_start else None
     if known_from == 0 and not anchors and (not main.rows or main.rows[0][0] > 0):
-        return  # seen from the beginning, when hands are empty
+        return  # seen from the beginning, when holdings are empty
     plies = main.plies
     printed = [change for change in observation.holdings if change.passed is None]
     offsets = [change.offset for change in printed]

@@ -230,7 +230,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
 def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:
     """Take the variant from a list's header if no earlier line stated it (observers on some servers have no other).
 
-    Hands that were seen weigh more than a category word that knows of none.
+    Holdings that were seen weigh more than a category word that knows of none.
     """
     category = run.facts.category
     variant, rules = start_variant(category, None if seen.start is None else seen.start.board)
@@ -246,7 +246,7 @@ def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:
     known = seen.position_at(run.ply)
     if known is None or known.board != position.board or known.rules is not rules:
         white, rights, push = position.white_to_move, position.castling, position.push_col
-        known = start_position(position.board, white, rights, push, rules, position.hands)
+        known = start_position(position.board, white, rights, push, rules, position.holdings)
     run.set_position(known)
 
 
@@ -260,17 +260,17 @@ def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) ->
         known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
         if known is not Rules.FRAMES and not has_plain_board(frame.board):
             return None, frame.board
-        position = frame_position(frame, known, _empty_hands(known))
+        position = frame_position(frame, known, _empty_holdings(known))
         return position._replace(white_to_move=white_starts), None
     start = known_start(event.category, rules)
     if start is None:
         return None, None
     known = rules or Rules.CHESS
-    return start_position(start[0], white_starts, start[1], -1, known, _empty_hands(known)), None
+    return start_position(start[0], white_starts, start[1], -1, known, _empty_holdings(known)), None
 
 
-def _empty_hands(rules: Rules) -> tuple[str, str] | None:
-    """The hands at the start of a list. In bughouse a list does not show the pieces that partners pass: unknown."""
+def _empty_holdings(rules: Rules) -> tuple[str, str] | None:
+    """The holdings at the start of a list. In bughouse a list does not show the pieces that partners pass: unknown."""
     return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 

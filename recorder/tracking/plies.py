@@ -26,12 +26,12 @@ _RANKS = "12345678"
 _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
-def frame_position(frame: Style12, rules: Rules, hands: tuple[str, str] | None = None) -> Position:
+def frame_position(frame: Style12, rules: Rules, holdings: tuple[str, str] | None = None) -> Position:
     """The position a frame shows, with the castling rights it prints."""
     push = frame.push_file
     if not -1 <= push < frame.width:
         push = -1  # one server prints uninitialised memory here after castling
-    return start_position(frame.board, frame.white_to_move, frame.castling, push, rules, hands)
+    return start_position(frame.board, frame.white_to_move, frame.castling, push, rules, holdings)
 
 
 def ply_from_frame(
@@ -112,7 +112,7 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
                 return castled
             # Only this move is not chess as we know it: continue by the rules.
             after = start_position(
-                after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
+                after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.holdings
             )
             return move, san, after
     if position.rules is Rules.BOARDS or run.rules_stated:
@@ -143,8 +143,8 @@ def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, 
     if not isinstance(shown, tuple):
         return None
     move, san, after = shown
-    rules, hands = position.rules, position.hands
-    return move, san, start_position(after.board, after.white_to_move, after.castling, after.push_col, rules, hands)
+    rules, holdings = position.rules, position.holdings
+    return move, san, start_position(after.board, after.white_to_move, after.castling, after.push_col, rules, holdings)
 
 
 def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int, str, Position]] | None:

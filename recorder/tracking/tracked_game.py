@@ -87,7 +87,7 @@ _FIELDS = (
     "following",
     "game_no",
     "gapped",
-    "hands",
+    "holdings",
     "history",
     "increment_ms",
     "last",
@@ -190,7 +190,7 @@ class TrackedGame:
         self.session: ServerSession | None = None
         self.increment_ms = 0
         self.clocks_settled = False
-        self.hands: tuple[str, str] | None = None
+        self.holdings: tuple[str, str] | None = None
         self.variant: str | None = None
         self.variant_inferred = False
         self.rules_stated = False
@@ -410,14 +410,14 @@ class TrackedGame:
         self.current.end_offset = max(self.current.end_offset, offset)
 
     def note_holdings(self, event: HoldingsLine, white: str, black: str) -> None:
-        """Keep a ``<b1>`` of this game: every pass, and the hands whenever they change."""
+        """Keep a ``<b1>`` of this game: every pass, and the holdings whenever they change."""
         passed = None
         if event.passed is not None:
             passed = ("W" if event.passed_to_white else "B") + event.passed
-        if passed is None and self.hands == (white, black):
+        if passed is None and self.holdings == (white, black):
             return
         if passed is None:
-            self.hands = (white, black)
+            self.holdings = (white, black)
         if self.current is not None:
             line = event.line
             self.current.holdings.append(

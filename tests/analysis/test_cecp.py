@@ -213,7 +213,7 @@ def test_hands_of_bughouse_are_told_whenever_a_partner_passes() -> None:
     features = 'feature ping=1 setboard=1 variants="normal,bughouse" done=1'
     (game,) = games_of("a12_bughouse", "observer_GuestBga", True)[:1]
     plan = make_plan(game)
-    hands = [look.position.hands for look in plan.looks]
+    hands = [look.position.holdings for look in plan.looks]
     assert len(set(hands)) > 4
     dialogue = Dialogue(scripted(THINKS, features))
     told = [line for line in dialogue.analyse(game) if line.startswith("holding")]

@@ -41,7 +41,7 @@ def _hands(games: Sequence[Game], kept: bool) -> list[object]:
             continue
         for sign, board, _, _ in show.step(place):
             assert board.state is not None
-            hands = board.hands if kept else board.state.position.hands
+            hands = board.holdings if kept else board.state.position.holdings
             if sign is Sign.BOARD:
                 found.append((board.game.key, board.state.ply, hands or ("", "")))
     for seen, mine in zip((seen for game in games for seen in game.observations), lines, strict=True):
@@ -80,4 +80,4 @@ def test_one_board_of_a_match_alone_does_not_give_its_holdings() -> None:
     game = games_of_files([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")])[0]
     viewing = Viewing(ReplaySource.of([game], moments_of_games([game])), 0)
     viewing.press("end", 0)
-    assert viewing.hands(0) is None
+    assert viewing.holdings(0) is None

@@ -18,7 +18,7 @@ from recorder.rules.prove import (
     play_san,
     position_from_fen,
     start_position,
-    with_hands,
+    with_holdings,
 )
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -166,14 +166,14 @@ def test_a_pinned_piece_and_a_king_in_check() -> None:
 
 def test_a_drop_needs_the_piece_and_leaves_the_hand() -> None:
     # Edge case 28: `N/@@-e4` and `N@e4`.
-    position = with_hands(at("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Rules.CRAZYHOUSE), "PN", "")
+    position = with_holdings(at("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Rules.CRAZYHOUSE), "PN", "")
     uci, san, after = proved(advance(position, "N/@@-e4", "N@e4", board_from_fen("4k3/8/8/8/4N3/8/8/4K3")))
-    assert (uci, san, after.hands) == ("N@e4", "N@e4", ("P", ""))
+    assert (uci, san, after.holdings) == ("N@e4", "N@e4", ("P", ""))
     assert proved(advance(position, "P/@@-e4", "P@e4", None))[1] == "P@e4"
     assert advance(position, "Q/@@-e4", "Q@e4", None) == "illegal: piece not in hand"
     assert advance(position, "P/@@-e8", "P@e8", None) == "illegal: drop on an occupied square"
     assert advance(position, "P/@@-a8", "P@a8", None) == "illegal: pawn dropped on the first or last rank"
-    assert proved(advance(position._replace(hands=None), "Q/@@-e4", "Q@e4+", None))[1] == "Q@e4+"
+    assert proved(advance(position._replace(holdings=None), "Q/@@-e4", "Q@e4+", None))[1] == "Q@e4+"
 
 
 def test_a_captured_promoted_piece_goes_to_the_hand_as_a_pawn() -> None:
@@ -182,12 +182,12 @@ def test_a_captured_promoted_piece_goes_to_the_hand_as_a_pawn() -> None:
     assert fen(promoted, 0, 1).startswith("R~3k3/8/8/8/8/8/1q6/4K3[] b")
     assert position_from_fen(fen(promoted, 0, 1), Rules.CRAZYHOUSE) == promoted
     away = at("R~2k4/8/8/3b4/8/8/1q6/4K3[] b - - 0 1", Rules.CRAZYHOUSE)
-    assert proved(advance(away, "B/d5-a8", "Bxa8", None))[2].hands == ("", "P")
+    assert proved(advance(away, "B/d5-a8", "Bxa8", None))[2].holdings == ("", "P")
 
 
 def test_bughouse_captures_feed_the_partner_and_mate_is_only_what_was_printed() -> None:
     position = at("4k3/8/8/3p4/4P3/8/8/4K3[] w - - 0 1", Rules.BUGHOUSE)
-    assert proved(advance(position, "P/e4-d5", "exd5", None))[2].hands == ("", "")
+    assert proved(advance(position, "P/e4-d5", "exd5", None))[2].holdings == ("", "")
     corner = at("7k/5ppp/8/8/8/8/8/R5K1[] w - - 0 1", Rules.BUGHOUSE)
     assert proved(advance(corner, "R/a1-a8", "Ra8+", None))[1] == "Ra8+"
     _, san, after = proved(advance(corner, "R/a1-a8", "Ra8#", None))
@@ -214,7 +214,7 @@ def test_movelist_promotions_and_drops() -> None:
     position = at("k7/4P3/8/8/8/8/8/4K3[N] w - - 0 1", Rules.CRAZYHOUSE)
     assert proved(play_san(position, "e8Q"))[1] == "e8=Q+"
     assert proved(play_san(position, "N@c7+"))[0] == "N@c7"
-    pawn = with_hands(position, "P", "")
+    pawn = with_holdings(position, "P", "")
     assert {proved(play_san(pawn, text))[0] for text in ("P@g4", "@g4")} == {"P@g4"}
 
 

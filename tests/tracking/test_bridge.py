@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from recorder.rules.bridge import bridge
-from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, position_from_fen, with_hands
+from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, position_from_fen, with_holdings
 from tests.rules import rules_oracle
 
 
@@ -56,8 +56,8 @@ def test_castling_unseen() -> None:
 def test_a_drop_needs_the_piece_in_hand() -> None:
     empty = at("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Rules.CRAZYHOUSE)
     after = board_from_fen("8/4k3/8/8/4N3/8/8/4K3")
-    assert sans(bridge(with_hands(empty, "N", ""), after, "K/e8-e7", "Ke7", 1)) == [["N@e4", "Ke7"]]
-    assert bridge(with_hands(empty, "B", ""), after, "K/e8-e7", "Ke7", 1) == []
+    assert sans(bridge(with_holdings(empty, "N", ""), after, "K/e8-e7", "Ke7", 1)) == [["N@e4", "Ke7"]]
+    assert bridge(with_holdings(empty, "B", ""), after, "K/e8-e7", "Ke7", 1) == []
     assert bridge(empty, after, "K/e8-e7", "Ke7", 1) == []  # unknown holdings prove nothing
 
 

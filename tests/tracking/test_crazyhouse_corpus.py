@@ -56,7 +56,7 @@ def check(text: str) -> tuple[int, int, int, int]:
         if number not in games or passed is not None:
             left += passed is None
         else:
-            reckoned = games[number][1].hands
+            reckoned = games[number][1].holdings
             assert reckoned is not None
             assert [sorted(hand) for hand in reckoned] == [sorted(white.upper()), sorted(black.upper())], line
             compared += 1

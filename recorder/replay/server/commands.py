@@ -164,7 +164,7 @@ def _refresh(session: ReplaySession, rest: str) -> None:
         return
     for board in _default(session, rest):
         if board.number in session.observed or session.settings.style != 12:
-            session.reply("", *session.board_lines(board, board.hands is not None))
+            session.reply("", *session.board_lines(board, board.holdings is not None))
         else:
             session.reply("", frame_text(board, -3, session.settings.has("ms")))
 

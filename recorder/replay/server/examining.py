@@ -148,8 +148,8 @@ def _as_engines_write(text: str) -> str:
 def _show_position(session: ReplaySession, board: ReplayBoard, place: int) -> None:
     session.examined_place = place
     board.state = board.line[place]
-    board.hands = board.state.position.hands
-    session.reply(*session.board_lines(board, board.hands is not None))
+    board.holdings = board.state.position.holdings
+    session.reply(*session.board_lines(board, board.holdings is not None))
 
 
 # -- commands -----------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ class ReplaySession(LoginDialogue):
         seen = False
         for board in self.games_in_progress():
             if board.number not in self.observed and (self.seat(board) is not None or self.manner.observe):
-                self.reply(*self._begins(Sign.BEGINS, board, board.hands is not None))
+                self.reply(*self._begins(Sign.BEGINS, board, board.holdings is not None))
                 seen = True
         if seen or self.manner.observe:
             self.start()
@@ -197,7 +197,7 @@ class ReplaySession(LoginDialogue):
                 self.reply(*self.begin_observing(board))
             elif self.seat(board) is not None:
                 self.observed.add(board.number)
-                self.reply("", *self.board_lines(board, board.hands is not None))
+                self.reply("", *self.board_lines(board, board.holdings is not None))
 
     # -- games -------------------------------------------------------------------------------------------------
 
@@ -223,8 +223,8 @@ class ReplaySession(LoginDialogue):
             return True
         return False if me.lower() == board.black.lower() else None
 
-    def board_lines(self, board: ReplayBoard, hands: bool) -> list[str]:
-        """A board as the client's style has it, and the hands behind it."""
+    def board_lines(self, board: ReplayBoard, holdings: bool) -> list[str]:
+        """A board as the client's style has it, and the holdings behind it."""
         if board.state is None:
             return []
         if self.settings.style != 12:
@@ -232,8 +232,8 @@ class ReplaySession(LoginDialogue):
         flip = self.seat(board) is False
         text = frame_text(board, self.relation(board), self.settings.has("ms"), flip)
         lines = [] if text is None else [text]
-        if hands and board.hands is not None:
-            lines += ["", format_holdings(HoldingsLine(_NOWHERE, board.number, *board.hands))]
+        if holdings and board.holdings is not None:
+            lines += ["", format_holdings(HoldingsLine(_NOWHERE, board.number, *board.holdings))]
         return lines
 
     def begin_observing(self, board: ReplayBoard) -> list[str]:
@@ -244,7 +244,7 @@ class ReplaySession(LoginDialogue):
         lines += [] if header is None else [header]
         if self.settings.has("gameinfo"):
             lines.append(gameinfo_text(board, self.show.partner_of(board)))
-        return [*lines, "", *self.board_lines(board, board.hands is not None)]
+        return [*lines, "", *self.board_lines(board, board.holdings is not None)]
 
     def leave_game(self, number: int) -> str:
         """Observe a game no more."""
@@ -275,17 +275,17 @@ class ReplaySession(LoginDialogue):
             self._announce(self._happened(happening))
 
     def _happened(self, happening: Happening) -> list[str]:
-        sign, board, what, hands = happening
+        sign, board, what, holdings = happening
         if sign in (Sign.BEGINS, Sign.AGAIN):
-            return self._begins(sign, board, hands)
+            return self._begins(sign, board, holdings)
         if board.number not in self.observed or self.examined is board:
             if sign is Sign.RESULT and isinstance(what, GameEvent) and self.settings.has("gin"):
                 return [result_text(board, what)]
             return []
         if sign is Sign.BOARD:
             delta = self._delta(board, what)
-            return [delta] if delta is not None else self.board_lines(board, hands)
-        if sign is Sign.HANDS and isinstance(what, HoldingsChange):
+            return [delta] if delta is not None else self.board_lines(board, holdings)
+        if sign is Sign.HOLDINGS and isinstance(what, HoldingsChange):
             passed = (what.passed[1], what.passed[0] == "W") if what.passed else (None, None)
             return [format_holdings(HoldingsLine(_NOWHERE, board.number, what.white, what.black, *passed))]
         if sign is Sign.EVENT and isinstance(what, GameEvent):
@@ -305,15 +305,15 @@ class ReplaySession(LoginDialogue):
             self.observed.discard(board.number)
         return []
 
-    def _begins(self, sign: Sign, board: ReplayBoard, hands: bool) -> list[str]:
+    def _begins(self, sign: Sign, board: ReplayBoard, holdings: bool) -> list[str]:
         if self.seat(board) is not None:
             self.observed.add(board.number)
             lines = created_lines(board) if sign is Sign.BEGINS else []
             if self.settings.has("gameinfo"):
                 lines.append(gameinfo_text(board, self.show.partner_of(board)))
-            return [*lines, "", *self.board_lines(board, hands)]
+            return [*lines, "", *self.board_lines(board, holdings)]
         if sign is Sign.AGAIN and board.number in self.observed:
-            return self.board_lines(board, hands)
+            return self.board_lines(board, holdings)
         known = [name for name in (board.white, board.black) if name.lower() in self.followed]
         if self.manner.observe or "*" in self.followed or known or board.game.key in self._left:
             self._left.discard(board.game.key)

@@ -255,11 +255,13 @@ def _hand(viewing: Viewing, number: int, white: bool, width: int, look: SceneSty
     board = viewing.board(number)
     if board is None or not board.pockets:
         return [Span(" " * width)]
-    hands = viewing.hands(number)
-    if hands is None:
+    holdings = viewing.holdings(number)
+    if holdings is None:
         return [Span(_fit("  hand not known", width, look), "dim")]
-    pieces = [_piece(letter if white else letter.lower(), look) for letter in (hands.white if white else hands.black)]
-    held = f"{'~' if hands.inferred else ''}{' '.join(pieces) or 'nothing'}"
+    pieces = [
+        _piece(letter if white else letter.lower(), look) for letter in (holdings.white if white else holdings.black)
+    ]
+    held = f"{'~' if holdings.inferred else ''}{' '.join(pieces) or 'nothing'}"
     return [Span(_fit(f"  in hand: {held}", width, look))]
 
 

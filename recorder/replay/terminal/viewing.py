@@ -206,17 +206,17 @@ class Viewing:
             ms -= max(self.show.head.at_ms(now_ns) - since_ms, 0)
         return ShownClock(ms, at.exact, runs, inferred)
 
-    def hands(self, number: int) -> ShownHoldings | None:
+    def holdings(self, number: int) -> ShownHoldings | None:
         """What the players have in hand; None: it is not known."""
         board = self.board(number)
         if board is None:
             return None
-        if board.hands is not None:
-            return ShownHoldings(*board.hands, inferred=False)
-        hands = None if board.state is None or not board.derives else board.state.position.hands
-        if hands is None or (board.shares and self.show.partner_of(board) is None):
+        if board.holdings is not None:
+            return ShownHoldings(*board.holdings, inferred=False)
+        holdings = None if board.state is None or not board.derives else board.state.position.holdings
+        if holdings is None or (board.shares and self.show.partner_of(board) is None):
             return None
-        return ShownHoldings(*hands, inferred=True)
+        return ShownHoldings(*holdings, inferred=True)
 
     def _running_since(self, number: int, board: ReplayBoard) -> int | None:
         """The recorded time of the clocks shown; None: they do not run, or the time is unknown."""

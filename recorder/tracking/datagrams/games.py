@@ -26,7 +26,7 @@ __all__ = [
     "DatagramPly",
     "ReceivedMove",
     "by_frames",
-    "hands_of",
+    "holdings_of",
     "place_of",
     "play",
     "printed",
@@ -261,12 +261,12 @@ def by_frames(run: TrackedGame | None) -> bool:
 
 
 def standard_start(rules: Rules) -> Position:
-    """The normal start position, with empty hands where the rules have hands."""
-    return start_position(STANDARD_BOARD, True, 15, -1, rules, hands_of(rules))
+    """The normal start position, with empty holdings where the rules have holdings."""
+    return start_position(STANDARD_BOARD, True, 15, -1, rules, holdings_of(rules))
 
 
-def hands_of(rules: Rules) -> tuple[str, str] | None:
-    """Both hands as they are at the start of a game; None: the rules have none."""
+def holdings_of(rules: Rules) -> tuple[str, str] | None:
+    """The holdings at the start of a game; None: the rules have none."""
     return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 

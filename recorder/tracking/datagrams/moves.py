@@ -15,7 +15,7 @@ from recorder.tracking.datagrams.games import (
     DatagramPly,
     ReceivedMove,
     by_frames,
-    hands_of,
+    holdings_of,
     place_of,
     play,
     printed,
@@ -225,7 +225,7 @@ class DatagramPositions:
             start = standard_start(rules)
         else:
             # The list prints no rights: those that king and rook at home allow. White is to move.
-            start = start_position(_ranks(body.board), True, 15, -1, rules, hands_of(rules))
+            start = start_position(_ranks(body.board), True, 15, -1, rules, holdings_of(rules))
         game.list_start, game.coming = (start, 0), 0
         game.listed = [ReceivedMove(move, line) for move in body.moves]
         self._take_list(game, line)
@@ -387,8 +387,8 @@ def _from_fen(text: str, rules: Rules) -> tuple[Position, int]:
     position = position_from_fen(text, rules)
     fields = text.split()
     move_no = int(fields[5]) if len(fields) > 5 and fields[5].isdecimal() else 1
-    if rules is Rules.CRAZYHOUSE and position.hands is None and position.board == STANDARD_BOARD:
-        position = position._replace(hands=("", ""))
+    if rules is Rules.CRAZYHOUSE and position.holdings is None and position.board == STANDARD_BOARD:
+        position = position._replace(holdings=("", ""))
     return position, 2 * (max(move_no, 1) - 1) + (not position.white_to_move)
 
 

@@ -260,7 +260,7 @@ class DatagramNotices:
         return [ChatLine(line, kind, body.player, in_brackets(body.titles) or None, body.game_no, None, body.text)]
 
     def holdings(self, body: BughouseHoldings, line: Line, begin: int) -> list[Event]:
-        """Both hands."""
+        """The holdings of both players."""
         run = self._table.run(body.game_no)
         if run is not None:
             _, problem = take_holdings(run, HoldingsLine(line, body.game_no, body.white.upper(), body.black.upper()))

@@ -24,7 +24,7 @@ from recorder.model import (
     Thinking,
     name_plies,
 )
-from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, with_hands
+from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, with_holdings
 
 __all__ = ["EngineRun", "counted", "play_move", "thinking_of"]
 
@@ -230,7 +230,7 @@ class EngineRun:
     def holding(self, white: str, black: str, passed: str | None, line: EngineLine) -> None:
         """What the players have in hand now."""
         if self.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
-            self.position = self.history[-1] = with_hands(self.position, white, black)
+            self.position = self.history[-1] = with_holdings(self.position, white, black)
         ordered = ("".join(sorted(hand.upper(), key="PNBRQ".find)) for hand in (white, black))
         self.observation.holdings.append(
             HoldingsChange(self._seq, self.ply, next(ordered), next(ordered), passed, line.at_ms, line.offset)

@@ -230,7 +230,7 @@ def could_follow(before: Position, after: Position, plies: int) -> bool:
     was, now = before.board, after.board
     if before.rules in (Rules.BOARDS, Rules.FRAMES, Rules.ATOMIC):
         return True  # one capture may clear many squares
-    if before.hands is None and before.rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+    if before.holdings is None and before.rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         if _pieces(now) > _pieces(was):
             return False
         at_home = (*zip(was[54:62], now[54:62], "P" * 8, strict=True), *zip(was[9:17], now[9:17], "p" * 8, strict=True))
