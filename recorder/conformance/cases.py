@@ -30,7 +30,8 @@ class Case(NamedTuple):
         rule: rule of the specification, such as ``S12-7``.
         group: a word of ``SETS``.
         server: server family that prints such bytes, or ``any``.
-        data: the bytes of the server; of ``sealed`` facts the bytes of the client.
+        data: the bytes of the server; of ``sealed`` facts the bytes of the client, of ``xboard_lines`` and
+            ``pychess_games`` a log file.
         expect: kinds of facts and, of each fact, the fields that are compared.
     """
 

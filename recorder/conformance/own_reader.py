@@ -34,6 +34,7 @@ from recorder.events import (
 from recorder.events.frames import Style12
 from recorder.model import Game, LineKind, SourceKind
 from recorder.pipeline import Pipeline
+from recorder.sources.client_logs import XboardDecoder
 from recorder.wire.lines import LineReader
 from recorder.wire.prompts import PromptStripper
 from recorder.wire.timeseal import unseal
@@ -62,18 +63,23 @@ def read_facts(pieces: Sequence[bytes], wanted: Collection[str]) -> Facts:
     """
     facts: Facts = {kind: [] for kind in wanted}
     if "games" in facts:
-        facts["games"] = [_game(game) for game in _read_games(pieces)]
+        facts["games"] = [_game(game) for game in _read_games(pieces, SourceKind.RAW)]
+    if "pychess_games" in facts:
+        facts["pychess_games"] = [_game(game) for game in _read_games(pieces, SourceKind.PYCHESS)]
+    if "xboard_lines" in facts:
+        found = _read_lines(_xboard_chunks(pieces))
+        facts["xboard_lines"] = [fact for kind, fact in found if kind == "lines"]
     if "sealed" in facts:
         facts["sealed"] = list(_unsealed(b"".join(pieces)))
-    if not facts.keys() <= {"games", "sealed"}:
-        for kind, fact in _read_lines(pieces):
+    if not facts.keys() <= {"games", "pychess_games", "sealed", "xboard_lines"}:
+        for kind, fact in _read_lines(_chunks(pieces)):
             if kind in facts:
                 facts[kind].append(fact)
     return facts
 
 
-def _read_games(pieces: Iterable[bytes]) -> list[Game]:
-    pipeline = Pipeline(SourceKind.RAW, chat="all")
+def _read_games(pieces: Iterable[bytes], source: SourceKind) -> list[Game]:
+    pipeline = Pipeline(source, chat="all")
     games = [game for piece in pieces for game in pipeline.receive(piece)]
     return sorted(games + pipeline.finish(), key=lambda game: game.first_offset)
 
@@ -85,7 +91,20 @@ def _unsealed(data: bytes) -> Iterable[dict[str, Any]]:
             yield {"text": opened[0].decode("latin-1"), "stamp_ms": opened[1]}
 
 
-def _read_lines(pieces: Iterable[bytes]) -> Iterable[tuple[str, dict[str, Any]]]:
+def _chunks(pieces: Iterable[bytes]) -> Iterable[Chunk]:
+    offset = 0
+    for piece in pieces:
+        yield Chunk(piece, offset)
+        offset += len(piece)
+
+
+def _xboard_chunks(pieces: Iterable[bytes]) -> Iterable[Chunk]:
+    decoder = XboardDecoder()
+    parts = [part for piece in pieces for part in decoder.receive(piece)] + decoder.finish()
+    return [part for part in parts if isinstance(part, Chunk)]
+
+
+def _read_lines(chunks: Iterable[Chunk]) -> Iterable[tuple[str, dict[str, Any]]]:
     reader, prompts = LineReader(), PromptStripper()
     recogniser = Recogniser(prompts)
 
@@ -99,10 +118,8 @@ def _read_lines(pieces: Iterable[bytes]) -> Iterable[tuple[str, dict[str, Any]]]
             for event in recogniser.feed([line]):
                 yield from _facts(event)
 
-    offset = 0
-    for piece in pieces:
-        yield from understood(reader.receive(Chunk(piece, offset)))
-        offset += len(piece)
+    for chunk in chunks:
+        yield from understood(reader.receive(chunk))
     yield from understood(reader.finish())
     for event in recogniser.finish():
         yield from _facts(event)
@@ -346,5 +363,7 @@ _FACTS: Final[dict[type, tuple[str, Callable[[Any], dict[str, Any]]]]] = {
 }
 """Events → the kind of fact that they are, and what makes its fields."""
 
-KINDS: Final = frozenset({kind for kind, _ in _FACTS.values()} | {"datagrams", "games", "lines", "sealed"})
+KINDS: Final = frozenset(
+    {kind for kind, _ in _FACTS.values()} | {"datagrams", "games", "lines", "pychess_games", "sealed", "xboard_lines"}
+)
 """Kinds of facts that this reader finds."""
