@@ -88,7 +88,7 @@ OPTIONS = (
 )
 
 
-def test_options_are_told_before_each_game_memory_first() -> None:
+def test_options_are_sent_before_each_game_memory_first() -> None:
     options = {"Learn": "true", "Hash": "9", "Style": "brave", "Reset": None, "memory": "64"}
     dialogue = Dialogue(scripted(THINKS, OPTIONS), options=options)
     told = ["memory 64", "option Learn=1", "option Hash=9", "option Style=brave", "option Reset", "new"]
@@ -104,7 +104,7 @@ def test_cores_where_the_engine_takes_them() -> None:
 # -- the game ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_game_is_told_move_by_move_and_its_result() -> None:
+def test_a_game_is_sent_move_by_move_with_its_result() -> None:
     dialogue = Dialogue(scripted(THINKS))
     said = dialogue.analyse(game_of("1. e4 e5 {Black resigns} 1-0"))
     look = ["analyze", "exit", "force"]
@@ -182,7 +182,7 @@ def test_chess960_is_set_up_and_castles_by_name() -> None:
     assert "usermove O-O-O" in said
 
 
-def test_a_variant_that_the_engine_does_not_play_is_told() -> None:
+def test_a_variant_that_the_engine_does_not_play_is_reported() -> None:
     dialogue = Dialogue(scripted(THINKS))
     with pytest.raises(EngineError) as error:
         dialogue.analyse(game_of("1. e4 e5 *", '[Variant "atomic"]'))
@@ -199,8 +199,8 @@ def test_a_variant_has_the_engine_s_own_word(variants: str | None, word: str) ->
     assert said[1] == f"variant {word}"
 
 
-def test_hands_are_told_where_the_moves_do_not() -> None:
-    """``setboard`` has no hands in the document; in crazyhouse the moves after it tell them."""
+def test_holdings_are_sent_where_the_moves_do_not_give_them() -> None:
+    """``setboard`` has no holdings in the document; in crazyhouse the moves after it determine them."""
     tags = ('[Variant "crazyhouse"]', '[FEN "4k3/8/8/8/8/8/3p4/4K3[QNp] w - - 0 1"]')
     said = without_pings(Dialogue(scripted(THINKS)).analyse(game_of("1. Kxd2 P@e5 2. Q@d7+ *", *tags)))
     assert [line for line in said if line.startswith(("setboard", "holding"))] == [
@@ -209,7 +209,7 @@ def test_hands_are_told_where_the_moves_do_not() -> None:
     ]
 
 
-def test_hands_of_bughouse_are_told_whenever_a_partner_passes() -> None:
+def test_holdings_of_bughouse_are_sent_whenever_a_partner_passes_a_piece() -> None:
     features = 'feature ping=1 setboard=1 variants="normal,bughouse" done=1'
     (game,) = games_of("a12_bughouse", "observer_GuestBga", True)[:1]
     plan = make_plan(game)
@@ -251,7 +251,7 @@ def test_a_position_that_edit_cannot_tell_is_not_asked_about() -> None:
 # -- engines that misbehave --------------------------------------------------------------------------------------------
 
 
-def test_an_engine_that_refuses_a_move_is_told_the_position_anew() -> None:
+def test_an_engine_that_refuses_a_move_receives_the_position_again() -> None:
     refusals = [["Illegal move: e7e5"], []]
     table = scripted(THINKS)
 
@@ -290,8 +290,8 @@ def test_what_talks_on_without_a_word_of_the_protocol_is_given_up() -> None:
         dialogue.analyse(game_of(SHORT))
 
 
-def test_of_one_that_answers_pings_twice_the_second_counts() -> None:
-    """Between the two it may still tell what it thinks of the position before."""
+def test_the_second_answer_to_a_ping_counts_if_there_are_two() -> None:
+    """Between the two pongs it may still print its analysis of the position before."""
 
     def twice(line: str) -> list[str]:
         if line.startswith("ping "):
@@ -313,7 +313,7 @@ def test_one_without_analyze_mode_is_given_up(answers: dict[str, list[str]]) -> 
         Dialogue(scripted(answers)).analyse(game_of(SHORT))
 
 
-def test_what_is_no_engine_of_this_protocol_is_told() -> None:
+def test_a_program_that_does_not_speak_this_protocol_is_reported() -> None:
     dialogue = Dialogue(scripted({"analyze": ["Unknown command: analyze"]}, ""))
     with pytest.raises(
         EngineError, match=r"answers nothing that a CECP engine would; if it speaks UCI, name it with --uci\.$"
@@ -371,7 +371,7 @@ ANSWERS = [
 def test_whatever_an_engine_prints_it_ends_and_only_our_error_is_raised(
     blocks: list[list[str]], limits: Limits
 ) -> None:
-    """It prints a block at each line that it is told."""
+    """It prints a block at each line that it receives."""
     problem = "The engine "
     try:
         Dialogue(lambda line: blocks.pop() if blocks else [], limits).analyse(game_of(SHORT))

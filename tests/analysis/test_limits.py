@@ -13,7 +13,7 @@ def deepening(line: str) -> list[str]:
     return scripted({"analyze": lines})(line)
 
 
-def test_a_depth_is_over_when_the_next_one_is_told() -> None:
+def test_a_depth_is_finished_when_the_engine_prints_the_next_one() -> None:
     dialogue = Dialogue(deepening, Limits(depth=5))
     dialogue.analyse(game_of(SHORT), 0)
     assert [line.depth for line in dialogue.found[0].lines] == [1, 2, 3, 4, 5]
@@ -36,7 +36,7 @@ def test_an_engine_that_does_not_know_the_question_is_not_asked_again() -> None:
     assert dialogue.now_ms == 4 * 5000
 
 
-def test_a_limit_that_is_never_reached_ends_and_is_told() -> None:
+def test_a_search_that_never_reaches_its_limit_ends_and_is_reported() -> None:
     silent = Dialogue(scripted(), Limits(depth=30))
     silent.analyse(game_of(SHORT), 0)
     assert silent.found[0].notes == ("did not reach its limit in 20 s",)

@@ -1,4 +1,4 @@
-"""What an engine is told of a game: everything that happened, and a look at each position of the main line."""
+"""The plan of an analysis: everything that happened in a game, and a look at each position of the main line."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_position_without_a_move_is_not_looked_at() -> None:
     assert sum(isinstance(step, Play) for step in plan.steps) == 4
 
 
-def test_a_start_that_is_not_the_usual_one_is_set_up() -> None:
+def test_another_starting_position_is_set_up() -> None:
     start = "4k3/8/8/8/8/8/4P3/4K3 b - - 7 20"
     plan = make_plan(game_of("20... Kd7 21. e4 *", f'[FEN "{start}"]', '[SetUp "1"]'))
     first = plan.steps[0]
@@ -84,10 +84,10 @@ def test_a_start_that_is_not_the_usual_one_is_set_up() -> None:
     assert fen(plan.looks[0].position, 7, 20) == start
 
 
-def test_only_some_positions_are_looked_at_and_all_is_still_told() -> None:
+def test_only_some_positions_are_analysed_and_all_moves_are_still_sent() -> None:
     plan = make_plan(game_of("1. e4 e5 2. Nf3 Nc6 *")).only({2, 4})
     assert [type(step) for step in plan.steps] == [SetUp, Play, Play, Look, Play, Play, Look]
 
 
-def test_of_boards_that_nobody_knows_nothing_is_asked() -> None:
+def test_unknown_boards_are_not_analysed() -> None:
     assert make_plan(game_of("1. e4 e5 *", '[Variant "kriegspiel"]')).looks == []

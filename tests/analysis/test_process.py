@@ -230,7 +230,7 @@ KILLS = "signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(os.getppid(), si
 
 
 def test_it_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> None:
-    """It kills whoever started it, and thinks on."""
+    """It kills the program that started it, and continues its search."""
     assert_ends_after(Tin(tmp_path, search=KILLS), "--engine", tmp_path)
 
 
@@ -247,7 +247,7 @@ def assert_ends_after(tin: Tin, option: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
-def test_whoever_stops_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_path: Path) -> None:
+def test_a_stop_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_path: Path) -> None:
     tin = Tin(tmp_path)
     with pytest.raises(stop):
         stop_at_ply(tin, 2, stop)
@@ -282,7 +282,7 @@ def test_one_that_does_not_say_a_word_is_started_again(tmp_path: Path) -> None:
     assert tin.left == []
 
 
-def test_an_engine_that_does_not_read_is_told() -> None:
+def test_an_engine_that_does_not_read_is_reported() -> None:
     async def fill() -> None:
         command = shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
         process = await EngineProcess.start(command, QUICK)
@@ -323,7 +323,7 @@ def test_errors_without_end_do_not_keep_it_waiting(begin: str, tmp_path: Path) -
         ("'half", "The engine's command \"'half\" cannot be read: No closing quotation."),
     ],
 )
-def test_a_command_that_cannot_be_started_is_told(command: str, problem: str) -> None:
+def test_a_command_that_cannot_be_started_is_reported(command: str, problem: str) -> None:
     with pytest.raises(EngineError) as error, open_engine(EngineSpec("cecp", command), Limits(time_ms=1)):
         pass
     assert str(error.value) == problem

@@ -103,7 +103,7 @@ def test_stockfish_castles_in_chess960() -> None:
 
 
 @pytest.mark.needs("stockfish")
-def test_a_variant_that_the_engine_does_not_play_is_told() -> None:
+def test_a_variant_that_the_engine_does_not_play_is_reported() -> None:
     with open_engine(stockfish(), Limits(depth=1)) as engine:
         with pytest.raises(
             EngineError, match=r"^The engine Stockfish .* does not play atomic; it plays chess, chess960\.$"
@@ -196,7 +196,7 @@ def test_one_that_does_not_leave_is_ended(leave: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
-def test_whoever_stops_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_path: Path) -> None:
+def test_a_stop_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_path: Path) -> None:
     tin = UciTin(tmp_path)
     with pytest.raises(stop):
         stop_at_ply(tin, 2, stop)
@@ -225,7 +225,7 @@ def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
     assert tin.left == []
 
 
-def test_a_command_that_cannot_be_started_is_told() -> None:
+def test_a_command_that_cannot_be_started_is_reported() -> None:
     spec = EngineSpec("uci", "no-such-engine-here")
     with pytest.raises(EngineError) as error, open_engine(spec, Limits(time_ms=1)):
         pass

@@ -241,7 +241,7 @@ def test_other_texts_are_no_features(text: str) -> None:
     assert parse_features(text) is None
 
 
-def test_a_number_that_nobody_can_mean_is_a_word() -> None:
+def test_a_number_too_long_to_be_meant_is_a_word() -> None:
     digits = "9" * 5_000  # more than int() takes
     assert parse_features(f"ping={digits}") == (Feature("ping", digits),)
     assert parse_option(f"Hash -spin 1 2 {digits}") is None

@@ -103,7 +103,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [FAIRYMAX, SJENG])
 def test_an_engines_view_of_a_forgotten_players_game_is_not_given(data: bytes) -> None:
-    """One engine is told its opponent's name, the other is not."""
+    """One engine receives its opponent's name, the other does not."""
     opponent = "Vera" if data is FAIRYMAX else "Judit"
     pipeline = Pipeline(SourceKind.XBOARD, forgotten=Forgotten([hash_handle(opponent)]))
     assert pipeline.receive(data) + pipeline.finish() == []

@@ -40,7 +40,7 @@ trap '' INT
 
 @contextmanager
 def screen() -> Iterator[str]:
-    """A display nobody sees."""
+    """A display without a screen."""
     read, write = os.pipe()
     server = subprocess.Popen(
         (program("Xvfb"), "-displayfd", str(write), "-screen", "0", "1024x768x24"),

@@ -215,7 +215,7 @@ def test_what_is_no_move(words: str) -> None:
     assert read_move(tuple(words.split()), MoveForm()) is None
 
 
-def test_the_stream_tells_the_form() -> None:
+def test_the_form_of_moves_is_read_from_the_stream() -> None:
     first, second, moved = recognise("\x19(24 7 e4 3 5\x19)", "\x19(24 7 e5 3 299\x19)", "\x19(24 7 d4 1 4\x19)")
     assert [event.body.move for event in (first, second, moved) if isinstance(event, Datagram)] == [  # type: ignore[attr-defined]  # these datagrams tell moves
         IccMove("e4", None, None, None, None),
@@ -258,7 +258,7 @@ def test_a_unit_s_text_is_the_stream_s_text() -> None:
     assert isinstance(frame, Style12)
 
 
-def test_a_unit_that_tells_of_a_board_is_read_by_its_datagrams() -> None:
+def test_a_unit_that_contains_a_board_is_read_by_its_datagrams() -> None:
     found = recognise("\x19[24 *", FRAME, "\x19(24 7 e4\x19)", FRAME, "\x19]", FRAME)
     assert sum(isinstance(event, Style12) for event in found) == 1
     assert sum(isinstance(event, Datagram) for event in found) == 1

@@ -37,7 +37,7 @@ LINES = (
 
 @pytest.mark.parametrize("digits", [20, 5000])
 @pytest.mark.parametrize("line", LINES)
-def test_a_number_that_nobody_prints_is_none(line: str, digits: int) -> None:
+def test_a_number_that_no_server_prints_is_none(line: str, digits: int) -> None:
     text = line.format(n="9" * digits)
     for event in Recogniser().feed([Line(text, 0, None, None)]):
         values = [getattr(event, name) for name in getattr(event, "_fields", ()) if name != "line"]

@@ -55,7 +55,7 @@ def test_the_captured_login_of_fics() -> None:
     assert (K.LOGIN, "GuestCPHL") in notices
 
 
-def test_an_own_prompt_is_taken_off_once_the_server_has_told_it() -> None:
+def test_a_prompt_set_by_the_user_is_removed_once_the_server_has_reported_it() -> None:
     found = recognise('prompt set to "ICS> ".', "ICS> You are now observing game 2.")
     assert [type(event).__name__ for event in found] == ["SessionNotice", "ObservingStarted"]
 

@@ -18,7 +18,7 @@ from .games import make_game
 
 
 def line(ply: int, score_cp: int | None, *, mate: int | None = None, depth: int = 12, pv: str = "") -> Thinking:
-    """What an engine told of the position after ``ply`` half-moves, as the side to move sees it."""
+    """An engine's evaluation of the position after ``ply`` half-moves, from the side to move."""
     return Thinking(0, ply, "Deep 3", ply % 2 == 0, depth, score_cp, mate, 100, 5_000, None, None, None, pv, None, 0)
 
 
@@ -62,7 +62,7 @@ def test_evaluations_come_back(game: Game) -> None:
     pipeline = make_pipeline(SourceKind.PGN)
     (again,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
     assert moves(pgn(again, engine=True)) == moves(text)
-    assert moves(pgn(again)) == moves(text), "a saved game keeps what stood in it"
+    assert moves(pgn(again)) == moves(text), "a saved game keeps its own evaluations"
 
 
 def test_an_analysis_counts_more_than_what_a_player_thought(game: Game) -> None:

@@ -111,7 +111,7 @@ def test_a_board_alone() -> None:
     assert {letter for _, letter, *_ in MOVE.findall(text)} == {"A", "a"}
 
 
-def test_what_is_not_known_of_a_match_is_told() -> None:
+def test_unknown_parts_of_a_match_are_named_in_a_comment() -> None:
     game = games_of("a12_bughouse", "observer_GuestBgb")[0]
     seen = game.observations[0]
     later = replace(game, start_ply=11, segments=[game.segments[0]._replace(from_ply=12)])

@@ -81,7 +81,7 @@ def test_figures_are_those_of_the_plies(times: list[tuple[int, int | None]]) -> 
         assert white.lag_mean_ms is white.lag_p95_ms is white.lag_max_ms is None
 
 
-def test_what_is_left_out_and_what_is_marked() -> None:
+def test_some_games_are_excluded_and_some_are_marked() -> None:
     summary = ClockSummary()
     rows = list(
         summary.rows(

@@ -184,7 +184,7 @@ def test_positions_that_were_set_up_are_games_of_their_own() -> None:
     assert [place["fen"] for place in held["sources"][0]["positions"]] == ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
 
 
-def test_parts_stand_in_the_order_in_which_their_positions_were_shown() -> None:
+def test_parts_are_in_the_order_in_which_their_positions_were_shown() -> None:
     table, _ = lecture()
     later = Table(1, "Henley", "Browne", base=0, clocks=(0, 0), relation=-2)
     later.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6", "Bg5", "Be7")

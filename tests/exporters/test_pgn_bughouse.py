@@ -66,7 +66,7 @@ def test_our_own_reader_reads_it_as_bughouse(games: list[Game]) -> None:
         assert {ply.proof for ply in again.plies} == {Proof.LIST}
 
 
-def test_what_came_from_elsewhere_is_told() -> None:
+def test_pieces_from_the_other_board_are_mentioned_in_a_comment() -> None:
     game = games_of(*OF_BOTH_BOARDS[0])[0]
     text = PgnExporter(PgnOptions(as_crazyhouse=True)).game_text(game)
     assert '[Variant "bughouse"]' not in text

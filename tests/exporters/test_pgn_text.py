@@ -69,7 +69,7 @@ def test_parts_of_a_comment_come_back(parts: list[str]) -> None:
 def test_times_and_marks_stand_with_the_words_behind_them() -> None:
     times, mark, words = Item("[%clk 0:01:00]", bare=True), Item("[%csl Gd4]", bare=True), Item("good")
     assert comment_of([times, mark, words, words, mark]) == "{[%clk 0:01:00] [%csl Gd4] good | good | [%csl Gd4]}"
-    depth = Item("[%depth 9]", bare=True)  # alone it is nobody's: it must not become that of an evaluation
+    depth = Item("[%depth 9]", bare=True)  # alone it belongs to no evaluation and must not be attached to one
     assert comment_of([times, depth, Item("[%eval 0.10]")], " ") == "{ [%clk 0:01:00] | [%depth 9] | [%eval 0.10] }"
 
 

@@ -136,7 +136,7 @@ def test_what_is_counted_together_and_what_is_excluded_is_said(
     assert len(by_player["rows"]) <= 2
 
 
-def test_opponents_of_one_handle_on_several_servers_are_told_apart() -> None:
+def test_opponents_of_one_handle_on_several_servers_are_distinguished() -> None:
     rows = pd.DataFrame(
         [("Bob", "x", "x/bob"), ("bob", None, "?/bob"), ("Cid", "x", "x/cid")],
         columns=["opponent", "server", "opponent_id"],
@@ -309,7 +309,7 @@ def test_the_same_archive_gives_the_same_bytes(
     assert cli("report", "--player", somebody.lower(), "-o", "-").stdout_bytes == made
 
 
-def test_the_command_counts_what_the_index_leaves_out(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_counts_what_the_index_excludes(cli: Cli, tmp_path: Path) -> None:
     index = tmp_path / "index.html"
     assert "the index of 1 game, " in cli("report", "--index", "--last", 1, "-o", index).stderr
     assert "older than the newest 1" in Page(index.read_bytes()).text

@@ -152,7 +152,7 @@ def test_a_hostile_log_becomes_text() -> None:
     assert parsed.text.count("<img src=x onerror=window.harmed=1>\\u202e\\x1b[31m") >= 6
 
 
-def test_the_policy_names_the_hashes_of_what_is_there() -> None:
+def test_the_policy_names_the_hashes_of_script_and_style() -> None:
     parsed = Page(game_report(make_game()))
     policy = next(a["content"] for tag, a in parsed.elements if tag == "meta" and a.get("http-equiv"))
     assert policy is not None
@@ -254,7 +254,7 @@ def test_clocks_are_no_finer_than_they_were_printed() -> None:
 
 
 def test_clocks_without_times_have_a_table() -> None:
-    """Saved bughouse games tell the clock after each move, and not what it took."""
+    """Saved bughouse games contain the clock after each move, and not its think time."""
     game = make_game(SCHOLARS_MATE[:1] + ["g8f6", "g1f3", "f6g8", "f3g1"] * 6, precision=Precision.SECONDS)
     line = game.observations[0].lines[0]
     line.plies = [ply._replace(elapsed_ms=None, lag_ms=None, white_clock_ms=91_000) for ply in line.plies]
@@ -366,7 +366,7 @@ def test_a_hurry_shortens_long_waits_only() -> None:
     assert shown.long_ms == 5_000
 
 
-def test_where_nothing_tells_the_time_each_board_has_a_second() -> None:
+def test_each_board_takes_a_second_where_times_are_unknown() -> None:
     game = make_game(clocks=None, time_basis=TimeBasis.NONE)
     game.observations[0].lines[0].plies = [ply._replace(at_ms=None) for ply in game.plies]
     shown = play([game], [Course(game)])
@@ -435,7 +435,7 @@ def test_an_examined_game_goes_as_it_was_shown() -> None:
     assert times == [STEP_MS * number for number in range(len(times))]
 
 
-def test_what_engines_thought_stands_beside_the_moves() -> None:
+def test_thinking_output_is_shown_beside_the_moves() -> None:
     games, _ = run([stream_bytes("x03_zippy_engines", "xboard_fairymax")], "xboard")
     game = max(games, key=lambda game: sum(len(seen.thinking) for seen in game.observations))
     parsed = Page(game_report(game))
@@ -488,7 +488,7 @@ def test_a_player_without_a_name_or_with_words_for_one() -> None:
 
 
 def saved_match(movetext: str) -> Match:
-    """A bughouse match as a file of saved games tells it."""
+    """A bughouse match, read from a file of saved games."""
     tags = "".join(f'[{name} "{name}"]\n' for name in ("WhiteA", "BlackA", "WhiteB", "BlackB"))
     pipeline = make_pipeline(SourceKind.BPGN)
     made = f'[Event "bughouse match"]\n{tags}[TimeControl "180+0"]\n[Result "*"]\n{movetext} *\n'
@@ -507,7 +507,7 @@ def test_hands_of_a_saved_match_follow_from_the_captures_of_both_boards() -> Non
     waiting = saved_match(
         "1A. e4 {179} 1a. d5 {178} 2A. exd5 {177} 1B. e4 {176} 1b. e5 {175} 2B. P@h3 {174} 2b. d6 {1}"
     )
-    assert match_holdings(waiting)["B"] == {1: ("", "P"), 2: ("", "P")}  # then a drop of what nobody has
+    assert match_holdings(waiting)["B"] == {1: ("", "P"), 2: ("", "P")}  # then a drop of a piece that is not in hand
     page = game_report(waiting.a, match=waiting).decode()
     assert '"hands":["","P"]' in page.replace(" ", "")
     assert "they follow from the captures and drops of both boards" in page

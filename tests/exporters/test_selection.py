@@ -1,4 +1,4 @@
-"""The default of every export and what it leaves out."""
+"""The default of every export and what it excludes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_unknown_kind_is_refused() -> None:
         Selection(include=frozenset(["bughouse"]))
 
 
-def test_nothing_left_out() -> None:
+def test_nothing_is_excluded() -> None:
     selection = Selection()
     assert len(list(selection.select([make_game()]))) == 1
     assert selection.summary() == "1 game; excluded: none"

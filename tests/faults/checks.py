@@ -1,5 +1,7 @@
-"""What must be true of journals, archive and PGN after a fault. Runs in a process of its own: it takes no time from
-the servers that talk meanwhile."""
+"""What must be true of journals, archive and PGN after a fault.
+
+The checks run in a process of their own: they take no time from the servers that send meanwhile.
+"""
 
 from __future__ import annotations
 

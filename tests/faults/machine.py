@@ -1,4 +1,4 @@
-"""Faults of the machine: no room, a locked archive, a clock that is set, files that somebody removes."""
+"""Faults of the machine: no room, a locked archive, a clock that is set, removed files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def _journal_full(world: World, server: ScriptedServer, _script: list[Step
         connection = await server.connection()
         await run.end(status=ExitCode.JOURNAL)
         one_sentence(run.talk, "cannot be written: No space left", "Recording has stopped")
-        if os.statvfs(disk).f_bavail > 1:  # the recorder has removed the file that tells its state
+        if os.statvfs(disk).f_bavail > 1:  # the recorder has removed its state file
             raise Troubles("there was room left")
         world.check_received(connection, 0)
         # What was recorded is in the archive by itself: only the journal's disk is full.
@@ -174,7 +174,7 @@ async def locked(world: World) -> None:
 
 
 async def clock_back(world: World) -> None:
-    """Somebody sets the wall clock back, or forth and back, while it records."""
+    """The wall clock is set back, or forward and back, while the recorder records."""
     library = _faketime()
     clock = world.folder / "clock"
     clock.write_text("+0\n", encoding="ascii")
@@ -264,7 +264,7 @@ main()
 
 
 async def removed(world: World) -> None:
-    """Somebody removes the folder of the journals, or its files, or moves it away."""
+    """The folder of the journals is moved, or it or its files are removed."""
     how = world.turn("folder", "files", "moved", "proxy", "folder, late", "files, late", "moved", "proxy")
     script = script_of(world, lasting_s=world.chance.choice((0.8, 2.0)))
     async with serving(world, script) as server:
@@ -316,10 +316,10 @@ async def removed(world: World) -> None:
 
 
 async def _is_part_of(world: World, kept: Path) -> None:
-    """The archive holds a beginning of what was in the removed journal, and nothing else.
+    """The archive contains a beginning of the removed journal's data, and nothing else.
 
-    What it had of games that were going on is told by their last lines; how far the source was read as a whole may be
-    less.
+    The archive's games in progress must end with lines of that journal; the offset up to which the source was read
+    may be smaller.
     """
     if not world.archive.exists():
         return

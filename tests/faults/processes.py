@@ -134,5 +134,5 @@ async def _run_of(world: World, runs: list[Run], connection: Connection) -> Run:
     """Which of the recorders has a connection."""
     await until(lambda: bool(world.session_of(connection).files), "no journal has the connection's banner")
     name = world.session_of(connection).files[0].name
-    await until(lambda: any(name in run.talk for run in runs), "no recorder told of the journal")
+    await until(lambda: any(name in run.talk for run in runs), "no recorder named the journal")
     return next(run for run in runs if name in run.talk)

@@ -1,4 +1,4 @@
-"""``python -m tests.faults.soak``: every fault many times, each time at another moment; a table of what came of it.
+"""``python -m tests.faults.soak``: every fault many times, each time at another moment; a table of the results.
 
 ``--kind reset --seed 17`` repeats one run and keeps its folder; ``--write docs/reliability.md`` puts the table there.
 """
@@ -54,7 +54,7 @@ async def _one(kind: str, seed: int, folder: Path, pool: ProcessPoolExecutor) ->
         await asyncio.wait_for(KINDS[kind](world), 300)
     except (Troubles, AssertionError, OSError) as error:
         return Failure(kind, seed, f"{type(error).__name__}: {error}")
-    except Exception:  # whatever it is, its seed must be told, and the other worlds go on
+    except Exception:  # whatever it is, its seed must be reported, and the other worlds continue
         return Failure(kind, seed, traceback.format_exc())
     finally:
         world.close()
@@ -100,7 +100,7 @@ def failures_of(
 
 
 class Row(NamedTuple):
-    """What came of one kind."""
+    """The results of one kind."""
 
     kind: str
     runs: int
@@ -110,7 +110,7 @@ class Row(NamedTuple):
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description="Every fault many times, and a table of what came of it.")
+    parser = argparse.ArgumentParser(description="Every fault many times, and a table of the results.")
     parser.add_argument("--kind", choices=KINDS, action="append", help="only this fault; may be given again")
     parser.add_argument("--seed", type=int, help="only this run")
     parser.add_argument("--runs", type=int, default=200, help="of each kind; default: 200")

@@ -44,6 +44,6 @@ def total_bytes(script: list[Step]) -> int:
 
 
 def dialogue(name: str, script: list[Step]) -> Dialogue:
-    """A server with a banner that no other connection has, so that its bytes are told from all others'."""
+    """A server with a banner that no other connection has, so that its bytes differ from all others'."""
     manners = replace(FICS, banner=f"\nThis is connection {name}.\n\n")
     return Dialogue(manners, script=script, answers={b"games": TABLE}, speed=1)

@@ -31,7 +31,7 @@ _POLL_S = 0.004
 _MARK = "ICS_FAULT_RUN"
 
 
-class Troubles(Exception):  # noqa: N818 — several, told together
+class Troubles(Exception):  # noqa: N818 — several, reported together
     """What is not as it should be after a run."""
 
 
@@ -78,10 +78,10 @@ class Run:
         """Stop it and wait until it stands still: a thread that is writing just now ends that first."""
         self.signal(signal.SIGSTOP)
         threads = Path(f"/proc/{self.process.pid}/task")
-        await until(lambda: all(map(_stands, threads.glob("*/stat"))), "it goes on though it was told to stop")
+        await until(lambda: all(map(_stands, threads.glob("*/stat"))), "it continues after SIGSTOP")
 
     def family(self) -> dict[int, str]:
-        """All living processes of this run by number, whoever their parent is now."""
+        """All running processes of this run by number, whatever their parent is now."""
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -135,7 +135,7 @@ class World:
 
     Attributes:
         chance: the source of everything random.
-        journals, archive, pgn: where the command is told to write.
+        journals, archive, pgn: where the command writes.
     """
 
     def __init__(self, kind: str, seed: int, folder: Path, pool: ProcessPoolExecutor) -> None:
@@ -228,7 +228,7 @@ class World:
     # -- what is left --------------------------------------------------------------------------------------------
 
     def session_of(self, connection: Connection, folder: Path | None = None) -> Session:
-        """A connection's journal, told by the banner that no other connection has; an empty one if there is none."""
+        """A connection's journal, found by the banner that no other connection has; an empty one if there is none."""
         name = re.match(rb"\s*This is connection \S+\.", bytes(connection.said))
         for session in read_folder(folder or self.journals):
             if name is not None and session.received.startswith(name[0]):
@@ -270,15 +270,15 @@ class World:
         await self._ask(checks.pgn_problems, pgn or self.pgn, self.archive, all_of_them)
 
     async def check_status(self, *, written: int, left_open: int) -> None:
-        """``status`` tells what there is.
+        """``status`` reports these numbers of journals.
 
         Raises:
-            Troubles: it tells something else.
+            Troubles: it reports other numbers.
         """
         rows = await asyncio.get_running_loop().run_in_executor(self._pool, checks.status_of, self.journals)
         counts = sum(bool(row["written"]) for row in rows), sum(not row["written"] for row in rows)
         if counts != (written, left_open):
-            raise Troubles(f"status tells of {counts[0]} written and {counts[1]} left open, not {written}, {left_open}")
+            raise Troubles(f"status reports {counts[0]} written and {counts[1]} left open, not {written}, {left_open}")
 
     async def do(self, *words: object, status: int = 0) -> None:
         """Run a command to its end, in the pool.
@@ -321,11 +321,11 @@ async def until(ready: Callable[[], bool], otherwise: str, limit_s: float = LIMI
 
 
 def one_sentence(talk: str, *words: str) -> None:
-    """Something was told in one line that has these words.
+    """A message of one line that contains these words was printed once.
 
     Raises:
-        Troubles: it was not, or not once.
+        Troubles: it was not printed, or not once.
     """
     lines = [line for line in talk.splitlines() if all(word in line for word in words)]
     if len(lines) != 1:
-        raise Troubles(f"{len(lines)} lines, not one, tell of {words}: {talk}")
+        raise Troubles(f"{len(lines)} lines, not one, contain {words}: {talk}")

@@ -31,7 +31,7 @@ _MOST_FINDINGS = 20
 
 @dataclass
 class Findings:
-    """What came of a run: cases and bytes by kind, and what went wrong."""
+    """Results of a run: cases and bytes by kind, and failures."""
 
     cases: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     size_bytes: dict[str, int] = field(default_factory=lambda: defaultdict(int))

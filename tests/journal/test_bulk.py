@@ -45,7 +45,7 @@ def _always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def one_by_one(data: bytes, step: int) -> tuple[list[tuple[int, JournalHeader | Record]], JournalReader]:
-    """What the reader says of each line; sent bytes are left out, as in bulk."""
+    """What the reader says of each line; sent bytes are skipped, as in bulk."""
     reader = JournalReader()
     found = list(reader.read(data[at : at + step] for at in range(0, len(data), step)))
     kept = [

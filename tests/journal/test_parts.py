@@ -100,7 +100,9 @@ def test_a_look_at_the_moment_of_its_creation_does_not_leave_a_part_unlocked(
     assert not is_being_written(path)
 
 
-def test_a_file_that_somebody_holds_is_written_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_another_process_has_locked_is_still_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parts, "_LOCK_TRIES", 3)
     create = parts._create
     held: list[int] = []
@@ -183,7 +185,7 @@ def test_what_is_left_alone(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == others
 
 
-def test_a_part_that_cannot_be_compressed_stays_and_is_told(tmp_path: Path) -> None:
+def test_a_part_that_cannot_be_compressed_is_kept_and_reported(tmp_path: Path) -> None:
     compressor = Compressor(tmp_path)
     compressor.compress(tmp_path / "gone.journal")
     compressor.finish()

@@ -1,4 +1,4 @@
-"""Sessions that nobody has closed."""
+"""Sessions that were not closed."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def _writer(folder: Path) -> JournalWriter:
     return JournalWriter(folder, host="chess.example", port=5000, role="record", sync=Sync.OS)
 
 
-def test_a_living_one_a_left_one_and_a_closed_one(tmp_path: Path) -> None:
+def test_sessions_in_progress_left_open_and_closed(tmp_path: Path) -> None:
     closed = _writer(tmp_path)
     closed.close()
-    living = _writer(tmp_path)
-    living.received(b"fics% ", 5_000)
+    active = _writer(tmp_path)
+    active.received(b"fics% ", 5_000)
     (found,) = open_sessions(tmp_path)
-    assert (found.path, found.last_ns, found.written) == (living.path, 5_000, True)
-    assert (found.header.host, found.size_bytes) == ("chess.example", living.path.stat().st_size)
-    left = tmp_path / "left" / living.path.name
+    assert (found.path, found.last_ns, found.written) == (active.path, 5_000, True)
+    assert (found.header.host, found.size_bytes) == ("chess.example", active.path.stat().st_size)
+    left = tmp_path / "left" / active.path.name
     left.parent.mkdir()
-    left.write_bytes(living.path.read_bytes() + b"6.000000000 < torn")
+    left.write_bytes(active.path.read_bytes() + b"6.000000000 < torn")
     (found,) = open_sessions(left.parent)
     assert (found.last_ns, found.written) == (5_000, False)
-    living.close()
+    active.close()
     assert open_sessions(tmp_path) == []
 
 
@@ -53,7 +53,7 @@ def test_other_files_and_no_folder(tmp_path: Path) -> None:
 
 def _left(folder: Path, tail: bytes = b"", *, drop: int = 0) -> Path:
     """A journal of three records whose recorder was killed."""
-    writer = _writer(folder / "living")
+    writer = _writer(folder / "killed")
     for at_ns in (1_000, 3_000, 2_000):
         writer.received(b"fics% ", at_ns)
     left = folder / writer.path.name
@@ -90,13 +90,13 @@ def test_what_a_crash_left_is_ended_once(
     assert step[-1] == last
 
 
-def test_nobody_ends_what_another_writes(tmp_path: Path) -> None:
-    living = _writer(tmp_path)
-    living.received(b"fics% ")
-    before = living.path.read_bytes()
-    assert not close_left_open(living.path)
-    assert living.path.read_bytes() == before
-    living.close()
+def test_a_journal_that_another_process_writes_is_not_closed(tmp_path: Path) -> None:
+    active = _writer(tmp_path)
+    active.received(b"fics% ")
+    before = active.path.read_bytes()
+    assert not close_left_open(active.path)
+    assert active.path.read_bytes() == before
+    active.close()
     path = _left(tmp_path / "left")
     with path.open("rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)

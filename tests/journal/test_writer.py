@@ -47,7 +47,7 @@ class Hands:
 
 
 class Disk:
-    """Files whose calls are counted, and fail when they are told to."""
+    """Files whose calls are counted, and fail on demand."""
 
     def __init__(self) -> None:
         self.syncs = 0
@@ -151,7 +151,7 @@ def test_both_directions_through_short_writes(
     assert [(record.kind, record.data) for record in records[:-1]] == [(kinds[ours], data) for ours, data in said]
 
 
-def test_what_came_is_on_the_file_when_the_call_returns(tmp_path: Path) -> None:
+def test_received_bytes_are_in_the_file_when_the_call_returns(tmp_path: Path) -> None:
     for sync in Sync:
         journal = writer(tmp_path, sync=sync)
         journal.received(b"at once")
@@ -269,7 +269,7 @@ def test_rotation_by_day(tmp_path: Path, by_tick: bool) -> None:
     journal = writer(tmp_path, clock=clock)
     clock.go(2 * S - 1)
     journal.received(b"still the old day")
-    clock.utc -= 10 * DAY  # somebody sets the wall clock: nothing to the journal
+    clock.utc -= 10 * DAY  # the wall clock is set: the journal does not depend on it
     clock.go(1)
     if by_tick:
         journal.tick()

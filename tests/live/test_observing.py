@@ -461,11 +461,11 @@ def test_another_game_with_the_same_number_replaces_the_first() -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     watch(observing, 1)
-    observing.feed(events(row(1, "Somebody")), 1)
+    observing.feed(events(row(1, "Second")), 1)
     assert observing.watched == ()
     assert observing.decide(1) == [Observe(1)]
     watch(observing, 1)
-    observing.feed(events("{Game 1 (Somebody vs. Black1) Creating rated blitz match.}"), 2)  # a return match
+    observing.feed(events("{Game 1 (Second vs. Black1) Creating rated blitz match.}"), 2)  # a return match
     assert observing.decide(2) == [Observe(1)]
     observing.feed(events("{Game 1 (Other vs. Black1) Other resigns} 0-1"), 3)  # not of this one
     watch(observing, 1)
