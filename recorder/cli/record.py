@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_VIEW = (sys.executable, "-P", "-m", "recorder.cli.live_view")
+_VIEW = (sys.executable, "-P", "-m", "recorder.live.view")
 """Draws the live view; loading it here would cost the recorder memory."""
 _CHOOSING = {  # parameter: attribute of ``Plan``
     "observe": "observe",

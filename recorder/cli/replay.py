@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import sys
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic_ns, time_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,14 +19,12 @@ from recorder.live.net.sockets import Address
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.replay.engine import RecordedEngine
+    from recorder.events import Chunk
     from recorder.replay.places import Position
+    from recorder.replay.server.clients import ReplayClients
+    from recorder.replay.timing import ReplayMoment
 
 __all__ = ["as_engine", "command"]
-
-_MOST_BYTES: Final = 4096  # of a line; what is longer is none of the protocol
-_READ_BYTES: Final = 65_536
-_FIRST_LINE: Final = "feature done=0"  # an interface waits for the first feature for two seconds only
 
 
 @click.command(
@@ -64,47 +58,18 @@ def as_engine(
     side or both. An opponent that leaves the recorded game is asked to take the move back; against a computer the
     recording resigns. See docs/how-to/replay.md.
     """
-    _say_first()
+    from recorder.replay.engine_pipe import announce, play
+
+    announce()  # before modules load: the interface waits for two seconds only
     from recorder.archive.replaying import games_to_replay
 
     games = games_to_replay(files_of(keys, filters), where, game_filter(keys=keys, **filters))
     if len(games) != 1:
         raise click.UsageError(f"{len(games)} games match, and an engine plays one: name its key.")
+
     from recorder.replay.engine import RecordedEngine
 
-    _play(RecordedEngine(games[0], speed=speed, pace_ms=pace_ms, idle_max_ms=idle_max_ms))
-
-
-def _say_first() -> None:
-    """Announce to the interface that features follow, before modules load; ignore its interrupts."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # xboard interrupts before it has read that we need none
-    _write([_FIRST_LINE])
-
-
-def _play(engine: RecordedEngine) -> None:
-    """Answer the interface until it says ``quit`` or is gone."""
-    waiting = bytearray()
-    while not engine.quits:
-        due_ns = engine.due_ns
-        wait_s = None if due_ns is None else max(0, due_ns - monotonic_ns()) / 1e9
-        if select.select([0], [], [], wait_s)[0]:
-            data = os.read(0, _READ_BYTES)
-            if not data:
-                return
-            *lines, waiting = (waiting + data).split(b"\n")
-            del waiting[_MOST_BYTES:]
-            for line in lines:
-                text = line[:_MOST_BYTES].rstrip(b"\r").decode("utf-8", "replace")
-                _write(engine.receive(text, monotonic_ns()))
-                if engine.quits:
-                    return
-        _write(engine.take(monotonic_ns()))
-
-
-def _write(lines: list[str]) -> None:
-    if lines:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+    play(RecordedEngine(games[0], speed=speed, pace_ms=pace_ms, idle_max_ms=idle_max_ms))
 
 
 @click.group(
@@ -207,28 +172,20 @@ def _server(
     """
     if shared and pause_at:
         raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")
-    from recorder.replay.server.clients import clients_of_bytes, clients_of_games, read_bytes
+    from recorder.archive.replaying import open_library
+    from recorder.replay.server.clients import clients_of_games, read_bytes
     from recorder.replay.server.login import Greeting
     from recorder.replay.server.sockets import serve
     from recorder.replay.server.text import banner_of
-    from recorder.replay.timing import cap_idle
 
     files = files_of(keys, filters)
     how: dict[str, Any] = {"speed": speed, "loop": loop, "pause_at": pause_at}
-    taped = None if as_games or len(files) != 1 else read_bytes(Path(files[0]), say)
-    if taped is not None:
+    connection = None if as_games or len(files) != 1 else read_bytes(Path(files[0]), say)
+    if connection is not None:
         if observe:
             raise click.UsageError("--observe has no effect on a byte-for-byte replay: omit it, or add --as-games.")
-        moments = taped if idle_max_ms is None else list(cap_idle(taped, idle_max_ms))
-        how["begin"] = place_of(moments, begin)
-        warn_of_pauses(moments, pause_at)
-        say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
-        greeting = Greeting(["A replay of a recorded connection: what you type changes nothing."], password)
-        shared_at_ns = monotonic_ns() if shared else None
-        serve(listen_at, clients_of_bytes(moments, greeting, shared_at_ns=shared_at_ns, **how), say)
+        serve(listen_at, _clients_of_bytes(connection, idle_max_ms, begin, how, shared=shared, password=password), say)
         return
-    from recorder.archive.replaying import open_library
-
     with open_library(
         files, where, game_filter(keys=keys, **filters), pace_ms=pace_ms, idle_max_ms=idle_max_ms,
         lost=lambda why: say(f"Warning: A game was excluded. {why}"),
@@ -243,3 +200,34 @@ def _server(
             recording, greeting, shared_at_ns=shared_at_ns, wall_ms=lambda now: (now + ahead_ns) // 1_000_000, **how
         )
         serve(listen_at, clients, say)
+
+
+def _clients_of_bytes(
+    connection: list[ReplayMoment[Chunk]],
+    idle_max_ms: int | None,
+    begin: Position | None,
+    how: dict[str, Any],
+    *,
+    shared: bool,
+    password: bool,
+) -> ReplayClients:
+    """Settle how a recorded connection is replayed byte for byte.
+
+    Args:
+        connection: what the server sent, and when.
+        idle_max_ms: the longest wait between two moments, in milliseconds; None: as recorded.
+        begin: the value of ``--from``; None: the beginning.
+        how: speed, loop and pause_at, as ``clients_of_bytes`` takes them.
+        shared: all clients share one clock.
+        password: a password is asked for.
+    """
+    from recorder.replay.server.clients import clients_of_bytes
+    from recorder.replay.server.login import Greeting
+    from recorder.replay.timing import cap_idle
+
+    moments = connection if idle_max_ms is None else list(cap_idle(connection, idle_max_ms))
+    place = place_of(moments, begin)
+    warn_of_pauses(moments, how["pause_at"])
+    say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
+    greeting = Greeting(["A replay of a recorded connection: what you type changes nothing."], password)
+    return clients_of_bytes(moments, greeting, shared_at_ns=monotonic_ns() if shared else None, begin=place, **how)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -21,22 +19,16 @@ from recorder.errors import ExitCode
 from recorder.text import clean
 
 if TYPE_CHECKING:
-    from recorder.model import Game
-    from recorder.replay.moments import What
     from recorder.replay.places import Position
-    from recorder.replay.show import ReplaySource
-    from recorder.replay.terminal.viewing import Viewing
 
 __all__ = ["terminal"]
 
 _THINK: Final = re.compile(r"think(?::([1-9]\d{0,5}))?", re.ASCII)
 _THINK_S: Final = 60
-_FRAME_S: Final = 0.1
-_LEAST_S: Final = 0.02
 
 
 class _Pace(SpeedType):
-    """A speed, or None for ``max``."""
+    """A speed, or the word ``max``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return "max" if value == "max" else super().convert(value, param, ctx)
@@ -113,7 +105,7 @@ def terminal(
     """
     from recorder.archive.replaying import open_library
     from recorder.replay.moments import long_thinks
-    from recorder.replay.terminal.viewing import Viewing
+    from recorder.replay.terminal.watch import print_moments, watch
 
     lines = plain or speed == "max" or not _is_terminal()
     if lines and pause_at:
@@ -129,15 +121,17 @@ def terminal(
     ) as library:  # fmt: skip
         if lines:
             with _leaving():
-                _print_lines(library.recording, speed, loop, position)
+                print_moments(
+                    library.recording, lambda line: click.echo(clean(line)),
+                    speed=None if speed == "max" else speed, loop=loop, position=position,
+                )  # fmt: skip
             return
         warn_of_pauses(library.recording.moments, pauses - {"think"})
-        viewing = Viewing(library.recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pauses)
-        viewing.flip = flip
-        if position is not None:
-            viewing.start(position, time.monotonic_ns())
         with _leaving():
-            _watch(viewing, ascii_only)
+            watch(
+                library.recording, speed=speed, loop=loop, pause_at=pauses, position=position, flip=flip,
+                ascii_only=ascii_only,
+            )  # fmt: skip
 
 
 @contextmanager
@@ -155,92 +149,3 @@ def _is_terminal() -> bool:
     if sys.stdin is None or sys.stdout is None or os.environ.get("TERM", "dumb") == "dumb":
         return False
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _watch(viewing: Viewing, ascii_only: bool) -> None:
-    from recorder.replay.terminal.scene import SceneStyle, draw
-    from recorder.replay.terminal.screen import open_screen
-
-    encoding = sys.stdout.encoding or "ascii"
-    look = SceneStyle(ascii_only or not encoding.lower().startswith("utf"), not os.environ.get("NO_COLOR"))
-    with open_screen(sys.stdin.fileno(), sys.stdout.fileno(), colours=look.colours, encoding=encoding) as screen:
-        while not viewing.left:
-            now_ns = time.monotonic_ns() - screen.away_ns
-            viewing.tick(now_ns)
-            screen.show(draw(viewing, now_ns, *screen.size, look))
-            keys = screen.wait(_wait_s(viewing, time.monotonic_ns() - screen.away_ns))
-            if keys is None:
-                return
-            now_ns = time.monotonic_ns() - screen.away_ns
-            for key in keys:
-                if key == "redraw":
-                    screen.redraw()
-                else:
-                    viewing.press(key, now_ns)
-
-
-def _wait_s(viewing: Viewing, now_ns: int) -> float | None:
-    """How long nothing changes; None: until a key."""
-    due_ns = viewing.show.head.due_ns
-    if due_ns is None:
-        return None
-    return min(max((due_ns - now_ns) / 1e9, _LEAST_S), _FRAME_S)
-
-
-# -- lines -------------------------------------------------------------------------------------------------------
-
-
-def _print_lines(recording: ReplaySource, speed: Any, loop: bool, position: Any) -> None:
-    """Print what happens when it does; at the speed ``max`` all at once."""
-    from recorder.replay.places import seek
-    from recorder.replay.timing import Playhead
-
-    at_once = speed == "max"
-    head: Playhead[Any] = Playhead(
-        recording.moments, time.monotonic_ns(), speed=Fraction(1) if at_once else speed, loop=loop
-    )
-    if position is not None:
-        place, at_ms = seek(recording.moments, position)
-        head.go(place, time.monotonic_ns(), at_ms)
-    if at_once:
-        for place in range(head.place, len(recording.moments)):
-            _print_moment(recording, place)
-        return
-    while (due_ns := head.due_ns) is not None:
-        time.sleep(max(due_ns - time.monotonic_ns(), 0) / 1e9)
-        count = len(head.take(time.monotonic_ns()))
-        for place in range(head.place - count, head.place):
-            _print_moment(recording, place)
-        sys.stdout.flush()
-
-
-def _print_moment(recording: ReplaySource, place: int) -> None:
-    moment = recording.moments[place]
-    chapter, what = recording.what(place)
-    for line in _lines(chapter.game, what, len(recording.players) > 1):
-        minutes, seconds = divmod(moment.at_ms // 1000, 60)
-        click.echo(f"{minutes:3}:{seconds:02}  {clean(line)}")
-
-
-def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
-    """Return at most one line for a moment. In a replay of several games each line names its game."""
-    from recorder.model import EXACT, EventKind
-    from recorder.replay.moments import Begin, End, ShownPly
-    from recorder.replay.server.text import event_text
-    from recorder.replay.terminal.viewing import ply_text
-    from recorder.times import format_clock
-
-    front = f"{game.white.handle}-{game.black.handle}  " if several else ""
-    if isinstance(what, Begin):
-        yield f"{game.white.handle} - {game.black.handle}, {game.category or game.variant or 'chess'}"
-    elif isinstance(what, ShownPly):
-        ply = what.ply
-        exact = ply.precision_code in EXACT
-        clocks = f"{format_clock(ply.white_clock_ms, exact)} {format_clock(ply.black_clock_ms, exact)}"
-        took = "" if ply.elapsed_ms is None else f"  ({format_clock(ply.elapsed_ms, exact)})"
-        yield f"{front}{ply_text(ply):<14} {clocks}{took}"
-    elif isinstance(what, End):
-        if not any(event.kind is EventKind.RESULT for event in game.events):
-            yield f"{front}{game.result} {game.reason or ''}".rstrip()
-    elif (text := event_text(what)) is not None:
-        yield f"{front}{text}"

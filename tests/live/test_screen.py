@@ -20,8 +20,8 @@ from recorder.errors import ExitCode
 from recorder.live.messages import EVENTS, Fact, MessagePrinter
 from recorder.live.screen import Screen, ScreenMode
 from recorder.live.status import Snapshot
-from tests.cli.test_live_view import snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
+from tests.live.test_view import snapshot
 from tests.support.live import in_loop, journalled
 from tests.support.script import Hear, Say, Step
 from tests.support.testserver import FICS, Connection, Dialogue, ScriptedServer
@@ -81,7 +81,7 @@ class Terminal:
         found = [
             int(child)
             for child in children.read_text().split()
-            if b"recorder.cli.live_view" in Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"recorder.live.view" in Path(f"/proc/{child}/cmdline").read_bytes()
         ]
         assert len(found) == 1
         return found[0]

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from recorder.cli.live_view import Meter, draw
 from recorder.live.screen import Message, encode_news, parse_news, rows_for_boards
 from recorder.live.status import ObservedBoard, Snapshot
+from recorder.live.view import Meter, draw
 
 
 def board(number: int, **facts: object) -> ObservedBoard:
