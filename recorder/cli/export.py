@@ -11,9 +11,9 @@ import click
 from recorder.archive.exporting import chosen_games, count_excluded, named_games, protected, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
+    PgnWords,
     csv_option,
     format_of,
-    make_pgn_options,
     output_options,
     pgn_options,
     say_written,
@@ -104,12 +104,7 @@ def _pgn(
     force: bool,
     append: bool,
     split: str | None,
-    clock: frozenset[str],
-    style: str,
-    variations: bool,
-    comments: bool,
-    engine: bool,
-    as_crazyhouse: bool,
+    pgn_words: PgnWords,
     analysis: str | None,
     **filters: Any,
 ) -> None:
@@ -123,17 +118,9 @@ def _pgn(
         raise click.UsageError("--append and --split need -o with a file or folder.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
-    if analysis is not None and not engine:
+    if analysis is not None and not pgn_words.engine:
         raise click.UsageError("--analysis selects what --engine writes: add --engine.")
-    options = make_pgn_options(
-        clock,
-        style,
-        variations=variations,
-        comments=comments,
-        engine=engine,
-        as_crazyhouse=as_crazyhouse,
-        analysis=None if analysis == "none" else analysis or "",
-    )
+    options = pgn_words.pgn(None if analysis == "none" else analysis or "")
     _write(
         lambda archive, chosen: export_pgn(archive, chosen, options, output, force=force, append=append, split=split),
         where, output, filters,
@@ -342,12 +329,7 @@ def convert(
     log: str,
     output: str,
     force: bool,
-    clock: frozenset[str],
-    style: str,
-    variations: bool,
-    comments: bool,
-    engine: bool,
-    as_crazyhouse: bool,
+    pgn_words: PgnWords,
     format_name: str | None,
     include: frozenset[str],
     complete: bool,
@@ -369,16 +351,7 @@ def convert(
     if log != "-" and path_kind(log) == "folder":
         raise click.UsageError(f"{log} is a folder, and convert reads one log; use import for folders.")
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
-    exporter = _exporter(
-        ctx,
-        format_name,
-        clock,
-        style,
-        variations=variations,
-        comments=comments,
-        engine=engine,
-        as_crazyhouse=as_crazyhouse,
-    )
+    exporter = _exporter(ctx, format_name, pgn_words)
     selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
     with open_inputs([log]) as inputs, show_progress() as progress:
         for source in inputs:
@@ -406,28 +379,11 @@ def convert(
                 ctx.exit(ExitCode.INPUT)
 
 
-def _exporter(
-    ctx: click.Context,
-    format_name: str,
-    clock: frozenset[str],
-    style: str,
-    *,
-    variations: bool,
-    comments: bool,
-    engine: bool,
-    as_crazyhouse: bool,
-) -> Exporter:
+def _exporter(ctx: click.Context, format_name: str, pgn_words: PgnWords) -> Exporter:
     if format_name == "pgn":
         from exporters.pgn.exporter import PgnExporter
 
-        return PgnExporter(
-            make_pgn_options(
-                clock, style, variations=variations, comments=comments, engine=engine, as_crazyhouse=as_crazyhouse
-            )
-        )
-    from exporters.bpgn import CLOCK_WORDS, BpgnExporter, BpgnOptions
+        return PgnExporter(pgn_words.pgn())
+    from exporters.bpgn import BpgnExporter
 
-    if style != "default" or variations or engine or as_crazyhouse:
-        raise click.UsageError("BPGN has one style, no variations, no engines and both boards.")
-    given = ctx.get_parameter_source("clock") is not click.core.ParameterSource.DEFAULT
-    return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments, keys=False))
+    return BpgnExporter(pgn_words.bpgn(ctx))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from recorder.archive.exporting import count_excluded
 from recorder.cli.options import WordSet, in_section
@@ -17,13 +20,14 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
+    from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
 
 __all__ = [
+    "PgnWords",
     "csv_option",
     "format_of",
     "count_excluded",
-    "make_pgn_options",
     "output_options",
     "pgn_options",
     "say_excluded",
@@ -58,11 +62,62 @@ def csv_option(command: _AnyCommand) -> _AnyCommand:
     )(command)
 
 
+@dataclass(frozen=True, slots=True)
+class PgnWords:
+    """The values of ``pgn_options``; each field is named as its option."""
+
+    clock: frozenset[str]
+    style: str
+    variations: bool
+    comments: bool
+    engine: bool
+    as_crazyhouse: bool
+
+    def pgn(self, analysis: str | None = "") -> PgnOptions:
+        """The options of the PGN exporter.
+
+        Args:
+            analysis: whose evaluations are written (``PgnOptions.analysis``).
+        """
+        from exporters.pgn.exporter import PgnOptions
+
+        return PgnOptions(
+            clock=self.clock,
+            style=self.style,
+            variations=self.variations,
+            comments=self.comments,
+            engine=self.engine,
+            analysis=analysis,
+            as_crazyhouse=self.as_crazyhouse,
+        )
+
+    def bpgn(self, ctx: click.Context) -> BpgnOptions:
+        """The options of the BPGN exporter.
+
+        Args:
+            ctx: of the command. Only a clock that is set there, or in the configuration file, replaces BPGN's default.
+        Raises:
+            click.UsageError: an option has no meaning in BPGN.
+        """
+        from exporters.bpgn import CLOCK_WORDS, BpgnOptions
+
+        if self.style != "default" or self.variations or self.engine or self.as_crazyhouse:
+            raise click.UsageError("BPGN has one style, no variations, no engines and both boards.")
+        given = ctx.get_parameter_source("clock") is not ParameterSource.DEFAULT
+        return BpgnOptions(self.clock if given else frozenset(CLOCK_WORDS), self.comments, keys=False)
+
+
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
-    """How PGN looks: ``--clock --style --variations --comments --engine --as-crazyhouse``."""
+    """How PGN looks: ``--clock --style --variations --comments --engine --as-crazyhouse``, as one ``pgn_words``."""
+
+    @wraps(command)
+    def settled(*words: Any, **values: Any) -> Any:
+        pgn_words = PgnWords(**{field.name: values.pop(field.name) for field in fields(PgnWords)})
+        return command(*words, pgn_words=pgn_words, **values)
+
     return in_section(
         "PGN",
-        command,
+        cast("_AnyCommand", settled),
         click.option(
             "--as-crazyhouse",
             is_flag=True,
@@ -87,30 +142,6 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
             show_default=True,
             help="Times to write as comments: the mover's clock, elapsed time, lag; or none.",
         ),
-    )
-
-
-def make_pgn_options(
-    clock: frozenset[str],
-    style: str,
-    *,
-    variations: bool,
-    comments: bool,
-    engine: bool,
-    as_crazyhouse: bool,
-    analysis: str | None = "",
-) -> PgnOptions:
-    """What ``pgn_options`` hands to a command, and whose analysis counts (``PgnOptions.analysis``)."""
-    from exporters.pgn.exporter import PgnOptions
-
-    return PgnOptions(
-        clock=clock,
-        style=style,
-        variations=variations,
-        comments=comments,
-        engine=engine,
-        analysis=analysis,
-        as_crazyhouse=as_crazyhouse,
     )
 
 

@@ -10,7 +10,7 @@ from click.exceptions import Exit
 
 from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
-from recorder.cli.export_options import make_pgn_options, pgn_options
+from recorder.cli.export_options import PgnWords, pgn_options
 from recorder.cli.options import Command, archive_option, reading_options
 from recorder.cli.output import say
 from recorder.cli.recording_options import outlet_options
@@ -53,12 +53,7 @@ def command(
     events: str | None,
     where: str,
     no_keep_source: bool,
-    clock: frozenset[str],
-    style: str,
-    variations: bool,
-    comments: bool,
-    engine: bool,
-    as_crazyhouse: bool,
+    pgn_words: PgnWords,
     **reading: Any,
 ) -> None:
     """Import a log while another program is writing it.
@@ -75,37 +70,20 @@ def command(
     """
     from recorder.archive.event_lines import EventPipe, Ticker
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable
-    from recorder.archive.follower import Follower, MissingFacts, holds_saved_games
+    from recorder.archive.follower import Follower, MissingFacts
     from recorder.archive.following import Resident
     from recorder.archive.inputs import read_options
-    from recorder.archive.tail import state_of
     from recorder.live.service import stop_on_signals
-    from recorder.sources import path_kind
     from storage import file_of
 
     path = Path(log)
-    kind = "pipe" if log == "-" else path_kind(path)
-    if kind == "folder":
-        raise SourceError(f"{log} is a folder: name the log that is being written.")
-    if kind == "pipe":
-        raise SourceError(f"{log} can be read only once and cannot be followed: write it to a file, or import it.")
-    if state_of(path) is None:
-        if not wait:
-            raise SourceError(f"{log}: no such file; use --wait to wait for it.")
-        say(f"Waiting for {clean(log)}.")
-    elif holds_saved_games(path):
-        raise SourceError(f"{log} contains saved games, and only logs can be followed: import it when it has grown.")
-    if style == "fics" and pgn is not None:
+    _refuse_unfit(log, wait=wait)
+    if pgn_words.style == "fics" and pgn is not None:
         raise click.UsageError("--style fics has no game keys, so games cannot be appended.")
     finished = None
     if pgn is not None:
         refuse_unwritable(pgn, [path, *archive_files(file_of(where))])
-        finished = FinishedGames(
-            pgn,
-            make_pgn_options(
-                clock, style, variations=variations, comments=comments, engine=engine, as_crazyhouse=as_crazyhouse
-            ),
-        )
+        finished = FinishedGames(pgn, pgn_words.pgn())
     pipe = EventPipe() if events else None
     facts = MissingFacts(clean(log), say)
     outlets = tuple(
@@ -122,3 +100,26 @@ def command(
     follower.report()
     if follower.left:
         raise Exit(ExitCode.PIPE)
+
+
+def _refuse_unfit(log: str, *, wait: bool) -> None:
+    """Make sure that a log can be followed, and say if it is waited for.
+
+    Raises:
+        SourceError: it is a folder, a pipe or a file of saved games; or it is missing, and ``wait`` is not set.
+    """
+    from recorder.archive.follower import holds_saved_games
+    from recorder.archive.tail import state_of
+    from recorder.sources import path_kind
+
+    kind = "pipe" if log == "-" else path_kind(log)
+    if kind == "folder":
+        raise SourceError(f"{log} is a folder: name the log that is being written.")
+    if kind == "pipe":
+        raise SourceError(f"{log} can be read only once and cannot be followed: write it to a file, or import it.")
+    if state_of(Path(log)) is None:
+        if not wait:
+            raise SourceError(f"{log}: no such file; use --wait to wait for it.")
+        say(f"Waiting for {clean(log)}.")
+    elif holds_saved_games(Path(log)):
+        raise SourceError(f"{log} contains saved games, and only logs can be followed: import it when it has grown.")

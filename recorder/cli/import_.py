@@ -14,7 +14,7 @@ from recorder.progress import show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.archive.import_paths import Merged
+    from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.storing import Outcome
     from storage import ArchiveStore
 
@@ -75,14 +75,7 @@ def command(
     """
     from recorder.archive.import_paths import Merged, import_paths
     from recorder.archive.inputs import read_options
-    from recorder.cli.import_report import (
-        analyses_json,
-        count_all,
-        outcome_json,
-        players_json,
-        print_merged,
-        print_outcome,
-    )
+    from recorder.cli.import_report import count_all, print_merged, print_outcome
 
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     before = 0 if archive is None else count_all(archive)
@@ -100,41 +93,56 @@ def command(
     try:
         with show_progress() as progress:
             report = import_paths(
-                archive,
-                where,
-                paths,
-                read_options(**reading),
-                keep=not no_keep_source,
-                progress=progress,
+                archive, where, paths, read_options(**reading), keep=not no_keep_source, progress=progress,
                 on_file=on_file,
-            )
-        outcomes = report.outcomes
+            )  # fmt: skip
         if not as_json:
-            _sum_up(outcomes, archive, before, verbose=verbose)
+            _sum_up(report.outcomes, archive, before, verbose=verbose)
     finally:
         if archive is not None:
             archive.close()
     if as_json:
-        besides = []
-        for merged in report.merged:
-            besides += [players_json(merged)] if merged.players else []
-            besides += [analyses_json(merged)] if merged.analyses or merged.homeless else []
-        print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *besides])
+        _print_report_json(report, verbose=verbose)
     if report.skipped:
         say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
-    if report.failures or all(outcome.kind is None for outcome in outcomes):
-        ctx.exit(ExitCode.INPUT)
-    flawed = sum(outcome.flawed for outcome in outcomes)
+    status = _exit_status(report, strict=strict)
+    if status is not ExitCode.OK:
+        ctx.exit(status)
+
+
+def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:
+    """The exit status of the command.
+
+    Args:
+        strict: a log with anomalies sets it, and the number of such logs is printed.
+    """
+    if report.failures or all(outcome.kind is None for outcome in report.outcomes):
+        return ExitCode.INPUT
+    flawed = sum(outcome.flawed for outcome in report.outcomes)
     if strict and flawed:
         say(f"{plural(flawed, 'log')} with anomalies (--strict).")
-        ctx.exit(ExitCode.FINDINGS)
+        return ExitCode.FINDINGS
+    return ExitCode.OK
+
+
+def _print_report_json(report: ImportReport, *, verbose: bool) -> None:
+    """Print the outcomes of all files, then what became of players and analyses of other archives."""
+    from recorder.cli.import_report import analyses_json, outcome_json, players_json
+
+    besides = []
+    for merged in report.merged:
+        besides += [players_json(merged)] if merged.players else []
+        besides += [analyses_json(merged)] if merged.analyses or merged.homeless else []
+    print_json([*(outcome_json(outcome, verbose=verbose) for outcome in report.outcomes), *besides])
 
 
 def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, *, verbose: bool) -> None:
     """Report all files together.
 
     Args:
-        archive: None: nothing was stored. before: how many games it had.
+        archive: None: nothing was stored.
+        before: how many games it had before the import.
+        verbose: notes that are true of several files have been printed with each of them.
     """
     from recorder.archive.import_paths import STORED
     from recorder.cli.import_report import print_notes, print_total, say_archive

@@ -53,6 +53,7 @@ __all__ = [
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+_Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 _OTHER = "Options"
 
 
@@ -247,6 +248,68 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
     )
 
 
+def _names(option: str, name: str, metavar: str, complete: _Complete, help_text: str) -> _Option:
+    """A filter that can be repeated: games that have any of these names.
+
+    Args:
+        option: as it is typed. name: of the command's parameter. complete: completes a value in the shell.
+    """
+    return click.option(
+        option, name, multiple=True, type=_Name(), metavar=metavar, shell_complete=complete, help=help_text
+    )
+
+
+def _one_name(option: str, metavar: str, complete: _Complete, help_text: str) -> _Option:
+    """A filter that takes one name."""
+    return click.option(option, type=_Name(), metavar=metavar, shell_complete=complete, help=help_text)
+
+
+# The options of each group are in the order of the help, from the last to the first.
+_BY_PLAYER = (
+    _names("--black", "black", "HANDLE", complete_handles, "Only games with this player as Black."),
+    _names("--white", "white", "HANDLE", complete_handles, "Only games with this player as White."),
+    _names("--opponent", "opponents", "HANDLE", complete_handles, "Only games against this player."),
+    _names("--player", "players", "HANDLE", complete_handles, "Only games of this player, as White or Black."),
+)
+_BY_GAME = (
+    click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only games with this result."),
+    click.option("--until", type=_Date(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
+    click.option("--since", type=_Date(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
+    click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
+    _names(
+        "--category",
+        "categories",
+        "WORD",
+        complete_categories,
+        "Only games of this category, as the server spells it (blitz, standard).",
+    ),
+    _names(
+        "--variant",
+        "variants",
+        "WORD",
+        complete_variants,
+        "Only games of this variant, in any spelling (chess, wild/5).",
+    ),
+)
+_BY_SOURCE = (
+    _one_name("--source", "ID", complete_sources, "Only games of this source (see `sources`)."),
+    _one_name("--me", "HANDLE", complete_own_handles, "Only games recorded by a connection of this handle."),
+    _names("--server", "servers", "NAME", complete_servers, "Only games of this site; unknown: games without a site."),
+)
+_EXCLUDING = (
+    click.option(
+        "--include",
+        type=WordSet(*INCLUDES),
+        default="",
+        help="Also these games, excluded by default: examined, setup, empty (no known move).",
+    ),
+    click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C)."),
+    click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players."),
+    click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result."),
+    click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N matching games."),
+)
+
+
 def filter_options(command: _AnyCommand) -> _AnyCommand:
     """Which games: the same options for ``games`` and for every export. An unknown variant is a usage error."""
 
@@ -257,101 +320,8 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         except UnknownVariantError as error:
             raise click.UsageError(str(error)) from None
 
-    found = in_section(
-        "Filters",
-        cast("_AnyCommand", checked),
-        click.option(
-            "--include",
-            type=WordSet(*INCLUDES),
-            default="",
-            help="Also these games, excluded by default: examined, setup, empty (no known move).",
-        ),
-        click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C)."),
-        click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players."),
-        click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result."),
-        click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N matching games."),
-        click.option(
-            "--source",
-            type=_Name(),
-            metavar="ID",
-            shell_complete=complete_sources,
-            help="Only games of this source (see `sources`).",
-        ),
-        click.option(
-            "--me",
-            type=_Name(),
-            metavar="HANDLE",
-            shell_complete=complete_own_handles,
-            help="Only games recorded by a connection of this handle.",
-        ),
-        click.option(
-            "--server",
-            "servers",
-            multiple=True,
-            type=_Name(),
-            metavar="NAME",
-            shell_complete=complete_servers,
-            help="Only games of this site; unknown: games without a site.",
-        ),
-        click.option(
-            "--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only games with this result."
-        ),
-        click.option("--until", type=_Date(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
-        click.option("--since", type=_Date(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
-        click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
-        click.option(
-            "--category",
-            "categories",
-            multiple=True,
-            type=_Name(),
-            metavar="WORD",
-            shell_complete=complete_categories,
-            help="Only games of this category, as the server spells it (blitz, standard).",
-        ),
-        click.option(
-            "--variant",
-            "variants",
-            multiple=True,
-            type=_Name(),
-            metavar="WORD",
-            shell_complete=complete_variants,
-            help="Only games of this variant, in any spelling (chess, wild/5).",
-        ),
-        click.option(
-            "--black",
-            multiple=True,
-            type=_Name(),
-            metavar="HANDLE",
-            shell_complete=complete_handles,
-            help="Only games with this player as Black.",
-        ),
-        click.option(
-            "--white",
-            multiple=True,
-            type=_Name(),
-            metavar="HANDLE",
-            shell_complete=complete_handles,
-            help="Only games with this player as White.",
-        ),
-        click.option(
-            "--opponent",
-            "opponents",
-            multiple=True,
-            type=_Name(),
-            metavar="HANDLE",
-            shell_complete=complete_handles,
-            help="Only games against this player.",
-        ),
-        click.option(
-            "--player",
-            "players",
-            multiple=True,
-            type=_Name(),
-            metavar="HANDLE",
-            shell_complete=complete_handles,
-            help="Only games of this player, as White or Black.",
-        ),
-    )
+    options = (*_EXCLUDING, *_BY_SOURCE, *_BY_GAME, *_BY_PLAYER)
+    found = in_section("Filters", cast("_AnyCommand", checked), *options)
     return click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 

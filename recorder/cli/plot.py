@@ -148,18 +148,7 @@ def command(
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
-    from exporters.tables.facts import choose_player
-    from recorder.archive.reports import picture_frames, picture_games
-
-    with open_archive(where) as archive:
-        chosen = named_games(archive, game_filter(**filters))
-        reasons = require_games(archive, chosen)
-        shown = picture_games(archive, picture.scope, chosen)
-        if shown is None:
-            count = f"{archive.count(chosen):,}"
-            raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
-        plies, events = picture_frames(archive, picture.scope, shown)
-        keep = protected(archive)
+    plies, events, reasons, keep = _read(where, name, picture.scope, filters)
     from exporters.base import open_output
     from exporters.plots.catalogue import PlotOptions
 
@@ -177,8 +166,34 @@ def command(
     if data is not None and table is not None:
         say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
     if player is not None:
+        from exporters.tables.facts import choose_player
+
         reasons |= choose_player(plies, player).excluded
     say_excluded(reasons.items())
+
+
+def _read(where: str, name: str, scope: str, filters: dict[str, Any]) -> tuple[Any, Any, dict[str, int], list[Path]]:
+    """Read what a picture shows.
+
+    Args:
+        name: of the picture. scope: how much it shows, as the catalogue of pictures has it.
+        filters: values of ``filter_options``.
+    Returns:
+        The tables of plies and of events, how many games are excluded and why, and files that must not be replaced.
+    Raises:
+        click.UsageError: the picture shows one game, and several match.
+    """
+    from recorder.archive.reports import picture_frames, picture_games
+
+    with open_archive(where) as archive:
+        chosen = named_games(archive, game_filter(**filters))
+        reasons = require_games(archive, chosen)
+        shown = picture_games(archive, scope, chosen)
+        if shown is None:
+            count = f"{archive.count(chosen):,}"
+            raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
+        plies, events = picture_frames(archive, scope, shown)
+        return plies, events, reasons, protected(archive)
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.exceptions import Exit
@@ -37,8 +39,6 @@ from recorder.live.net.sockets import Address, format_address
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from recorder.archive.record_run import RecordRun
     from recorder.live.capture import ConnectionState
     from recorder.live.policy.plan import ObservationPlan
@@ -105,30 +105,7 @@ variable, such as ICS_RECORDER_RECORD_OBSERVE for --observe.
 )
 @archive_option
 @click.pass_context
-def command(
-    ctx: click.Context,
-    server: Address,
-    guest: bool,
-    user: str | None,
-    observe: str | None,
-    observe_handles: Path | None,
-    limit: int | None,
-    rotate: float | None,
-    share: str | None,
-    poll: float | None,
-    timeseal: bool,
-    timeseal2: bool,
-    journal_dir: Path,
-    sync_word: str,
-    to_archive: bool,
-    pgn: str | None,
-    events: str | None,
-    log_file: Path | None,
-    plain: bool,
-    quiet: bool,
-    dry: bool,
-    where: str,
-) -> None:
+def command(ctx: click.Context, /, **words: Any) -> None:
     """Record games: observe them on a server, around the clock.
 
     Every byte is written to a journal before it is parsed. A second process makes the archive, the PGN and the events
@@ -142,55 +119,103 @@ def command(
     the archive or the PGN is incomplete; 7: the journal could not be written, and recording stopped; 141: the event
     reader went away or was too slow, and recording went on without it.
     """
+    settings = _Settings(**words)
+    user = _who(ctx, settings.guest, settings.user)
+    refuse_outlets(settings.where, settings.to_archive, settings.pgn, settings.events)
+    plan = _plan(ctx)
+    timeseal = 2 if settings.timeseal2 else 1 if settings.timeseal else None
+    login = _Login(settings.server, user, _password(user, settings.server, sealed=timeseal is not None), timeseal)
+    if settings.dry:
+        _dry_run(login, plan)
+        return
+    status = _record(ctx, settings, login, plan)
+    if status is not ExitCode.OK:
+        raise Exit(status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The values of the command's options; ``_plan`` reads those that choose games, ``_poll_ms`` the last one."""
+
+    server: Address
+    guest: bool
+    user: str | None
+    timeseal: bool
+    timeseal2: bool
+    journal_dir: Path
+    sync_word: str
+    to_archive: bool
+    pgn: str | None
+    events: str | None
+    log_file: Path | None
+    plain: bool
+    quiet: bool
+    dry: bool
+    where: str
+    observe: str | None
+    observe_handles: Path | None
+    limit: int | None
+    rotate: float | None
+    share: str | None
+    poll: float | None
+
+
+class _Login(NamedTuple):
+    """Where to connect and who logs in.
+
+    Attributes:
+        user, password: the password for every login; None: a guest.
+        timeseal: the version of timeseal; None: the connection has none.
+    """
+
+    server: Address
+    user: str | None
+    password: Callable[[], str] | None
+    timeseal: int | None
+
+
+def _record(ctx: click.Context, settings: _Settings, login: _Login, plan: ObservationPlan) -> ExitCode:
+    """Record until the user ends it, and print where everything is.
+
+    Returns:
+        The exit status of the command.
+    """
     from recorder.archive.record_run import RecordRun, record
     from recorder.archive.recording import ArchiveChild
     from recorder.live.messages import MessagePrinter, RunLog, report_to
     from recorder.live.screen import Screen, ScreenMode
 
-    user = _who(ctx, guest, user)
-    refuse_outlets(where, to_archive, pgn, events)
-    plan = _plan(ctx)
-    seal = 2 if timeseal2 else 1 if timeseal else None
-    password = _password(user, server, sealed=seal is not None)
-    if dry:
-        _dry_run(server, user, password, seal, plan)
-        return
+    where, pgn, has_events = settings.where, settings.pgn, settings.events is not None
     poll_ms = _poll_ms(ctx)
     observing = plan.observing(poll_ms=poll_ms)
-    journals = journal_dir.absolute()
+    journals = settings.journal_dir.absolute()
     with MessagePrinter() as printer:
-        log = None if log_file is None else RunLog(log_file.absolute(), printer.say)
-        child = ArchiveChild(where, printer.say, pgn=pgn, events=events is not None) if to_archive else None
-        screen = Screen(ScreenMode.choose(quiet=quiet, plain=plain, events=events is not None), printer, _VIEW)
-        report = report_to(log, screen.report)
+        log = None if settings.log_file is None else RunLog(settings.log_file.absolute(), printer.say)
+        child = ArchiveChild(where, printer.say, pgn=pgn, events=has_events) if settings.to_archive else None
+        mode = ScreenMode.choose(quiet=settings.quiet, plain=settings.plain, events=has_events)
+        screen = Screen(mode, printer, _VIEW)
         run = RecordRun(
-            server=server,
-            user=user,
-            password=password,
-            timeseal=seal,
+            **login._asdict(),
             plan=plan,
             poll_ms=poll_ms,
             observing=observing,
             journals=journals,
-            sync_word=sync_word,
+            sync_word=settings.sync_word,
             where=where,
             child=child,
             screen=screen,
-            report=report,
+            report=report_to(log, screen.report),
             reread=partial(_reread, ctx),
         )
         status, recorded = asyncio.run(record(run))
-        if not quiet and recorded:
-            _say_places(printer.say, journals, where, pgn, to_archive=to_archive)
+        if not settings.quiet and recorded:
+            _say_places(printer.say, journals, where, pgn, to_archive=settings.to_archive)
             if observing.seen and not observing.chosen:
                 seen = plural(observing.seen, "game")
                 printer.say(f"{seen} seen, none of them matched; run `ics-recorder explain JOURNAL` for the reasons.")
         if log is not None:
             log.settle()
-    if status is ExitCode.OK and child is not None and child.left:
-        status = ExitCode.PIPE
-    if status is not ExitCode.OK:
-        raise Exit(status)
+    return ExitCode.PIPE if status is ExitCode.OK and child is not None and child.left else status
 
 
 def _plan(ctx: click.Context) -> ObservationPlan:
@@ -269,13 +294,9 @@ def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: s
         say(f"PGN: {pgn}")
 
 
-def _dry_run(
-    server: Address, user: str | None, password: Callable[[], str] | None, timeseal: int | None, plan: ObservationPlan
-) -> None:
+def _dry_run(login: _Login, plan: ObservationPlan) -> None:
     """Log in, ask for the table of games, leave, and print what ``record`` would have sent.
 
-    Args:
-        timeseal: the version of the time seal; None: the connection is not sealed.
     Raises:
         LoginError: no connection comes about, or the server does not let us in.
     """
@@ -284,8 +305,8 @@ def _dry_run(
     from recorder.live.policy.rehearsal import rehearse
     from recorder.wire.timeseal import Sealing
 
-    rehearsal = Rehearsal(Login(user, password), plan)
-    asyncio.run(rehearse(server, rehearsal, None if timeseal is None else Sealing(timeseal)))
+    rehearsal = Rehearsal(Login(login.user, login.password), plan)
+    asyncio.run(rehearse(login.server, rehearsal, None if login.timeseal is None else Sealing(login.timeseal)))
     said, games = rehearsal.result()
     print_table(
         ("command", "White", "Black", "why"),
@@ -299,6 +320,6 @@ def _dry_run(
     observed = sum(line.game is not None for line in said)
     who = "" if rehearsal.we is None or rehearsal.we.handle is None else f" as {clean(rehearsal.we.handle)}"
     say(
-        f"Only the login{who} and the request for the table of games were sent to {format_address(server)}: "
+        f"Only the login{who} and the request for the table of games were sent to {format_address(login.server)}: "
         f"{plural(len(games), 'game')}, {observed:,} would be observed."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -115,23 +116,12 @@ def engine(
     if time_ms == 0:
         raise click.UsageError("--time must be more than 0.")
     files = files_of(keys, filters)
-    if output is not None and not files:
-        raise click.UsageError(
-            "Analyses of the archive's games are stored in the archive; write them with `export pgn --engine`."
-        )
-    if files and again:
-        raise click.UsageError("Analyses of files are not stored: omit --again.")
-    if files and as_json and output in (None, "-"):
-        raise click.UsageError("Standard output has the PGN: name a file with -o, or omit --json.")
+    _refuse_outputs(files, output, again=again, as_json=as_json)
     limits = Limits(_USUAL_TIME_MS if (time_ms, depth, nodes) == (None, None, None) else time_ms, depth, nodes)
     command = cecp if cecp is not None else uci or ""
     spec = EngineSpec("uci" if cecp is None else "cecp", command, _read_options(options))
 
-    def report(game: Game, text: str, ply: int | None = None) -> None:
-        if ply is None or not quiet:
-            say(f"{_title(game)}{'' if ply is None else f', ply {ply}'}: {clean(text)}")
-
-    run = AnalysisRun(spec, limits, report)
+    run = AnalysisRun(spec, limits, partial(_report, quiet))
     try:
         with _ended_by_sigterm(), show_progress(steps=True) as progress:
             chosen = game_filter(keys=keys, **filters)
@@ -146,6 +136,30 @@ def engine(
         raise KeyboardInterrupt
     if run.failed:
         ctx.exit(ExitCode.ENGINE)
+
+
+def _report(quiet: bool, game: Game, text: str, ply: int | None = None) -> None:
+    """Print a message about a game; ``quiet`` suppresses those about a position of it."""
+    if ply is None or not quiet:
+        say(f"{_title(game)}{'' if ply is None else f', ply {ply}'}: {clean(text)}")
+
+
+def _refuse_outputs(files: Sequence[str], output: str | None, *, again: bool, as_json: bool) -> None:
+    """Make sure that the analyses go where the options say.
+
+    Args:
+        files: whose games are analysed; none: games of the archive, where their analyses are stored.
+    Raises:
+        click.UsageError: an option has no meaning there.
+    """
+    if output is not None and not files:
+        raise click.UsageError(
+            "Analyses of the archive's games are stored in the archive; write them with `export pgn --engine`."
+        )
+    if files and again:
+        raise click.UsageError("Analyses of files are not stored: omit --again.")
+    if files and as_json and output in (None, "-"):
+        raise click.UsageError("Standard output has the PGN: name a file with -o, or omit --json.")
 
 
 def _read_options(words: Sequence[str]) -> dict[str, str | None]:
