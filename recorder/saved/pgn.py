@@ -8,13 +8,16 @@ tag after it say that the brace was never closed.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from dataclasses import replace
 from typing import Final
 
 from recorder.containment import Failures
-from recorder.model import Anomaly, AnomalyKind, Game
+from recorder.model import Anchor, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine, Segment
 from recorder.saved.base import UTF8_MARK, GameLines
-from recorder.saved.pgn_game import PartOf, joined, read_game
+from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
 from recorder.saved.pgn_text import begins_moves, ends_game, open_brace, read_tags
 
 __all__ = ["PgnReader"]
@@ -176,7 +179,7 @@ class PgnReader:
         lines_before = self._lines_before
         if waiting is not None:
             before, its_part, its_lines = waiting
-            whole = joined(before, game) if part is not None and part.continues(its_part) else None
+            whole = _join_parts(before, game) if part is not None and part.continues(its_part) else None
             if whole is None:
                 games.append(before)
             else:
@@ -185,6 +188,63 @@ class PgnReader:
             self._part = game, part, lines_before
             return games
         return [*games, game]
+
+
+def _join_parts(first: Game, second: Game) -> Game | None:
+    """Join two parts of one game.
+
+    Returns:
+        A game with one observation, as a log with a gap gives it; None: where the second part begins is unknown.
+    """
+    one, other = first.observations[0], second.observations[0]
+    before = one.lines[0].rows
+    if second.start_fen is None or (before and second.start_ply < before[-1][0]):
+        return None
+    rows = [*before, *other.lines[0].rows]
+    shift = len(one.lines) - 1
+    lines = [PlyLine(0, one.lines[0].kind, None, None, rows), *one.lines[1:]]
+    lines += [
+        replace(line, number=line.number + shift, parent=line.parent + shift if line.parent else line.parent)
+        for line in other.lines[1:]
+    ]
+    anchors = [*one.anchors, Anchor(0, second.start_ply, second.start_fen, "gap", other.offset)]
+    anchors += [
+        anchor._replace(line=anchor.line + shift if anchor.line else 0)
+        for anchor in other.anchors
+        if anchor.reason != "start"
+    ]
+    thinking = [*one.thinking, *other.thinking]
+    seen = replace(
+        one,
+        end_offset=other.end_offset,
+        lines=lines,
+        anchors=anchors,
+        events=_joined_events(one, other, shift),
+        thinking=[thought._replace(seq=seq) for seq, thought in enumerate(thinking)],
+    )
+    return replace(
+        first,
+        key=hashlib.blake2b(json.dumps([first.key, second.key]).encode(), digest_size=10).hexdigest(),
+        result=second.result,
+        reason=second.reason,
+        reason_key=second.reason_key,
+        termination=second.termination,
+        end=second.end,
+        complete=False,
+        observations=[seen],
+        segments=[Segment(rows[0][0], rows[-1][0], 0)] if rows else [],
+        last_offset=other.end_offset,
+    )
+
+
+def _joined_events(one: Observation, other: Observation, shift: int) -> list[GameEvent]:
+    """The events of both parts, without the tags that both have and our own remarks."""
+    events = one.events
+    if events and events[-1].text == MOVES_MISSING:
+        events = events[:-1]
+    more = [event for event in other.events if event.kind is not EventKind.TAG]
+    more = [event._replace(value=event.value + shift if event.value else event.value) for event in more]
+    return [event._replace(seq=seq) for seq, event in enumerate([*events, *more])]
 
 
 def _of_two_boards(tags: list[tuple[str, str, int]]) -> bool:

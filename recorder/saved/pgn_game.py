@@ -1,8 +1,9 @@
-"""One game of a PGN file: its tag section and movetext made into a ``Game``, put together where it was cut into parts.
+"""One game of a PGN file: its tag section and movetext made into a ``Game``.
 
 Our own PGN cuts a game where moves are missing. Movetext must be legal from its first position on, so each part has a
 FEN. All have one key, and a comment at the end of a part says that the game goes on. A part of an examined
-game that is not on its main line has no such comment before it, and is read as a game of its own.
+game that is not on its main line has no such comment before it, and is read as a game of its own. The parts are joined
+in ``recorder.saved.pgn``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from recorder.dialects.results import read_reason, read_winner
@@ -24,7 +24,6 @@ from recorder.model import (
     GameKind,
     Observation,
     ObservationKind,
-    PlyLine,
     PlyRow,
     Precision,
     Proof,
@@ -39,7 +38,7 @@ from recorder.saved.pgn_tags import FICS, PgnHeader, read_header
 from recorder.saved.pgn_text import TENTHS, THOUSANDTHS
 from recorder.tracking.assemble import end_word
 
-__all__ = ["MOVES_MISSING", "PartOf", "TagsAt", "joined", "read_game"]
+__all__ = ["MOVES_MISSING", "PartOf", "TagsAt", "read_game"]
 
 MOVES_MISSING: Final = "Moves are missing here"
 """The comment at the end of a part of the main line, if it is not the last one; see ``docs/reference/formats.md``."""
@@ -58,63 +57,6 @@ class PartOf(NamedTuple):
         return before.goes_on and self[:3] == (before.key, before.number + 1, before.of)
 
 
-def joined(first: Game, second: Game) -> Game | None:
-    """A game of which the second part goes on with the first.
-
-    Returns:
-        A game with one observation, as a log with a gap gives it; None: where the second part begins is unknown.
-    """
-    one, other = first.observations[0], second.observations[0]
-    before = one.lines[0].rows
-    if second.start_fen is None or (before and second.start_ply < before[-1][0]):
-        return None
-    rows = [*before, *other.lines[0].rows]
-    shift = len(one.lines) - 1
-    lines = [PlyLine(0, one.lines[0].kind, None, None, rows), *one.lines[1:]]
-    lines += [
-        replace(line, number=line.number + shift, parent=line.parent + shift if line.parent else line.parent)
-        for line in other.lines[1:]
-    ]
-    anchors = [*one.anchors, Anchor(0, second.start_ply, second.start_fen, "gap", other.offset)]
-    anchors += [
-        anchor._replace(line=anchor.line + shift if anchor.line else 0)
-        for anchor in other.anchors
-        if anchor.reason != "start"
-    ]
-    thinking = [*one.thinking, *other.thinking]
-    seen = replace(
-        one,
-        end_offset=other.end_offset,
-        lines=lines,
-        anchors=anchors,
-        events=_events(one, other, shift),
-        thinking=[thought._replace(seq=seq) for seq, thought in enumerate(thinking)],
-    )
-    return replace(
-        first,
-        key=hashlib.blake2b(json.dumps([first.key, second.key]).encode(), digest_size=10).hexdigest(),
-        result=second.result,
-        reason=second.reason,
-        reason_key=second.reason_key,
-        termination=second.termination,
-        end=second.end,
-        complete=False,
-        observations=[seen],
-        segments=[Segment(rows[0][0], rows[-1][0], 0)] if rows else [],
-        last_offset=other.end_offset,
-    )
-
-
-def _events(one: Observation, other: Observation, shift: int) -> list[GameEvent]:
-    """Those of both parts, without the tags that both have and our own remarks."""
-    events = one.events
-    if events and events[-1].text == MOVES_MISSING:
-        events = events[:-1]
-    more = [event for event in other.events if event.kind is not EventKind.TAG]
-    more = [event._replace(value=event.value + shift if event.value else event.value) for event in more]
-    return [event._replace(seq=seq) for seq, event in enumerate([*events, *more])]
-
-
 #: Name, value and offset of each tag pair.
 TagsAt = Sequence[tuple[str, str, int]]
 
@@ -122,6 +64,7 @@ _Note = Callable[[AnomalyKind, int, str, str], None]
 
 _STANDARD: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
+_PROVED: Final = (Proof.LIST, Proof.INFERRED)
 
 
 def read_game(
@@ -131,8 +74,12 @@ def read_game(
 
     Args:
         tags: its tag section, empty if it has none.
-        text: movetext (latin-1) in which the game begins at ``begin``; others may follow. offset: of ``text[0]``.
-        server: the site's name where the user gave it. comments: whether words are wanted.
+        text: movetext (latin-1); other games may follow this one.
+        begin: index in ``text`` at which the game begins.
+        offset: of ``text[0]`` in the file.
+        server: the site's name where the user gave it.
+        comments: whether words are wanted.
+
     Returns:
         The game, or None if nothing of one is there; what is wrong; the place in ``text`` behind the game; which part
         it is if it is one of several that this program wrote.
@@ -144,31 +91,37 @@ def read_game(
     def note(kind: AnomalyKind, at: int, message: str, about: str) -> None:
         anomalies.append(Anomaly.of(kind, at, header.game_no, message, about))
 
-    start, start_ply, start_text, inferred = _start(header, tags, note)
+    start = _start(header, tags, note)
     kept = [
-        GameEvent(seq, EventKind.TAG, name, start_ply, None, None, value, None, None, None, first)
+        GameEvent(seq, EventKind.TAG, name, start.ply, None, None, value, None, None, None, first)
         for seq, (name, value) in enumerate(header.kept)
     ]
     decimals = TENTHS if header.dialect == FICS else THOUSANDTHS
-    moves = Movetext(start, start_ply, offset, ours=header.ours, comments=comments, seq=len(kept), decimals=decimals)
+    moves = Movetext(
+        start.position, start.ply, offset, ours=header.ours, comments=comments, seq=len(kept), decimals=decimals
+    )
     moves.read(text, begin)
     if not tags and not moves.moved:
         return None, [], moves.end, None
     for kind, at, message, about in moves.problems:
         note(kind, at, message, about)
-    result = _result(header, moves, first, note)
-    reason_key, reason, termination, end = _end(header, moves, result)
+    ending = _end(header, moves, _result(header, moves, first, note))
     if moves.result is None:
         note(AnomalyKind.CUT, offset + len(text.rstrip()), "the movetext ends without a result", "")
-    rows = moves.rows
     _compare_count(header, moves, first, note)
-    _derive_times(header, moves, start_ply)
-    shown = [] if start_text is None else [Anchor(0, start_ply, start_text, "start", first)]
+    _derive_times(header, moves, start.ply)
+    shown = [] if start.fen is None else [Anchor(0, start.ply, start.fen, "start", first)]
     seen = _observation(header, moves, kept, shown, first, offset + max(moves.end - 1, begin))
-    proved = start_ply == 0 and start is not None and all(row[10] in (Proof.LIST, Proof.INFERRED) for row in rows)
-    variant = header.variant if header.variant is not None else inferred
-    game = Game(
-        key=_key(header, tags, rows),
+    game = _make_game(header, _key(header, tags, moves.rows), moves, start, seen, ending)
+    return game, anomalies, moves.end, _part(header, tags, moves)
+
+
+def _make_game(header: PgnHeader, key: str, moves: Movetext, start: _Start, seen: Observation, ending: _Ending) -> Game:
+    """Make the game of a tag section, its movetext and its one observation."""
+    rows = moves.rows
+    proved = start.ply == 0 and start.position is not None and all(row[10] in _PROVED for row in rows)
+    return Game(
+        key=key,
         kind=GameKind.PLAYED,
         server=header.server,
         dialect=header.dialect,
@@ -176,36 +129,35 @@ def read_game(
         white=header.white,
         black=header.black,
         rated=header.rated,
-        variant=variant,
+        variant=header.variant if header.variant is not None else start.variant,
         category=header.category,
         base_s=header.base_s,
         increment_s=header.increment_s,
         black_base_s=header.black_base_s,
         black_increment_s=header.black_increment_s,
         base_inferred=header.base_inferred,
-        variant_inferred=header.variant is None and inferred is not None,
-        start_fen=start_text,
-        start_ply=start_ply,
-        result=result,
-        reason=reason,
-        reason_key=reason_key,
-        termination=termination,
-        end=end,
+        variant_inferred=header.variant is None and start.variant is not None,
+        start_fen=start.fen,
+        start_ply=start.ply,
+        result=ending.result,
+        reason=ending.reason,
+        reason_key=ending.reason_key,
+        termination=ending.termination,
+        end=ending.end,
         started_at_ms=header.started_at_ms,
         start_precision=None if header.started_at_ms is None else StartPrecision.SECOND,
         ended_at_ms=header.ended_at_ms,
         time_basis=header.time_basis,
         date_text=header.date_text,
-        complete=proved and end in _COMPLETE_ENDS and moves.result is not None,
+        complete=proved and ending.end in _COMPLETE_ENDS and moves.result is not None,
         continued=False,
         partner_game_no=None,
         me=None,
         observations=[seen],
         segments=[Segment(rows[0][0], rows[-1][0], 0)] if rows else [],
-        first_offset=first,
+        first_offset=seen.offset,
         last_offset=seen.end_offset,
     )
-    return game, anomalies, moves.end, _part(header, tags, moves)
 
 
 def _compare_count(header: PgnHeader, moves: Movetext, first: int, note: _Note) -> None:
@@ -245,11 +197,27 @@ def _part(header: PgnHeader, tags: TagsAt, moves: Movetext) -> PartOf | None:
     return PartOf(key, *header.part, moves.last_words == MOVES_MISSING)
 
 
-def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | None, int, str | None, str | None]:
-    """The first position (None: not known), the half-moves before it, its FEN if not the normal one, the variant."""
+class _Start(NamedTuple):
+    """Where the moves begin.
+
+    Attributes:
+        position: None: unknown.
+        ply: half-moves before it.
+        fen: None: the normal start position, or unknown.
+        variant: inferred from the position; None: a tag names it, or nothing does.
+    """
+
+    position: Position | None
+    ply: int
+    fen: str | None
+    variant: str | None
+
+
+def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
+    """The start that a tag section gives."""
     rules = Rules.CHESS if header.variant is None else rules_of(header.variant)
     if any(name == "RecorderBoard" for name, _ in header.kept):
-        return None, 0, None, None  # one of our files: a position that is none of chess
+        return _Start(None, 0, None, None)  # one of our files: a position that is none of chess
     text = header.fen
     inferred = "chess" if header.variant is None else None
     if text is None:
@@ -261,10 +229,10 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | Non
         if known is None:
             at = tags[0][2] if tags else 0
             note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")
-            return None, 0, None, None
+            return _Start(None, 0, None, None)
         holdings = ("", "") if rules is Rules.CRAZYHOUSE else None
         position = start_position(known[0], True, known[1], -1, rules, holdings)
-        return position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred
+        return _Start(position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred)
     at = next(place for name, _, place in tags if name == "FEN")
     text = _with_brackets(text)
     try:
@@ -274,7 +242,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | Non
             inferred = "chess960" if header.variant is None else None
     except ValueError:
         note(AnomalyKind.MALFORMED, at, "FEN is none", text)
-        return None, 0, None, inferred
+        return _Start(None, 0, None, inferred)
     fields = text.split()
     number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
     number = min(max(number, 1), 9999)
@@ -286,7 +254,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | Non
     normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
     if rules is Rules.BUGHOUSE:
         position = position._replace(holdings=None)  # more comes from the other board at unknown times
-    return position, start_ply, None if normal else written, inferred
+    return _Start(position, start_ply, None if normal else written, inferred)
 
 
 def _with_brackets(text: str) -> str:
@@ -328,8 +296,18 @@ def _printed_ends(header: PgnHeader) -> list[str]:
     return [value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination")]
 
 
-def _end(header: PgnHeader, moves: Movetext, result: str) -> tuple[str | None, str | None, str, str]:
-    """Reason key, reason, termination and ``Game.end``."""
+class _Ending(NamedTuple):
+    """How a game ended, as the attributes of ``Game`` have it."""
+
+    result: str
+    reason_key: str | None
+    reason: str | None
+    termination: str
+    end: str
+
+
+def _end(header: PgnHeader, moves: Movetext, result: str) -> _Ending:
+    """How the game ended, from its last words and its tags. Last words that give the reason are no comment."""
     key: str | None = None
     reason: str | None = None
     termination = header.termination
@@ -353,7 +331,7 @@ def _end(header: PgnHeader, moves: Movetext, result: str) -> tuple[str | None, s
         end = "result"
     else:
         end = header.end or "log-ends"
-    return key, reason, termination or ("unterminated" if result == "*" else ""), end
+    return _Ending(result, key, reason, termination or ("unterminated" if result == "*" else ""), end)
 
 
 def _keep_tenths(rows: list[PlyRow]) -> None:

@@ -51,44 +51,35 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
     """Compute the game of a finished run.
 
     Args:
-        run: closed by the tracker. session: what is known of it. basis: of the arrival times.
+        run: closed by the tracker.
+        session: server, dialect and user of the connection, as far as they are known.
+        basis: of the arrival times.
         date: given by the user, for games whose lines contain none.
+
+    Returns:
+        The game, with one observation for each time that the board was followed and one for each movelist.
     """
-    server, dialect, me = session
-    if run.tree is not None:
-        run = with_lines(run)
-    elif run.lists:
-        time_listed(run)
-    if run.rules is not None and has_pockets(run.rules):
-        for observation in run.observations:
-            unprove_drops(observation)
+    run = _with_final_plies(run)
     observations = run.observations + [seen.observation for seen in run.lists]
-    segments = plain_segments(run)
-    if segments is None and run.tree is not None:
-        index = main_observation(run.observations)
-        segments = segments_of({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
-    elif segments is None:
-        segments = segments_of(main_line(run))
+    segments = _segments(run)
     start_fen, start_ply = _start(segments, observations)
-    first = run.observations[0] if run.observations else None
     date_possible = disputed_start(run, basis) is None
-    started_at_ms, basis, start_precision = _started(run, first, basis, date_possible)
+    started_at_ms, basis, start_precision = _started(run, basis, date_possible)
     base = _base_times(run)
     variant, inferred = _variant(run)
     whole = _begins_at_start(run, segments, start_ply) and _contiguous(segments)
-    facts = run.facts
     result, reason, reason_key, termination, end = _result(run)
     return Game(
-        key=_key(run, server),
+        key=_key(run, session.server),
         kind=(GameKind.SETUP if run.setup else GameKind.EXAMINED) if run.examined else GameKind.PLAYED,
-        server=server,
-        dialect=dialect,
+        server=session.server,
+        dialect=session.dialect,
         game_no=run.game_no,
-        white=_player(run.white, facts, white=True),
-        black=_player(run.black, facts, white=False),
-        rated=facts.rated,
+        white=_player(run.white, run.facts, white=True),
+        black=_player(run.black, run.facts, white=False),
+        rated=run.facts.rated,
         variant=variant,
-        category=facts.category,
+        category=run.facts.category,
         base_s=base[0],
         increment_s=base[1],
         black_base_s=base[2],
@@ -103,21 +94,49 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         termination=termination or "unterminated",
         end=end,
         started_at_ms=started_at_ms,
-        ended_at_ms=run.result_at_ms
-        if run.result_at_ms is not None
-        else (run.observations[-1].ended_at_ms if first else None),
+        ended_at_ms=_ended_at_ms(run),
         time_basis=basis,
-        date_text=(facts.date_text if date_possible else None) or (date.isoformat() if date is not None else None),
+        date_text=(run.facts.date_text if date_possible else None) or (date.isoformat() if date is not None else None),
         complete=whole and end in _COMPLETE_ENDS and not (run.gapped and has_unproved(segments, observations)),
-        continued=facts.continued,
-        partner_game_no=facts.partner_game_no or None,
-        me=me,
+        continued=run.facts.continued,
+        partner_game_no=run.facts.partner_game_no or None,
+        me=session.me,
         observations=observations,
         segments=segments,
         first_offset=run.first_offset,
         last_offset=max([run.end_offset, *(seen.end_offset for seen in observations)]),
         start_precision=start_precision,
     )
+
+
+def _with_final_plies(run: TrackedGame) -> TrackedGame:
+    """The run with what its plies get at the end: lines of an examined game, times of lists, drops not proved."""
+    if run.tree is not None:
+        run = with_lines(run)
+    elif run.lists:
+        time_listed(run)
+    if run.rules is not None and has_pockets(run.rules):
+        for observation in run.observations:
+            unprove_drops(observation)
+    return run
+
+
+def _segments(run: TrackedGame) -> list[Segment]:
+    """The main line, as the plies that it takes from each observation."""
+    segments = plain_segments(run)
+    if segments is not None:
+        return segments
+    if run.tree is None:
+        return segments_of(main_line(run))
+    index = main_observation(run.observations)
+    return segments_of({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
+
+
+def _ended_at_ms(run: TrackedGame) -> int | None:
+    """When the result arrived, else the last line of the game's last observation."""
+    if run.result_at_ms is not None or not run.observations:
+        return run.result_at_ms
+    return run.observations[-1].ended_at_ms
 
 
 def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, str]:
@@ -222,9 +241,16 @@ def disputed_start(run: TrackedGame, basis: TimeBasis) -> str | None:
 
 
 def _started(
-    run: TrackedGame, first: Observation | None, basis: TimeBasis, date_possible: bool
+    run: TrackedGame, basis: TimeBasis, date_possible: bool
 ) -> tuple[int | None, TimeBasis, StartPrecision | None]:
+    """When the game began, in milliseconds, the basis of that time and its precision.
+
+    Args:
+        basis: of the arrival times.
+        date_possible: whether the date in the header may be that of this game.
+    """
     facts = run.facts
+    first = run.observations[0] if run.observations else None
     joined = first is None or first.start is None or first.start.ply > 0
     if (
         date_possible

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from recorder.dialects.session import STORED_BLOCKS, answers
-from recorder.events import MovelistRead
+from recorder.events import ListRow, MovelistRead
 from recorder.model import (
     Anchor,
     Anomaly,
@@ -166,7 +167,9 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
     """Replay a movelist.
 
     Args:
-        event: the list as read. run: the game it may belong to: gives rules and start position the header lacks.
+        event: the list as read.
+        run: the game that it may belong to, for rules and start position that the header lacks; None: none.
+
     Returns:
         The replayed list, and a sentence for an anomaly when not every row could be replayed.
     """
@@ -177,16 +180,47 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
     start, unreadable = _start(event, rules, run)
     first_ply = event.rows[0].ply if event.rows else 1
     offset = event.rows[0].offset if event.rows else event.line.offset
-    plies: list[Ply] = []
-    positions: list[Position] = []
-    problem = None
+    plies, positions, problem = _replay(event.rows, start)
     if unreadable is not None:
         problem = f"the start board of the list cannot be read: {unreadable!r}"
     elif start is None and event.rows:
         problem = "the list of a game that does not begin at the normal start position came without its start board"
+    observation = Observation(
+        kind=ObservationKind.MOVELIST,
+        game_no=event.game_no,
+        white=event.white,
+        black=event.black,
+        relation=None,
+        offset=event.line.offset,
+        end_offset=plies[-1].offset if plies else offset,
+        started_at_ms=event.line.at_ms,
+        ended_at_ms=event.line.at_ms,
+        start=None,
+        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
+    )
+    if start is not None and (start.board != STANDARD_BOARD or first_ply != 1):
+        text = fen(start, 0, (first_ply + 1) // 2)
+        observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
+    return ListSeen(event, observation, start, first_ply, positions), problem
+
+
+def _replay(rows: Sequence[ListRow], start: Position | None) -> tuple[list[Ply], list[Position], str | None]:
+    """Play the moves of a list.
+
+    Args:
+        rows: the half-moves as printed.
+        start: the position before the first; None: unknown, so that no move can be proved.
+
+    Returns:
+        All plies, none proved behind the first that cannot be played; the position after each proved one; and what
+        could not be played, in words.
+    """
+    plies: list[Ply] = []
+    positions: list[Position] = []
+    problem = None
     position = start
-    expected = first_ply
-    for row in event.rows:
+    expected = rows[0].ply if rows else 1
+    for row in rows:
         move, san, proof, flags = None, row.san, Proof.UNPROVED, None
         if position is not None and row.ply == expected:
             played = play_san(position, row.san)
@@ -208,23 +242,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
             flags, None, proof, Origin.MOVELIST, precision, row.offset,
         )  # fmt: skip
         plies.append(printed)
-    observation = Observation(
-        kind=ObservationKind.MOVELIST,
-        game_no=event.game_no,
-        white=event.white,
-        black=event.black,
-        relation=None,
-        offset=event.line.offset,
-        end_offset=plies[-1].offset if plies else offset,
-        started_at_ms=event.line.at_ms,
-        ended_at_ms=event.line.at_ms,
-        start=None,
-        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
-    )
-    if start is not None and (start.board != STANDARD_BOARD or first_ply != 1):
-        text = fen(start, 0, (first_ply + 1) // 2)
-        observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
-    return ListSeen(event, observation, start, first_ply, positions), problem
+    return plies, positions, problem
 
 
 def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:

@@ -61,26 +61,24 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
     """The game that one engine played, or two of them against each other.
 
     Args:
-        run: the view that gives the plies. other: the opponent's view, if that is an engine too.
+        run: the view that gives the plies.
+        other: the opponent's view; None: the opponent is no engine of this log.
         date: given by the user for the log.
+
+    Returns:
+        The game, with an observation for each view.
     """
     white, black = _players(run, other)
     runs = [run] if other is None else sorted((run, other), key=lambda one: one.observation.offset)
-    for one in runs:
-        one.observation.white, one.observation.black = white.handle, black.handle
     main = runs.index(run)
-    rows = run.rows
-    anchors = run.observation.anchors
+    rows, anchors = run.rows, run.observation.anchors
     ended = next((one for one in (run, other) if one is not None and one.result is not None), run)
     result = ended.result or "*"
     key, termination = (None, "unterminated") if ended.result is None else read_engine_reason(ended.reason, result)
-    for one in runs:
-        events = one.observation.events
-        events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
+    _set_at_end(runs, white, black, key)
     base_s, increment_s = _times(run, other)
     first = runs[0].observation
     facts = [white.handle, black.handle, first.offset, first.started_at_ms, " ".join(row.san for row in rows)]
-    end = ended.end if key is None else end_word(key)
     return Game(
         key=hashlib.blake2b(json.dumps(facts).encode(), digest_size=10).hexdigest(),
         kind=GameKind.EXAMINED if run.analysed else GameKind.PLAYED,
@@ -104,7 +102,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         reason=ended.reason,
         reason_key=key,
         termination=termination,
-        end=end,
+        end=ended.end if key is None else end_word(key),
         started_at_ms=first.started_at_ms,
         start_precision=None if first.started_at_ms is None else StartPrecision.MILLISECOND,
         ended_at_ms=max((one.observation.ended_at_ms or 0 for one in runs), default=None),
@@ -119,6 +117,14 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         first_offset=first.offset,
         last_offset=max(one.observation.end_offset for one in runs),
     )
+
+
+def _set_at_end(runs: list[EngineRun], white: Player, black: Player, key: str | None) -> None:
+    """Set in all observations what only the end of a game shows: the players, and the result's normalised reason."""
+    for one in runs:
+        one.observation.white, one.observation.black = white.handle, black.handle
+        events = one.observation.events
+        events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
 
 
 def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
