@@ -27,7 +27,7 @@ def games_of(scenario: str, connection: str) -> list[Game]:
 
 
 def partners_of(scenario: str) -> list[list[tuple[str, str, int, int]]]:
-    """For each match of a scenario what tells its two games: White, number, plies and place among the games."""
+    """For each match of a scenario what identifies its two games: White, number, plies and index of the game."""
     games = truth(scenario)["games"]
     # The games of a match stand one behind the other; each names the other's number.
     found = []

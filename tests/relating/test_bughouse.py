@@ -149,7 +149,7 @@ def test_a_game_that_names_its_partner() -> None:
 
 
 def test_games_that_began_together_with_the_next_number() -> None:
-    """Before any capture only the beginning tells it."""
+    """Before any capture only the beginning relates the boards."""
     one, other = games_of("c06_bughouse", "observer_GuestXo")[:2]
 
     def opening(game: Game) -> Game:

@@ -52,7 +52,7 @@ def test_every_saved_game_finds_the_game_it_was_exported_from(scenario: str, con
 
 
 def test_another_second_proves_nothing() -> None:
-    """Fast games differ in too little: without the same second nothing tells that they are one."""
+    """Fast games differ in too little: without the same second they cannot be merged."""
     game = min(_dated("a01_standard", "observer_Watcher"), key=lambda one: len(one.plies))
     (saved,) = _saved([game], "lichess")
     assert compare(View(game), View(saved)).verdict is Verdict.SAME

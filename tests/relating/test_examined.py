@@ -79,7 +79,7 @@ def test_a_game_that_is_played_later_is_not_the_one() -> None:
     assert kinds(late) == [("9", "7")]
 
 
-def test_the_number_in_the_line_that_enters_the_examination_tells_it() -> None:
+def test_the_number_in_the_line_that_enters_the_examination_links_the_game() -> None:
     lines = ["Entering examine mode for game 7.", *examined(*MOVES[:3], number=7)]
     games = games_of(*played(*MOVES), *lines)
     (link,) = link_examined(games)
@@ -89,7 +89,7 @@ def test_the_number_in_the_line_that_enters_the_examination_tells_it() -> None:
     assert kinds(games) == [("7", "7")]
 
 
-def test_the_result_at_the_end_of_the_line_tells_it() -> None:
+def test_the_result_at_the_end_of_the_line_links_the_game() -> None:
     lines = examined(*MOVES[:6])
     assert kinds(games_of(*played(*MOVES[:6]), *lines)) == []
     games = games_of(*played(*MOVES[:6]), *lines, "Game 9: Black resigned 1-0")
@@ -108,7 +108,7 @@ def jumped(*plies: int, moves: tuple[str, ...] = MOVES, white: str = "Ann", blac
     return lines
 
 
-def test_boards_that_were_jumped_to_tell_it() -> None:
+def test_boards_that_were_jumped_to_link_the_game() -> None:
     (link,) = link_examined(games_of(*played(*MOVES), *jumped(6, 12)))
     assert link[2] == "the same players; 2 plies of the main line are the same; the board after ply 12 is the same"
     assert kinds(games_of(*played(*MOVES), *jumped(4, 8))) == []  # an opening

@@ -44,7 +44,7 @@ def _rounded(ms: int) -> int:
 
 
 def _seen(name: str, spent_ms: list[int], clock: Clock = _cut) -> Game:
-    """What an observer tells of the game in which the moves took so long, with clocks printed in this way."""
+    """An observer's record of the game with these think times, and clocks printed in this way."""
     game = _longest()
     left_ms = [600_000, 600_000]
     plies = []
@@ -64,7 +64,7 @@ def _seen(name: str, spent_ms: list[int], clock: Clock = _cut) -> Game:
 
 
 def _quick(seed: int) -> list[int]:
-    """Somebody's game of one minute: less than three seconds for each move, any of them."""
+    """Think times of a game of one minute: less than three seconds for each move, at random."""
     chance = random.Random(seed)
     return [chance.randrange(3_000) for _ in _longest().plies]
 
@@ -92,7 +92,7 @@ def test_games_that_repeat_the_moves_in_times_of_their_own_are_not_one(seed: int
 
 @pytest.mark.parametrize("clock", [_cut, _rounded, _exact])
 @pytest.mark.parametrize("took", [lambda ply: 0, lambda ply: 100, lambda ply: 1_300, lambda ply: 1_000 * (ply > 24)])
-def test_programs_that_always_take_as_long_tell_nothing(took: Callable[[int], int], clock: Clock) -> None:
+def test_programs_that_always_take_as_long_prove_nothing(took: Callable[[int], int], clock: Clock) -> None:
     """At once, or for a second, or at once as far as the book goes: they play the same game again in the same times."""
     times = [took(ply.ply) for ply in _longest().plies]
     assert compare(View(_seen("a", times, clock)), View(_seen("b", times, clock))).verdict is Verdict.OPEN
@@ -133,7 +133,7 @@ def test_lags_are_counted_with_the_times() -> None:
 
 
 @pytest.mark.parametrize("cycle", ["ab", "aab", "aabb", "abbb"])
-def test_boards_that_move_in_turn_tell_nothing(cycle: str) -> None:
+def test_boards_that_move_in_turn_prove_nothing(cycle: str) -> None:
     assert order_bits([board == "a" for board in cycle * 100]) < 1
 
 

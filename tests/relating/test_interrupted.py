@@ -247,7 +247,7 @@ times = st.lists(st.integers(1, 8_000), min_size=30, max_size=30)
 def test_no_two_games_are_proved_to_be_one_by_their_clocks(
     one: list[int], other: list[int], lost: int, pause_ms: int, data: st.DataObject
 ) -> None:
-    """Nobody ends a game, agrees on another one and makes its first two moves in a second."""
+    """Players need a second or more to end a game, agree on another one and make its first two moves."""
     first = Played(0, one[:lost], ends_ms=0)
     second = Played(first.times_ms[-1] + max(pause_ms, 1_000 - sum(other[:2])), other)
     joined_ms = data.draw(st.integers(second.begin_ms, second.times_ms[-1]))

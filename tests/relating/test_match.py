@@ -89,7 +89,7 @@ def test_the_clocks_of_boards_of_different_speed_do_not() -> None:
 
 
 def test_the_lead_is_the_difference_of_the_two_whites() -> None:
-    """With thousandths and both clocks in each frame it can be told at every move but the first board's first."""
+    """With thousandths and both clocks in each frame it is known at every move but the first board's first."""
     match = matches(*OF_BOTH_BOARDS[0])[1]
     found = leads(match)
     assert found[0] is None

@@ -85,7 +85,7 @@ def test_every_scenario_gives_each_of_its_games_once() -> None:
 
 
 def test_without_times_of_day_nothing_wrong_is_merged() -> None:
-    """Repeated games differ in nothing but their times, and those of quick games tell nothing: they stay apart."""
+    """Repeated games differ in nothing but their times, and those of quick games prove nothing: they are not merged."""
     sizes = []
     for told in _told(timed=False).values():
         for game, of in _merged(told):
@@ -159,7 +159,7 @@ def test_one_log_joins_its_own_halves() -> None:
 
 
 def test_a_half_that_fits_two_games_goes_with_neither() -> None:
-    """Two resumptions of one adjourned game in other logs, that are not one game: nobody can tell which is which."""
+    """Two resumptions of one adjourned game in other logs, that are not one game: which is which is unknown."""
     first, second = (
         _between(played(games_of("a11_adjourn_disconnect", name, timed=False)), "Carlsen", "Caruana")[place]
         for name, place in (("player_Carlsen", 0), ("player_Caruana", 1))
@@ -170,7 +170,7 @@ def test_a_half_that_fits_two_games_goes_with_neither() -> None:
 
 
 def _from(game: Game, name: str) -> Game:
-    """The same game as another log tells it."""
+    """The same game as another log contains it."""
     seen = [
         replace(one, source=None if one.source is None else one.source._replace(sha256=name))
         for one in game.observations
@@ -311,7 +311,7 @@ def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Gam
         assert (one.result, one.end, one.complete) == (told.result, told.end, told.complete)
     (one,) = merge_games([*parts, others[0]])
     assert len(one.merged_from) == 3
-    assert merge_games(parts) == [], "nothing tells that the second goes on with the first"
+    assert merge_games(parts) == [], "nothing proves that the second continues the first"
     number = (told.game_no or 0) + 1
     seen = replace(parts[1].observations[0], game_no=number)
     another = replace(parts[1], game_no=number, observations=[seen])
@@ -320,8 +320,8 @@ def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Gam
     assert compare(View(parts[0]), View(overlapping)).why == "one source saw both"
 
 
-def test_the_better_witness_gives_each_ply_and_each_field(told: Game) -> None:
-    """Proved before unproved, whatever the precision; ratings from whoever tells them."""
+def test_each_ply_and_each_field_comes_from_the_better_observation(told: Game) -> None:
+    """Proved before unproved, whatever the precision; ratings from the observation that contains them."""
     other = _with_plies(_from(told, "other"), proof_code=int(Proof.UNPROVED))
     told.white = told.white._replace(rating_text=None, rating=None)
     other.white = other.white._replace(rating_text="1812", rating=1812)
@@ -361,7 +361,7 @@ def test_a_ply_with_both_clocks_goes_before_a_delta(told: Game, name: str) -> No
 
 
 @pytest.mark.parametrize(("one", "other"), [("0", "f"), ("f", "0")])
-def test_of_equal_plies_those_of_the_earlier_witness_count(told: Game, one: str, other: str) -> None:
+def test_equal_plies_are_taken_from_the_earlier_observation(told: Game, one: str, other: str) -> None:
     first, second = (replace(_from(told, name), key=name * 20) for name in (one, other))
     first.first_offset, second.first_offset = 10, 2_000
     (game,) = merge_games([first, second])
@@ -371,7 +371,7 @@ def test_of_equal_plies_those_of_the_earlier_witness_count(told: Game, one: str,
     assert seen.sha256 == one
 
 
-def test_conflicts_are_told(told: Game) -> None:
+def test_conflicts_are_reported(told: Game) -> None:
     other = replace(_from(told, "other"), category="odd")
     (one,) = merge_games([told, other])
     conflicts = [evidence.text for evidence in one.evidence if evidence.kind is EvidenceKind.CONFLICT]
@@ -430,7 +430,7 @@ def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
     assert merge_games([told, other]) == []
     silent = replace(line, rows=[ply._replace(elapsed_ms=None, precision_code=None) for ply in rows])
     other.observations[0] = replace(other.observations[0], lines=[silent])
-    assert merge_games([told, other]) == [], "equal moves tell nothing"
+    assert merge_games([told, other]) == [], "equal moves prove nothing"
 
 
 def _pgn(moves: str, elapsed_s: list[int], *, source: str, tags: str = "") -> Game:
@@ -462,7 +462,7 @@ def test_whole_seconds_must_be_equal() -> None:
         assert merge_games([told, _pgn(OPENING, jitter, source="b")]) == []
 
 
-def test_a_few_seconds_of_an_opening_tell_nothing() -> None:
+def test_a_few_seconds_of_an_opening_prove_nothing() -> None:
     moves = " ".join(OPENING.split()[:10])
     assert merge_games([_pgn(moves, SPENT, source=name) for name in "ab"]) == []
 
@@ -503,7 +503,7 @@ def test_a_list_is_of_no_game_that_was_played_later() -> None:
 
 
 def test_games_with_other_first_moves_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody's archive has thousands of games with one opponent."""
+    """An archive may contain thousands of games with one opponent."""
     compared: list[tuple[str, str]] = []
 
     def counted(one: View, other: View) -> object:

@@ -77,13 +77,13 @@ def test_a_session_that_repeats_another_is_not_one_with_it() -> None:
 
 
 def test_a_bughouse_match_repeats_its_order_too() -> None:
-    """Played by one script on two servers: all lines of both boards stand in the same order."""
+    """Played by one script on two servers: all lines of both boards are in the same order."""
     games = [game for name in ("b06_bughouse", "c06_bughouse") for game, _ in _told(name).values()]
     assert _merged(games) == []
 
 
 def _changed(change: Callable[[Game], Game]) -> str | None:
-    """Why a short game is one, if another log tells it in this way; its boards beside it are known."""
+    """Why two records of a short game, one of them changed, are of one game; the boards beside it are known."""
     told = list(_told("c07_eight_boards").values())
     one, other = (game for game, number in told if number == 0)
     assert len(one.plies) == 6

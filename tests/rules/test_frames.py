@@ -63,7 +63,7 @@ def test_its_pgn_has_no_move_and_no_position_that_a_reader_of_chess_would_try() 
     assert (read_back.errors, list(read_back.mainline_moves())) == ([], [])
 
 
-def test_takebacks_gaps_and_repeated_boards_are_told() -> None:
+def test_takebacks_gaps_and_repeated_boards_are_reported() -> None:
     found = read(
         log(
             *capablanca(

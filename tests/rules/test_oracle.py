@@ -49,7 +49,7 @@ def test_every_ply_of_random_games_has_the_move_san_and_fen_of_python_chess(rule
 
 
 @pytest.mark.parametrize("rules", VARIANTS)
-def test_legal_and_illegal_candidates_are_told_apart(rules: Rules) -> None:
+def test_legal_and_illegal_candidates_are_distinguished(rules: Rules) -> None:
     asked = {True: 0, False: 0}
     for number in range(10):
         for candidate in rules_oracle.candidates(rules, random.Random(2000 + number), 60, legal_each=4):

@@ -159,7 +159,7 @@ def test_ends() -> None:
         (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8[] b - -", False, True),
         (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8[n] b - -", True, False),  # a drop stands between
         (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8[p] b - -", False, True),  # a pawn cannot
-        (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8 b - -", False, False),  # nobody knows the hand
+        (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8 b - -", False, False),  # the holdings are unknown
         (Rules.BUGHOUSE, "R3k3/8/4K3/8/8/8/8/8 b - -", False, False),  # the partner may pass a piece
         (Rules.BUGHOUSE, "4k3/4Q3/4K3/8/8/8/8/8 b - -", False, True),  # and nothing can stand between
         (Rules.SUICIDE, "8/8/8/8/8/8/8/K7 b - -", False, False),  # all pieces are lost
@@ -185,7 +185,7 @@ def test_what_is_over_by_rule(rules: Rules, text: str, moves: bool, mated: bool)
     assert is_checkmate(position) is mated
 
 
-def test_two_pieces_that_must_be_told_apart() -> None:
+def test_two_pieces_that_must_be_disambiguated() -> None:
     text = "8/8/8/8/8/8/8/K2R3R w - -"
     assert proved(step(text, Rules.SUICIDE, "R/d1-f1")) == ("d1f1", "Rdf1")
     assert play_san(position_from_fen(text, Rules.SUICIDE), "Rf1") == "ambiguous move"

@@ -127,7 +127,7 @@ def test_comments_and_chat_between_the_moves_stay_there() -> None:
     assert b"C:" not in written(read(text.encode(), chat="none")[0])
 
 
-def test_a_drop_of_a_piece_that_nobody_lost() -> None:
+def test_a_drop_of_a_piece_that_was_not_captured() -> None:
     a, b, wrong = found("1A. e4 1a. N@f6 2A. Nf3\n{Ann resigns} 0-1\n")
     assert [(ply.san, ply.proof) for ply in a.plies] == [
         ("e4", Proof.LIST), ("N@f6", Proof.UNPROVED), ("Nf3", Proof.LIST),
@@ -170,7 +170,7 @@ def test_moves_that_are_missing_illegal_or_twice_there() -> None:
         ('[Result "1-0"]\n1A. e4 0-1', ["conflict"]),
     ],
 )
-def test_what_is_wrong_is_told_and_the_rest_is_read(text: str, kinds: list[str]) -> None:
+def test_malformed_parts_are_reported_and_the_rest_is_read(text: str, kinds: list[str]) -> None:
     a, _, wrong = found(text)
     assert [ply.san for ply in a.plies][:1] == ["e4"]
     assert [kind for kind, _ in wrong] == kinds
@@ -224,7 +224,7 @@ MATCH = "1A. e4 {59} 1a. e5 {58} 1B. d4 {57} 1b. d5 {56} 2B. Nf3 {55}\n{Bob resi
         '[Event "x"]\n[White "Ann"]\n\n{Game aborted on move 1} *\n\n[Event "x"]\n\n',
     ],
 )
-def test_a_match_without_its_second_board_in_the_tags_is_told_by_its_moves(tags: str) -> None:
+def test_a_match_without_its_second_board_in_the_tags_is_recognised_by_its_moves(tags: str) -> None:
     for first in ("1A. e4", "1a. e4", "1B.e4"):
         data = (tags + MATCH.replace("1A. e4", first)).encode()
         assert detect(data) is SourceKind.BPGN, first

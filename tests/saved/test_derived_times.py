@@ -59,7 +59,7 @@ def test_what_two_clocks_tell(clocks: tuple[str, ...], control: str, site: str, 
     assert all((ply.elapsed_ms or 0) % 1000 == 0 for ply in plies if ply.precision not in exact)
 
 
-def test_a_printed_time_stays_and_a_gap_tells_nothing() -> None:
+def test_a_printed_time_is_kept_and_a_gap_gives_no_time() -> None:
     game = read("1. e4 {[%clk 0:02:55][%emt 0:00:04]} e5 {[%clk 0:02:50]} 2. Nf3 Nc6 3. Bb5 {[%clk 0:02:40]}", "180")
     assert [(ply.elapsed_ms, ply.elapsed_origin) for ply in game.plies] == [
         (4_000, "imported"), (10_000, "derived"), (None, None), (None, None), (None, None),

@@ -264,7 +264,7 @@ def test_memory_has_a_bound() -> None:
         (b"1. buy milk\n2. play chess\n", None),
     ],
 )
-def test_it_is_told_by_its_content(head: bytes, kind: SourceKind | None) -> None:
+def test_the_kind_is_recognised_by_content(head: bytes, kind: SourceKind | None) -> None:
     assert detect(head) is kind
 
 

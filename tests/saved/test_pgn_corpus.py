@@ -15,8 +15,8 @@ from recorder.sources import HEAD_BYTES, SourceKind, detect
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 FILES = sorted([*(CORPUS / "pgn").glob("*.pgn"), *(CORPUS / "ficsgames").glob("*.pgn")])
-#: Variants that stand in no tag: python-chess must be told.
-UNTOLD = {"crazyhouse": "crazyhouse", "suicide": "suicide", "atomic": "atomic", "chess960": "chess960"}
+#: Variants that no tag names: python-chess needs the tag.
+UNNAMED = {"crazyhouse": "crazyhouse", "suicide": "suicide", "atomic": "atomic", "chess960": "chess960"}
 
 
 @cache
@@ -31,8 +31,8 @@ def peers_games(path: Path) -> list[chess.pgn.Game]:
     games = []
     for game in read(path)[0]:
         variant = game.variant or ""
-        if variant in UNTOLD and f'[Variant "{UNTOLD[variant]}"]' not in text and "[Variant" not in text:
-            text = text.replace('[Event "FICS', f'[Variant "{UNTOLD[variant]}"]\n[Event "FICS')
+        if variant in UNNAMED and f'[Variant "{UNNAMED[variant]}"]' not in text and "[Variant" not in text:
+            text = text.replace('[Event "FICS', f'[Variant "{UNNAMED[variant]}"]\n[Event "FICS')
             break
     stream = io.StringIO(text)
     while (found := chess.pgn.read_game(stream)) is not None:

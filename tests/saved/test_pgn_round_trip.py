@@ -67,7 +67,7 @@ def test_our_style_keeps_all(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ARCHIVE, ids=lambda path: path.name)
 def test_the_archive_comes_back_as_it_was(path: Path) -> None:
-    """Movetext byte by byte, but for the check that the archive leaves out; and its tags, but for Site and Variant."""
+    """Movetext byte by byte, but for the check that the archive drops; and its tags, but for Site and Variant."""
     data = path.read_bytes()
     games = read(data)
     text, lost = written(games, style="fics")
@@ -119,7 +119,7 @@ def test_a_command_is_not_broken_at_the_end_of_a_line(length: int) -> None:
 
 
 def seen_with_a_gap() -> Game:
-    """As a log gives a game: three parts, a ply that nobody could prove, a variation and a remark in the last part."""
+    """A game as a log contains it: three parts, a ply without proof, a variation and a remark in the last part."""
     data = (
         b'[White "Ann"]\n[Black "Bob"]\n[ICSGameNo "7"]\n[Round "3"]\n\n1. e4 {[%clk 0:01:02.5]} e5 {x} 2. Nf3 Nc6 '
         b"3. Bb5 a6 4. Ba4 (4. Bxc6 dxc6 (4... bxc6)) Nf6 5. O-O Be7 6. Re1 $1 b5 7. Bb3 d6 {[%eval 0.31]} "
@@ -220,7 +220,7 @@ def test_chess960_from_the_normal_position() -> None:
     assert b"[FEN" not in text
     assert [facts(game) for game in read(text)] == [facts(game) for game in games]
     told = read(b'[Variant "Fischerandom"]\n\n1. e4 *\n')
-    assert told[0].plies[0].move is None  # whoever left the FEN out, it need not be that position
+    assert told[0].plies[0].move is None  # without its FEN it need not be that position
 
 
 def test_computed_clocks_stay_computed() -> None:

@@ -216,7 +216,7 @@ def test_variants_of_lichess(variant: str, fen: str | None, moves: str, last: st
 def test_a_variant_without_a_position_begins_where_it_always_does(
     tag: str, moves: str, start: str | None, uci: str | None
 ) -> None:
-    """Or nobody knows where: a move is then a word, and nothing is played on the board of normal chess."""
+    """Where the start is unknown, a move is a word, and nothing is played on the board of normal chess."""
     pipeline = make_pipeline(SourceKind.PGN)
     (game,) = pipeline.receive(f'[Variant "{tag}"]\n\n{moves}\n'.encode()) + pipeline.finish()
     assert (game.start_fen, game.plies[0].uci) == (start, uci)

@@ -9,7 +9,7 @@ from recorder.events import Chunk
 from recorder.sources.base import LineEnds, LineSplitter, RawDecoder
 
 
-def test_a_utf8_mark_is_left_out() -> None:
+def test_a_utf8_mark_is_skipped() -> None:
     data = b"\xef\xbb\xbf<12> x"
     for pieces in ([data], [data[i : i + 1] for i in range(len(data))]):
         decoder = RawDecoder()

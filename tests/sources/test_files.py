@@ -35,7 +35,7 @@ COMPRESSORS: list[tuple[str, Callable[[bytes], bytes]]] = [
 
 
 @pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
-def test_compression_is_told_by_content(tmp_path: Path, name: str, compress: Callable[[bytes], bytes]) -> None:
+def test_compression_is_recognised_by_content(tmp_path: Path, name: str, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "session.log"
     path.write_bytes(compress(DATA[:1000]) + compress(DATA[1000:]))
     reader = read_blocks(path, 10_000)
@@ -205,7 +205,7 @@ def test_a_link_that_cannot_be_followed_hides_no_log(tmp_path: Path) -> None:
         ["replay", "terminal"],
     ],
 )
-def test_a_name_that_no_file_can_have_is_told(words: list[str], tmp_path: Path) -> None:
+def test_a_name_that_no_file_can_have_is_reported(words: list[str], tmp_path: Path) -> None:
     name = "a" * 300
     said = Cli(tmp_path / "a.sqlite")(*words, name, code=ExitCode.INPUT)
     assert f"{name}: cannot be read: File name too long" in said.stderr

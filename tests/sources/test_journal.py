@@ -53,7 +53,7 @@ def text_lines(chunks: list[Chunk]) -> list[tuple[str, int, int | None]]:
     return [line[:3] for line in lines_in(chunks)]
 
 
-def test_a_header_tells_the_kind() -> None:
+def test_the_kind_is_recognised_by_the_header() -> None:
     data = lines_of(HEADER, received(FRAME))
     assert detect(data) is SourceKind.JOURNAL
 
@@ -197,7 +197,7 @@ def assert_line_by_line(log: bytes) -> None:
 
 
 @pytest.mark.parametrize("size", range(1, 60, 7))
-def test_a_torn_tail_is_told_and_everything_before_read(size: int) -> None:
+def test_a_torn_tail_is_reported_and_everything_before_it_is_read(size: int) -> None:
     data = lines_of(HEADER, received(FRAME + b"\n\r"), received(b"the last line of all is longer than this"))[:-size]
     pipeline = Pipeline(SourceKind.JOURNAL)
     games = pipeline.receive(data) + pipeline.finish()
@@ -226,7 +226,7 @@ def test_damage_costs_the_records_it_is_in_and_joins_no_halves() -> None:
     assert len(games) == 1
     chunks, _ = decode(damaged)
     empty = [chunk.offset for chunk in chunks if not chunk.data]
-    assert empty == [found.offset], "what stood there is unknown: no line goes on behind it"
+    assert empty == [found.offset], "the lost bytes are unknown: no line continues behind them"
 
 
 @pytest.mark.parametrize("word", ["closed", "outage"])
@@ -323,7 +323,7 @@ def test_the_parts_of_a_session_are_one_log_whichever_is_named(tmp_path: Path) -
         list(find_logs([tmp_path / "other.journal"]))
 
 
-def test_a_missing_part_is_told(tmp_path: Path) -> None:
+def test_a_missing_part_is_reported(tmp_path: Path) -> None:
     paths = write_parts(tmp_path, 3)
     paths[1].unlink()
     pipeline = Pipeline(SourceKind.JOURNAL)
@@ -345,7 +345,7 @@ def test_reading_begins_anywhere(tmp_path: Path, compressed: int) -> None:
         assert b"".join(read_blocks(paths[0], offset=offset)) == whole[offset:]
 
 
-def test_sessions_are_told_apart(tmp_path: Path) -> None:
+def test_sessions_are_distinguished(tmp_path: Path) -> None:
     data = lines_of(HEADER, received(FRAME + b"\n\r")) + lines_of(
         HEADER._replace(session="fedcba9876543210"), received(FRAME.replace(b" 7 ", b" 8 ") + b"\n\r")
     )
@@ -393,7 +393,7 @@ def _missing(data: bytes, step: int = 1 << 20, begun: dict[str, Any] | None = No
     return [one.message for one in decoder.anomalies] + decoder.warnings
 
 
-def test_lines_and_parts_that_are_missing_are_told() -> None:
+def test_missing_lines_and_parts_are_reported() -> None:
     first = [HEADER, received(b"a"), received(b"b"), note("end", records=2, more=True)]
     second = [HEADER._replace(part=2), received(b"c"), note("end", records=1, more=False)]
     third = HEADER._replace(part=3)
@@ -441,7 +441,7 @@ def test_a_tail_that_a_crash_tore_is_no_damage_once_it_was_ended() -> None:
 def test_a_game_is_of_the_host_that_was_named_before_it_however_the_bytes_are_cut(
     step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(game_lines_module, "_ENDED_WAIT_BYTES", 0)  # at the next game's end it is given out
+    monkeypatch.setattr(game_lines_module, "_ENDED_WAIT_BYTES", 0)  # it is emitted at the next game's end
 
     def game(number: bytes) -> list[Record]:
         board = FRAME.replace(b" 0 7 ", b" 0 %b " % number)

@@ -35,7 +35,7 @@ def joined(chunks: list[Chunk]) -> bytes:
         (b"Script started, file is typescript\r\n", b"Script done, file is typescript\r\n"),
     ],
 )
-def test_lines_of_script_itself_are_left_out(header: bytes, trailer: bytes) -> None:
+def test_lines_of_script_itself_are_skipped(header: bytes, trailer: bytes) -> None:
     data = header + BODY + trailer
     for step in (1, 5, 1000):
         found = decode(TypescriptDecoder(), data, step)

@@ -200,7 +200,7 @@ def test_games_that_turn_out_to_be_one(cli: Cli, logs: list[Path]) -> None:
     assert {key: shown(cli.archive)[key] for key in alone} == alone
 
 
-def test_an_analysis_stays_while_one_source_tells_its_game(cli: Cli, logs: list[Path]) -> None:
+def test_an_analysis_is_kept_while_one_source_contains_its_game(cli: Cli, logs: list[Path]) -> None:
     cli("import", *logs)
     analyse(cli.archive)
     games = cli.json("games", "--json")
@@ -310,7 +310,7 @@ def test_people_see_them_as_white_does(archive: ArchiveStore, path: Path) -> Non
     ]
 
 
-def test_show_and_exports_tell_them(cli: Cli, tmp_path: Path) -> None:
+def test_show_and_exports_contain_analyses(cli: Cli, tmp_path: Path) -> None:
     cli("import", ADJOURNED)
     (key,) = before = analyse(cli.archive)
     text = cli("show", key).stdout

@@ -69,12 +69,12 @@ def test_what_is_no_file_is_refused(where: str) -> None:
         ArchiveStore.open(where, create=True)
 
 
-def test_no_archive_is_told(path: Path) -> None:
+def test_a_missing_archive_is_reported(path: Path) -> None:
     with pytest.raises(StorageError, match="There is no archive at"):
         ArchiveStore.open(str(path))
 
 
-def test_a_file_that_is_no_database_is_told_and_left_alone(path: Path) -> None:
+def test_a_file_that_is_no_database_is_reported_and_not_changed(path: Path) -> None:
     path.write_bytes(b"fics% \n\r" * 500)
     with pytest.raises(StorageError, match="cannot be read as an archive"):
         ArchiveStore.open(str(path), create=True)
@@ -189,7 +189,7 @@ def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archiv
     assert check(archive.path) == []
 
 
-def test_two_sources_of_one_game_are_two_witnesses(archive: ArchiveStore) -> None:
+def test_two_sources_of_one_game_are_two_observations(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     import_bytes(archive, b"two", [make_game(), replace(make_game(), white=Player("Cy"))])
     found = list(archive.games(EVERYTHING))
@@ -409,7 +409,7 @@ def test_the_same_bytes_twice_are_refused_and_change_nothing(archive: ArchiveSto
     assert list(archive.games(EVERYTHING)) == [make_game()]
 
 
-def test_a_damaged_archive_is_told_in_one_sentence(archive: ArchiveStore, path: Path) -> None:
+def test_a_corrupt_archive_is_reported_in_one_sentence(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
     connection = open_sqlite(path)
     connection.execute("ALTER TABLE plies RENAME TO lost")

@@ -79,7 +79,7 @@ def test_every_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
                     assert sum(map(len, archive.read_source(row.id))) == row.size_bytes
                 moments.add(tuple(row.sha256 for row in rows))
             copy.unlink()
-    assert len(moments) > 2, "nobody was writing"
+    assert len(moments) > 2, "no process was writing"
     assert check(path) == []
 
 
@@ -105,7 +105,7 @@ def locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Conn
         yield other
 
 
-def test_a_locked_archive_is_told_in_one_sentence_with_the_time(
+def test_a_locked_archive_is_reported_in_one_sentence_with_the_time(
     path: Path, tmp_path: Path, locked: sqlite3.Connection
 ) -> None:
     cli = Cli(path)

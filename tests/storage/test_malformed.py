@@ -77,7 +77,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             " FROM observations ORDER BY id LIMIT 1"
         )
         connection.execute("INSERT INTO anomalies SELECT id, 100, 'malformed', 5, 1, 'cut', '<12> x' FROM sources")
-        connection.execute("INSERT INTO game_evidence SELECT id, 0, 'same', 'told' FROM games LIMIT 1")
+        connection.execute("INSERT INTO game_evidence SELECT id, 0, 'same', 'said' FROM games LIMIT 1")
         connection.execute("INSERT INTO analysis_lines VALUES (1, 0, 9, 20, NULL, 50, 1000, 12, 20000, 0, 'e5')")
         connection.commit()
         connection.execute("PRAGMA journal_mode=DELETE")
@@ -271,7 +271,7 @@ def test_rows_that_break_a_rule_or_name_a_missing_row_are_found(
         assert sentence in told
 
 
-def test_corrupt_pages_are_told_by_every_command(tmp_path: Path, sound: bytes) -> None:
+def test_corrupt_pages_are_reported_by_every_command(tmp_path: Path, sound: bytes) -> None:
     whole = tmp_path / "whole.sqlite"
     whole.write_bytes(sound)
     wanted = _content(whole)
@@ -302,7 +302,7 @@ def check_or_told(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [0, 50, 100, 4096, 5000, 100_000])
-def test_a_cut_file_is_told(tmp_path: Path, sound: bytes, size: int) -> None:
+def test_a_truncated_file_is_reported(tmp_path: Path, sound: bytes, size: int) -> None:
     for number, words in enumerate(COMMANDS):
         if words[0] not in SLOW:
             path = tmp_path / f"{number}.sqlite"

@@ -112,7 +112,7 @@ def test_every_key_leads_to_the_one_game(cli: Cli, tmp_path: Path) -> None:
     assert all(f"{name}.icsj:" in raw for name in connections(SCENARIO) if name != "player_GuestAdja")
 
 
-def test_forgetting_one_witness_leaves_the_others(cli: Cli, tmp_path: Path) -> None:
+def test_forgetting_one_source_keeps_the_others(cli: Cli, tmp_path: Path) -> None:
     paths = _write(tmp_path / "logs")
     cli("import", *paths[:2])
     before = cli("export", "games").stdout
@@ -159,7 +159,7 @@ def test_what_a_log_grows_by_is_related_too(cli: Cli, tmp_path: Path) -> None:
     assert cli("export", "games").stdout == plain("export", "games").stdout
 
 
-def test_appending_knows_a_game_by_any_of_its_witnesses(cli: Cli, tmp_path: Path) -> None:
+def test_appending_finds_a_game_by_any_of_its_sources(cli: Cli, tmp_path: Path) -> None:
     paths, out = _write(tmp_path / "logs"), tmp_path / "games.jsonl"
     cli("import", paths[0])
     cli("export", "games", "--append", "-o", out)
@@ -169,7 +169,7 @@ def test_appending_knows_a_game_by_any_of_its_witnesses(cli: Cli, tmp_path: Path
     assert out.read_bytes() == before
 
 
-def test_filters_find_a_game_by_what_one_witness_tells(cli: Cli, tmp_path: Path) -> None:
+def test_filters_find_a_game_by_the_fields_of_one_observation(cli: Cli, tmp_path: Path) -> None:
     cli("import", *_write(tmp_path / "logs"))
     for name in ("Caruana", "GuestAda"):
         (game,) = (one for one in cli.json("games", "--me", name, "--json") if one["ply_count"] == 45)
@@ -238,7 +238,7 @@ def test_a_game_that_was_tampered_with_is_stale(cli: Cli, tmp_path: Path) -> Non
 
 
 def test_an_archive_that_the_migrations_made_relates_what_comes_next(tmp_path: Path) -> None:
-    """Games that are there are related when another witness comes."""
+    """Games in the archive are related when another source of them is imported."""
     path = tmp_path / "old.sqlite"
     path.touch()
     upgrade(path)
@@ -274,7 +274,7 @@ def test_two_recorders_that_see_one_game_have_one(cli: Cli, tmp_path: Path) -> N
     assert cli("db", "check").output == "The archive is sound.\n"
 
 
-def test_a_saved_file_is_a_witness_too(cli: Cli, tmp_path: Path) -> None:
+def test_a_saved_file_is_a_source_too(cli: Cli, tmp_path: Path) -> None:
     """What was exported and is imported again adds nothing but its names for the same games."""
     cli("import", *_write(tmp_path / "logs", "a13_timeseal_lag"))
     before = {game["white"]["handle"]: game for game in _shown(cli)}
@@ -312,8 +312,8 @@ def test_thousands_of_games_of_two_players_are_looked_at_by_their_first_moves(
     assert "0 findings" in cli("verify").output
 
 
-def test_what_was_taken_back_is_told_once(cli: Cli, tmp_path: Path) -> None:
-    """Each line, whoever saw it; also what only a witness saw that gives no ply of the game."""
+def test_a_takeback_seen_by_two_sources_is_shown_once(cli: Cli, tmp_path: Path) -> None:
+    """Each line of whatever source; also lines of an observation that gives the game no ply."""
     paths = _write(tmp_path / "logs", "a06_chatter_takebacks")
     alone = Cli(tmp_path / "alone.sqlite")
     alone("import", next(path for path in paths if path.name.startswith("player_")))
@@ -424,7 +424,7 @@ def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, 
 
 
 def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -> None:
-    """An older archive that has several witnesses of a game, and no game that was made of them."""
+    """An older archive that has several observations of a game, and no merged game."""
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
     _edit(cli.archive, _unmerge)

@@ -164,7 +164,7 @@ def test_a_creation_that_fails_leaves_an_empty_file(path: Path, monkeypatch: pyt
         assert check(archive.path) == []
 
 
-def test_an_archive_that_somebody_made_meanwhile_stays(archive: ArchiveStore, path: Path) -> None:
+def test_an_archive_that_another_process_made_meanwhile_is_kept(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
     before = dump(path)
     schema_module.create(path)
@@ -209,7 +209,7 @@ def test_both_ways_give_the_tables_of_the_models(
 @pytest.mark.parametrize(
     "statement", ["ALTER TABLE games ADD COLUMN more TEXT", "DROP INDEX ix_games_black_id", "CREATE TABLE more (a)"]
 )
-def test_a_schema_that_differs_is_told(archive: ArchiveStore, path: Path, statement: str) -> None:
+def test_a_schema_that_differs_is_reported(archive: ArchiveStore, path: Path, statement: str) -> None:
     assert check(archive.path) == []
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
@@ -307,7 +307,7 @@ def test_a_newer_schema_is_refused(archive: ArchiveStore, path: Path, tmp_path: 
             action()
 
 
-def test_an_older_schema_is_told_how_to_upgrade(
+def test_the_error_for_an_older_schema_says_how_to_upgrade(
     archive: ArchiveStore, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripts = later_scripts(tmp_path / "scripts", "op.execute('CREATE TABLE fine (a)')")
@@ -318,7 +318,7 @@ def test_an_older_schema_is_told_how_to_upgrade(
 
 
 @pytest.mark.parametrize("revision", [f"{number:04}" for number in range(1, 7)])
-def test_an_archive_of_a_development_version_is_told_which_version_upgrades_it(
+def test_the_error_for_an_archive_of_a_development_version_names_the_version_that_upgrades_it(
     archive: ArchiveStore, path: Path, tmp_path: Path, revision: str
 ) -> None:
     with closing(sqlite3.connect(path)) as connection:
@@ -358,7 +358,7 @@ def test_an_archive_of_the_last_development_version_is_that_of_the_first_release
         assert [game.key for game in archive.games()] == [make_game().key]
 
 
-def test_somebody_elses_database_is_refused(path: Path) -> None:
+def test_a_database_of_another_program_is_refused(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE games (id)")
     connection.commit()

@@ -1,4 +1,4 @@
-"""What is given away holds nothing private; what is backed up holds everything."""
+"""A shared archive contains nothing private; a backup contains everything."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def full(archive: ArchiveStore) -> ArchiveStore:
     return archive
 
 
-def test_a_backup_is_the_whole_archive_while_somebody_writes(full: ArchiveStore, path: Path, target: Path) -> None:
+def test_a_backup_during_a_write_is_the_whole_archive(full: ArchiveStore, path: Path, target: Path) -> None:
     with full.write_source(
         sha256="1" * 64, size_bytes=0, name="x", path=None, kind="raw", keep=False, parser_version="1", options={}
     ) as writer:
@@ -124,7 +124,7 @@ def test_redaction_takes_what_matches(full: ArchiveStore, target: Path) -> None:
         assert [found.message for _, found in copy.anomalies()] == ["Bob's line is [redacted]"]
 
 
-def test_what_cannot_be_shared_is_told(full: ArchiveStore, path: Path, target: Path) -> None:
+def test_an_archive_that_cannot_be_shared_is_reported(full: ArchiveStore, path: Path, target: Path) -> None:
     with pytest.raises(StorageError, match="not a regular expression"):
         share(full.path, target, redact=["("])
     assert not target.exists()

@@ -76,7 +76,7 @@ def test_games_and_clocks_are_one_line_each(archive: ArchiveStore, sql: sqlite3.
 
 
 def test_every_origin_and_proof_has_the_word_that_exports_use(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
-    """The numbers are in every archive: whoever renumbers them must see it here."""
+    """The numbers are in every archive: a change of a number must fail here."""
     wanted = {}
     games = []
     for number, (origin, proof) in enumerate(product(Origin, Proof)):

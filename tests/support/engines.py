@@ -26,7 +26,7 @@ Script = Callable[[str], list[str]]
 
 @cache
 def game_of(movetext: str, *tags: str) -> Game:
-    """A game as a file tells it; ``tags`` are whole lines."""
+    """A game as read from a file; ``tags`` are whole lines."""
     result = movetext.split()[-1]
     text = "\n".join(('[White "Morphy"]', '[Black "Duke"]', f'[Result "{result}"]', *tags, "", movetext, ""))
     pipeline = make_pipeline(SourceKind.PGN)
@@ -51,7 +51,7 @@ class ScriptedProcess(EngineProcess):
     """An engine without a process. Nothing takes time but waiting: the clock goes on to where the driver waits.
 
     Attributes:
-        said: every line that the engine was told. clock_ms: the time; it begins at 0.
+        said: every line that was sent to the engine. clock_ms: the time; it begins at 0.
         chatter: a line that it prints every 50 milliseconds.
     """
 
@@ -110,10 +110,10 @@ class Dialogue:
         return self.process.now_ms
 
     def analyse(self, game: Game, *plies: int) -> list[str]:
-        """Tell a game; returns what was said for that. ``plies``: only those positions."""
-        told = len(self.said)
+        """Send a game; return the lines sent for that. ``plies``: only those positions."""
+        sent_before = len(self.said)
         asyncio.run(self._analyse(game, plies))
-        return self.said[told:]
+        return self.said[sent_before:]
 
     async def _analyse(self, game: Game, plies: tuple[int, ...]) -> None:
         plan = make_plan(game)

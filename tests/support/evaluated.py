@@ -24,7 +24,7 @@ PGN = b"""\
 """
 
 LOSSES: dict[int, tuple[int, int] | None] = {
-    1: None,  # nobody told what the start is worth
+    1: None,  # the start has no evaluation
     2: (0, 0),  # the position became better for Black: 0.3 was too much
     3: (0, 0),
     4: (10, 10),  # 482 - 472 of a thousand
@@ -35,6 +35,6 @@ LOSSES: dict[int, tuple[int, int] | None] = {
     9: (1100, 641),  # 965 - 324, a blunder
     10: (1200, 651),  # from 2.0 into a mate, which counts as 10.0: 676 - 25, a blunder
     11: (1100, 566),  # a mate let slip: 975 - 409, a blunder
-    12: None,  # nothing is told of the last position
+    12: None,  # the last position has no evaluation
 }
 """Loss by ply in hundredths of a pawn and in thousandths of the chances, by the rule in docs/reference/tables.md"""

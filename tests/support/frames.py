@@ -100,8 +100,11 @@ class Run:
         return self.frames[0].offset
 
     def main_line(self) -> dict[int, Frame]:
-        """The frame that first showed each ply of what stands after takebacks, without plies whose board before
-        was not shown (the first board of the run and boards after lost frames prove no move)."""
+        """The frame that first showed each ply that still applies after takebacks.
+
+        Plies whose board before was not shown are excluded: the first board of the run and boards after lost frames
+        prove no move.
+        """
         shown: dict[int, Frame] = {}
         last = None
         for frame in self.frames:

@@ -33,7 +33,7 @@ def received(data: bytes, at_ns: int = 0) -> Record:
 
 
 def timed_journal(chunks: Iterable[tuple[int, bytes]]) -> bytes:
-    """A journal of what came when, in milliseconds, as ``stream_chunks`` has it."""
+    """A journal of chunks with their times in milliseconds, as ``stream_chunks`` has them."""
     return lines_of(HEADER, *(received(data, at_ms * 1_000_000) for at_ms, data in chunks))
 
 

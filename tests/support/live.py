@@ -61,7 +61,7 @@ class Caller:
         self.writer.write(data)
 
     async def until(self, text: bytes) -> bytes:
-        """Read until a text has come; return what came since the last call, up to its end."""
+        """Read until a text was received; return everything since the last call, up to its end."""
         while (found := self.heard.find(text, self._seen)) < 0:
             data = await self.reader.read(1 << 16)
             assert data, f"the connection ended before {text!r}: {bytes(self.heard[self._seen :])!r}"
@@ -77,7 +77,7 @@ class Caller:
         return bytes(self.heard[begin:])
 
     async def rest(self) -> bytes:
-        """Read to the end; return what came since the last call."""
+        """Read to the end; return everything since the last call."""
         while data := await self.reader.read(1 << 16):
             self.heard += data
         begin, self._seen = self._seen, len(self.heard)
@@ -96,7 +96,7 @@ class Journalled:
 
 
 def journalled(folder: Path) -> Journalled:
-    """Read every journal of a folder, torn ends left out."""
+    """Read every journal of a folder, without torn ends."""
     records: list[Record] = []
     raw = b""
     for path in sorted(folder.glob("[!.]*")):  # others are being compressed

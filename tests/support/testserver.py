@@ -75,7 +75,7 @@ class Dialogue:
         manners: its words.
         accounts: passwords by handle; every other name is a guest's.
         refusal: said after a right password or a guest's return, in place of a welcome; then it closes.
-        script: what it does once somebody is in.
+        script: what it does after a client has logged in.
         answers: to commands, without the prompt that follows them.
         speed: divides the waits of the script; 0: it does not wait.
     """
@@ -255,7 +255,7 @@ class Connection:
             await self.say(answer + prompt)
 
     async def _line(self) -> bytes:
-        """The next line that nobody has looked at."""
+        """The next line that was not read yet."""
         async with self._new_line:
             await self._new_line.wait_for(lambda: self._next < len(self.lines))
             self._next += 1

@@ -55,7 +55,7 @@ _FLAGS, _READ_ONLY, _MODE = fcntl.F_GETFL, os.O_RDONLY, os.O_ACCMODE
 
 
 def _is_open(path: Any) -> bool:
-    """Whether this process has the file open (where /proc tells it)."""
+    """Whether this process has the file open (where /proc contains it)."""
     try:
         wanted = Path(path).stat()
         numbers = list(Path("/proc/self/fd").iterdir())

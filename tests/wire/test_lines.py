@@ -74,7 +74,7 @@ def test_a_line_has_the_time_of_the_chunk_that_completed_it() -> None:
     assert lines == [Line(FRAME, 8, 5000)]
 
 
-def test_a_frame_is_given_away_at_once() -> None:
+def test_a_frame_is_emitted_at_once() -> None:
     reader = LineReader()
     assert reader.receive(Chunk(FRAME.encode() + b"\n\r", 0)) == [Line(FRAME, 0)]
 
@@ -85,7 +85,7 @@ def test_a_text_line_is_held_until_the_next_shows_that_it_is_whole() -> None:
     assert [line.text for line in reader.receive(Chunk(b"fics% ", 13))] == ["Ann resigns"]
 
 
-def test_prompt_lines_and_blank_lines_are_left_out() -> None:
+def test_prompt_lines_and_blank_lines_are_skipped() -> None:
     reader = LineReader()
     lines = reader.receive(Chunk(b"fics% \n\r\n\r" + FRAME.encode() + b"\n\rfics% \n\r", 0))
     assert [line.text for line in lines] == [FRAME]
@@ -264,7 +264,7 @@ def test_a_datagram_that_another_one_cuts_off() -> None:
     assert texts(b"\x19(24 7 e4\n") == ["\x19(24 7 e4"]
 
 
-def test_an_endless_datagram_is_left_out() -> None:
+def test_an_endless_datagram_is_skipped() -> None:
     reader = LineReader(max_line_bytes=100)
     data = b"\x19(26 7 Ann {} 1 \x19{" + b"<12> \n" * 30 + b"\x19}\x19)\n" + FRAME[:90].encode() + b"\n"
     lines = reader.receive(Chunk(data, 0)) + reader.finish()

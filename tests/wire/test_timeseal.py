@@ -43,7 +43,7 @@ def test_unsealing_undoes_sealing(line: bytes, stamp_ms: int, offset: int) -> No
 
 
 def sealed_with(padding: bytes) -> bytes:
-    """A line of 6 bytes with its stamp, padded as told: the description once more, at offset 0."""
+    """A line of 6 bytes with its stamp, with this padding: the description once more, at offset 0."""
     plain = bytearray(b"refr 3\x1812\x19" + padding)
     for start in range(0, len(plain), 12):
         group = plain[start : start + 12]

@@ -12,7 +12,7 @@ PINGS = {1: b"\n\r[G]\n\r", 2: b"[G]\x00"}
 
 
 @pytest.mark.parametrize(("version", "word"), [(1, b"TIMESTAMP"), (2, b"TIMESEAL2")])
-def test_the_hello_tells_the_version_and_nothing_of_the_machine(version: int, word: bytes) -> None:
+def test_the_hello_contains_the_version_and_nothing_of_the_machine(version: int, word: bytes) -> None:
     assert unseal(Sealing(version).hello(17)) == (word + b"|ics-recorder|python|", 17)
 
 
