@@ -33,6 +33,14 @@ _FACTS = (
     "mover", "mover_id", "mover_guest", "mover_computer", "mover_rating",
     "opponent", "opponent_id", "opponent_rating", "mover_score", "result", "ending", "termination",
 )  # fmt: skip
+_SIDE = ["key", "of_white"]
+_SIDES_SHOWN = (
+    "server variant category rated time_control base_s increment_s complete player player_id guest computer rating "
+    "opponent opponent_id opponent_rating score result ending termination lost_on_time moves plies total_ms "
+    "mean_ms median_ms longest_ms longest_move_no opening_ms middlegame_ms endgame_ms "
+    "clock_at_10_ms clock_at_20_ms clock_at_30_ms clock_at_40_ms lowest_ms last_ms "
+    "lag_plies lag_mean_ms lag_max_ms precision"
+)
 _CALLED = {
     "mover": "player",
     "mover_id": "player_id",
@@ -58,8 +66,29 @@ def game_sides(plies: IntoFrame) -> pd.DataFrame:
     """
     columns = (*_FACTS, "elapsed_ms", "clock_after_ms", "lag_ms", "phase", "move_no")
     source = Plies.of(plies, (), columns, THINKS)
-    rows, side = source.rows, ["key", "of_white"]
-    sides = rows.group_by(*side).agg(
+    found = compute(source, _side_parts(source.rows))
+    table = found["facts"].rename(columns=_CALLED)
+    for name in ("sides", "longest", "medians"):
+        table = table.merge(found[name], how="left", on=_SIDE)
+    for phase in PHASES:
+        table = _beside(table, found["phases"].query("phase == @phase"), "elapsed_ms", f"{phase}_ms")
+    for number in _MOVES:
+        at = found["moves"].query("move_no == @number")
+        table = _beside(table, at, "clock_after_ms", f"clock_at_{number}_ms")
+    table["lost_on_time"] = table["lost_on_time"].astype("boolean")
+    # The mean of two integers has one binary digit: exact.
+    table["median_ms"] = (table["median_ms"] * 2 + 1).astype("Int64") // 2
+    table["mean_ms"] = mean(table["total_ms"], table["plies"])
+    table["lag_mean_ms"] = mean(table["lag_total_ms"], table["lag_plies"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    for name in ("mean_ms", "median_ms"):
+        table[name] = in_unit(table[name], table["coarse"])
+    return shown_columns(source, found, table, _SIDES_SHOWN, then=["key", "side"])
+
+
+def _side_parts(rows: nw.LazyFrame[Any]) -> dict[str, nw.LazyFrame[Any]]:
+    """What ``game_sides`` computes of the plies in their own engine, by names that it uses."""
+    sides = rows.group_by(*_SIDE).agg(
         nw.col("coarse").sum(),
         plies=nw.len(),
         last_ply=nw.col("ply").max(),
@@ -73,41 +102,20 @@ def game_sides(plies: IntoFrame) -> pd.DataFrame:
     )
     last = sides.select("key", ply="last_ply")
     facts = rows.join(last, on=["key", "ply"], how="inner").with_columns(lost_on_time=LOST_ON_TIME)
-    longest = rows.join(sides.select(*side, elapsed_ms="longest_ms"), on=[*side, "elapsed_ms"], how="inner")
-    parts = {
+    longest = rows.join(sides.select(*_SIDE, elapsed_ms="longest_ms"), on=[*_SIDE, "elapsed_ms"], how="inner")
+    return {
         "sides": sides,
-        "facts": facts.select(*_FACTS, *side[1:], "lost_on_time", moves="move_no", last_ms="clock_after_ms"),
-        "longest": longest.group_by(*side).agg(longest_move_no=nw.col("move_no").min()),
-        "medians": rows.group_by(*side).agg(median_ms=nw.col("elapsed_ms").median()),
-        "phases": rows.group_by(*side, "phase").agg(nw.col("elapsed_ms").sum()),
-        "moves": rows.filter(nw.col("move_no").is_in(_MOVES)).select(*side, "move_no", "clock_after_ms"),
+        "facts": facts.select(*_FACTS, "of_white", "lost_on_time", moves="move_no", last_ms="clock_after_ms"),
+        "longest": longest.group_by(*_SIDE).agg(longest_move_no=nw.col("move_no").min()),
+        "medians": rows.group_by(*_SIDE).agg(median_ms=nw.col("elapsed_ms").median()),
+        "phases": rows.group_by(*_SIDE, "phase").agg(nw.col("elapsed_ms").sum()),
+        "moves": rows.filter(nw.col("move_no").is_in(_MOVES)).select(*_SIDE, "move_no", "clock_after_ms"),
     }
-    found = compute(source, parts)
-    table = found["facts"].rename(columns=_CALLED)
-    for name in ("sides", "longest", "medians"):
-        table = table.merge(found[name], how="left", on=side)
-    for phase in PHASES:
-        table = _beside(table, found["phases"].query("phase == @phase"), side, "elapsed_ms", f"{phase}_ms")
-    for number in _MOVES:
-        table = _beside(
-            table, found["moves"].query("move_no == @number"), side, "clock_after_ms", f"clock_at_{number}_ms"
-        )
-    table["lost_on_time"] = table["lost_on_time"].astype("boolean")
-    # The mean of two integers has one binary digit: exact.
-    table["median_ms"] = (table["median_ms"] * 2 + 1).astype("Int64") // 2
-    table["mean_ms"] = mean(table["total_ms"], table["plies"])
-    table["lag_mean_ms"] = mean(table["lag_total_ms"], table["lag_plies"])
-    table["precision"] = precision(table["coarse"], table["known"])
-    for name in ("mean_ms", "median_ms"):
-        table[name] = in_unit(table[name], table["coarse"])
-    shown = (
-        "server variant category rated time_control base_s increment_s complete player player_id guest computer rating "
-        "opponent opponent_id opponent_rating score result ending termination lost_on_time moves plies total_ms "
-        "mean_ms median_ms longest_ms longest_move_no opening_ms middlegame_ms endgame_ms "
-        "clock_at_10_ms clock_at_20_ms clock_at_30_ms clock_at_40_ms lowest_ms last_ms "
-        "lag_plies lag_mean_ms lag_max_ms precision"
-    )
-    return shown_columns(source, found, table, shown, then=["key", "side"])
+
+
+def _beside(table: pd.DataFrame, other: pd.DataFrame, value: str, name: str) -> pd.DataFrame:
+    """A table of sides with the column ``value`` of another one, as ``name``."""
+    return table.merge(other[[*_SIDE, value]].rename(columns={value: name}), how="left", on=_SIDE)
 
 
 def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
@@ -183,10 +191,6 @@ def scores(source: Plies, *also: str) -> nw.LazyFrame[Any]:
 def score(table: pd.DataFrame) -> pd.Series[Any]:
     """Points of a table with wins, draws and losses, 0 to 1; NA where no result is known."""
     return share(2 * table["wins"] + table["draws"], 2 * (table["wins"] + table["draws"] + table["losses"]))
-
-
-def _beside(table: pd.DataFrame, other: pd.DataFrame, on: list[str], value: str, name: str) -> pd.DataFrame:
-    return table.merge(other[[*on, value]].rename(columns={value: name}), how="left", on=on)
 
 
 _NO_LEAD = Exclusion("no lead", nw.col("diagonal_lead_ms").is_null(), "diagonal_lead_ms")

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -16,11 +15,13 @@ from exporters.measures import clock_lead
 from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
 from exporters.plots.style import (
+    LegendEntry,
     Theme,
     add_footer,
     add_legend,
     add_titles,
     clock_axis,
+    move_axis,
     numbers,
     percent_axis,
     plain,
@@ -44,6 +45,7 @@ _LEFT_OUT = {
     "no base time": "of games without a base time",
 }
 _FEWEST = 3
+_QUARTILES = {"q25": 25, "median": None, "q75": 75}
 _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
 
@@ -78,16 +80,15 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     values = pd.DataFrame(
         {"who": who, "move_no": drawn["move_no"].astype("Int64"), "clock": clocks.astype("Int64")}, index=drawn.index
     ).assign(precision=drawn["precision"])
-    quartiles = {"q25": 25, "median": None, "q75": 75}
-    table = summary(counted(values, by, "clock"), by, "clock", quartiles, rounded=one_base).rename(
+    table = summary(counted(values, by, "clock"), by, "clock", _QUARTILES, rounded=one_base).rename(
         columns={"plies": "sides"}
     )
     games = values.assign(key=drawn["key"]).groupby(by)["key"].nunique().rename("games").reset_index()
-    table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *quartiles]]
+    table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *_QUARTILES]]
     if one_base:
-        found = table.rename(columns={name: f"{name}_ms" for name in quartiles})
+        found = table.rename(columns={name: f"{name}_ms" for name in _QUARTILES})
     else:
-        found = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in quartiles})
+        found = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in _QUARTILES})
     found.attrs = attrs
     return found
 
@@ -131,20 +132,44 @@ def clock_curve(
     fewest = min(_FEWEST, int(table["games"].max()))
     table = table[table["games"] >= fewest]
     ax = new_axes(ax, look)
-    bases = attrs["base_s"]
+    entries = _draw_quartiles(ax, look, table, attrs["base_s"], name_of(plies, player or ""))
+    ax.set_xlim(0, int(table["move_no"].max()) + 1)
+    move_axis(ax)
+    if titles:
+        add_titles(ax, look, *headline(plies, player, "Clock left by move"))
+    note = f"moves reached in at least {fewest} games" if fewest > 1 else None
+    add_legend(ax, look, entries, footer_text(_with(plies, attrs), note) if footer else "")
+    return ax
+
+
+def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int], player: str) -> list[LegendEntry]:
+    """Draw medians and quartiles of the clocks, and set their axis.
+
+    Args:
+        ax: where to draw.
+        look: the colours.
+        table: the moves to draw, as ``clock_quartiles`` returns them.
+        bases: the base times in seconds that the games have.
+        player: the handle as the legend writes it.
+    Returns:
+        What the legend says.
+    """
     one_base = len(bases) == 1
     unit, scale = ("ms", 1000) if one_base else ("share", 1)
     start = float(bases[0]) if one_base else 1.0
-    handles: list[Artist] = []
-    labels: list[str] = []
-    for side, who in (("white", "player"), ("black", "opponents"), ("white", "all")):
+    entries: list[LegendEntry] = []
+    for side, who, name in (
+        ("white", "player", player),
+        ("black", "opponents", "opponents"),
+        ("white", "all", "all players"),
+    ):
         rows = table[table["who"] == who]
         if rows.empty:
             continue
         colour = look.side(side)
         face = look.background if side == "white" else colour
         moves = [0.0, *numbers(rows["move_no"])]
-        low, middle, high = ([start, *(numbers(rows[f"{name}_{unit}"]) / scale)] for name in ("q25", "median", "q75"))
+        low, middle, high = ([start, *(numbers(rows[f"{quartile}_{unit}"]) / scale)] for quartile in _QUARTILES)
         ax.fill_between(moves, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"quartiles-{who}")
         ax.plot(
             moves,
@@ -156,19 +181,11 @@ def clock_curve(
             markerfacecolor=face,
             gid=f"median-{who}",
         )
-        handles.append(Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face))
-        name = {"player": name_of(plies, player or ""), "opponents": "opponents", "all": "all players"}[who]
-        labels.append(f"{name}: median and quartiles")
+        shown = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face)
+        entries.append((shown, f"{name}: median and quartiles"))
     least = min(0.0, float(table[f"q25_{unit}"].min()) / scale)
     _clock_scale(ax, least, max(start, float(table[f"q75_{unit}"].max()) / scale), one_base)
-    ax.set_xlim(0, int(table["move_no"].max()) + 1)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    ax.set_xlabel("move")
-    if titles:
-        add_titles(ax, look, *headline(plies, player, "Clock left by move"))
-    note = f"moves reached in at least {fewest} games" if fewest > 1 else None
-    add_legend(ax, look, handles, labels, footer_text(_with(plies, attrs), note) if footer else "")
-    return ax
+    return entries
 
 
 def _with(plies: pd.DataFrame, attrs: dict[object, object]) -> pd.DataFrame:
@@ -313,8 +330,7 @@ def endings(
     ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
     places = np.arange(len(table))[::-1]
     begin = np.zeros(len(table))
-    handles: list[Artist] = []
-    labels: list[str] = []
+    entries: list[LegendEntry] = []
     parts = (
         ("won", look.phases[2], ""),
         ("drawn", look.muted, "///"),
@@ -329,13 +345,13 @@ def endings(
             places, counts, left=begin, color=colour, hatch=hatch, edgecolor=look.background, linewidth=0.5, height=0.65
         )
         begin = begin + counts
-        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0))
-        labels.append(f"{word.replace('_', ' ')} {int(counts.sum()):,}")
+        shown = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
+        entries.append((shown, f"{word.replace('_', ' ')} {int(counts.sum()):,}"))
     ax.set_yticks(places, [plain(word, 24) for word in table["ended"]], parse_math=False)
     ax.set_ylim(min(-0.6, len(table) - 4.4), len(table) - 0.4)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel("games")
     if titles:
         add_titles(ax, look, *headline(plies, player, "How games ended"))
-    add_legend(ax, look, handles, labels, footer_text(_with(moves_of(plies, player), table.attrs)) if footer else "")
+    add_legend(ax, look, entries, footer_text(_with(moves_of(plies, player), table.attrs)) if footer else "")
     return ax

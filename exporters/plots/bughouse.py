@@ -7,12 +7,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from exporters.plots.figures import new_axes
-from exporters.plots.style import Theme, add_legend, add_titles, clock_axis, numbers, theme_of
+from exporters.plots.style import (
+    LegendEntry,
+    Theme,
+    add_legend,
+    add_titles,
+    clock_axis,
+    draw_points,
+    numbers,
+    theme_of,
+)
 from exporters.plots.words import about_game, footer_text, handles_of, one, title_of, usable, whole_seconds
 from recorder.errors import ExportError
 
@@ -62,36 +70,44 @@ def bughouse_clocks(
     rows = _rows_of_boards(drawn, games)
     by_arrival = bool(drawn["arrival_ms"].notna().all()) and drawn["time_basis"].nunique() == 1
     boards = _by_arrival(rows) if by_arrival else _by_clocks(rows)
-    handles: list[Artist] = []
-    labels: list[str] = []
+    entries: list[LegendEntry] = []
     seen: list[float] = []
     for board in boards:
-        names = dict(zip(("white", "black"), handles_of(board.plies), strict=True))
-        for side in ("white", "black"):
-            own = board.plies[board.plies["side"] == side]
-            if own.empty:
-                continue
-            # White of board A and Black of board B are partners.
-            colour = look.white if (side == "white") is (board.letter == "A") else look.black
-            style = _DASHES[board.letter]
-            xs, ys = _curve(board, side)
-            seen += ys
-            ax.plot(xs, ys, color=colour, linestyle=style, linewidth=1.4, gid=f"clock-{board.letter}-{side}")
-            face = look.background if side == "white" else colour
-            _draw_points(ax, board, own, colour, face)
-            handles.append(
-                Line2D(
-                    [], [], color=colour, linestyle=style, linewidth=1.4, marker="o", markersize=4, markerfacecolor=face
-                )
-            )
-            labels.append(f"{names[side]} ({side}, board {board.letter})")
+        added, clocks = _draw_clocks(ax, look, board)
+        entries += added
+        seen += clocks
     _scale(ax, look, boards, seen, by_arrival, whole_seconds(drawn) > 0)
     if titles:
         title = "  |  ".join(title_of(board.plies) for board in boards)
         add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")
     note = None if by_arrival else "no arrival times that can be compared"
-    add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn, note) if footer else "")
     return ax
+
+
+def _draw_clocks(ax: Axes, look: Theme, board: _Board) -> tuple[list[LegendEntry], list[float]]:
+    """Draw both clocks of a board; return what the legend says of them, and their values in seconds."""
+    entries: list[LegendEntry] = []
+    seen: list[float] = []
+    for side, handle in zip(("white", "black"), handles_of(board.plies), strict=True):
+        own = board.plies[board.plies["side"] == side]
+        if own.empty:
+            continue
+        # White of board A and Black of board B are partners.
+        colour = look.white if (side == "white") is (board.letter == "A") else look.black
+        face = look.background if side == "white" else colour
+        style = _DASHES[board.letter]
+        xs, ys = _curve(board, side)
+        seen += ys
+        ax.plot(xs, ys, color=colour, linestyle=style, linewidth=1.4, gid=f"clock-{board.letter}-{side}")
+        moments = [board.seconds[ply] for ply in own["ply"].astype(int)]
+        gids = [f"{board.letter}-ply-{ply}" for ply in own["ply"]]
+        draw_points(ax, moments, numbers(own["clock_after_ms"]) / 1000, gids, size=3, colour=colour, face=face)
+        shown = Line2D(
+            [], [], color=colour, linestyle=style, linewidth=1.4, marker="o", markersize=4, markerfacecolor=face
+        )
+        entries.append((shown, f"{handle} ({side}, board {board.letter})"))
+    return entries, seen
 
 
 def _scale(
@@ -123,23 +139,6 @@ def _rows_of_boards(drawn: pd.DataFrame, games: list[str]) -> list[pd.DataFrame]
     if numbered.notna().all() and numbered.nunique() == len(_BOARDS):
         games = sorted(games, key=lambda key: int(numbered[key]))
     return [drawn[drawn["key"] == key].sort_values("ply") for key in games]
-
-
-def _draw_points(ax: Axes, board: _Board, own: pd.DataFrame, colour: str, face: str) -> None:
-    """Draw one side's clock after each of its moves."""
-    for ply, clock in zip(own["ply"].astype(int), numbers(own["clock_after_ms"]) / 1000, strict=True):
-        ax.add_artist(
-            Line2D(
-                [board.seconds[ply]],
-                [float(clock)],
-                marker="o",
-                markersize=3,
-                color=colour,
-                markerfacecolor=face,
-                linestyle="none",
-                gid=f"{board.letter}-ply-{ply}",
-            )
-        )
 
 
 def _by_arrival(rows: list[pd.DataFrame]) -> list[_Board]:

@@ -8,19 +8,28 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from exporters import measures
 from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.base import TIME_TROUBLE
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.race import clock_race
-from exporters.plots.style import Theme, add_legend, add_titles, numbers, percent_axis, theme_of
+from exporters.plots.style import (
+    LegendEntry,
+    Theme,
+    add_legend,
+    add_titles,
+    draw_points,
+    move_axis,
+    numbers,
+    percent_axis,
+    ply_place,
+    theme_of,
+)
 from exporters.plots.thinking import headline
 from exporters.plots.words import (
     about_game,
@@ -111,49 +120,44 @@ def evaluation_course(
     look = theme_of(theme)
     ax = new_axes(ax, look)
     first, last = int(plies["ply"].min()), int(plies["ply"].max())
-    known = dict(zip(drawn["ply"].astype(int), drawn["chances"].astype(float), strict=True))
-    xs = np.array([(ply + 1) / 2 for ply in range(first, last + 1)])
-    ys = np.array([known.get(ply, np.nan) for ply in range(first, last + 1)])
-    for colour, above in ((look.white, True), (look.black, False)):
-        ax.fill_between(xs, ys, 500, where=(ys >= 500) == above, interpolate=True, color=colour, alpha=0.2, linewidth=0)
-    ax.plot(xs, ys, color=look.text, linewidth=1.2, gid="evaluation")
-    for ply, value in known.items():
-        ax.add_artist(
-            Line2D(
-                [(ply + 1) / 2], [value], marker="o", markersize=2.5, color=look.text, gid=f"ply-{ply}", linestyle=""
-            )
-        )
-    handles: list[Artist] = []
-    labels: list[str] = []
+    _draw_curve(ax, look, drawn, range(first, last + 1))
+    entries: list[LegendEntry] = []
     for side, handle in zip(("white", "black"), handles_of(plies), strict=True):
         own = drawn[drawn["side"] == side]
-        handles.append(Patch(color=look.side(side)))
-        labels.append(f"{handle} ({side}): {_judged(ax, own, look, side)}")
-    for kind, _, _, _, marker, size in _KINDS:
-        handles.append(_marker(marker, size, look.muted))
-        labels.append(kind)
+        entries.append((Patch(color=look.side(side)), f"{handle} ({side}): {_draw_judged(ax, own, look, side)}"))
+    entries += [(_marker(marker, size, look.muted), kind) for kind, _, _, _, marker, size in _KINDS]
     if drawn["trouble"].any():
-        handles.append(Patch(color=look.mark))
-        labels.append("little time: White above, Black below")
+        entries.append((Patch(color=look.mark), "little time: White above, Black below"))
     ax.axhline(500, color=look.text, linewidth=0.8)
     ax.set_ylim(-40, 1040)
     ax.set_yticks([CHANCES[cp + BOUND_CP] for cp in _TICKS_CP], [_pawns(cp) for cp in _TICKS_CP])
-    ax.set_xlim((first + 1) / 2 - 0.7, (last + 1) / 2 + 0.7)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    ax.set_xlabel("move")
+    ax.set_xlim(ply_place(first) - 0.7, ply_place(last) + 0.7)
+    move_axis(ax)
     ax.set_ylabel("evaluation (pawns)")
     if titles:
         add_titles(ax, look, title_of(plies), f"Evaluation · {about_game(plies)}")
     engine = one(drawn["eval_engine"])
     note = None if engine is None else f"evaluated by {engine}"
-    add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn, note) if footer else "")
     return ax
 
 
-def _judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
-    """Mark one side's bad moves and little time; what the legend says of them."""
+def _draw_curve(ax: Axes, look: Theme, drawn: pd.DataFrame, plies: range) -> None:
+    """Draw White's chances after each of the plies, broken where they are unknown."""
+    known = dict(zip(drawn["ply"].astype(int), drawn["chances"].astype(float), strict=True))
+    xs = np.array([ply_place(ply) for ply in plies])
+    ys = np.array([known.get(ply, np.nan) for ply in plies])
+    for colour, above in ((look.white, True), (look.black, False)):
+        ax.fill_between(xs, ys, 500, where=(ys >= 500) == above, interpolate=True, color=colour, alpha=0.2, linewidth=0)
+    ax.plot(xs, ys, color=look.text, linewidth=1.2, gid="evaluation")
+    gids = [f"ply-{ply}" for ply in known]
+    draw_points(ax, map(ply_place, known), known.values(), gids, size=2.5, colour=look.text, face=look.text)
+
+
+def _draw_judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
+    """Mark one side's bad moves and little time; return what the legend says of them."""
     loss = numbers(own["loss_permille"])
-    moves = (numbers(own["ply"]) + 1) / 2
+    moves = ply_place(numbers(own["ply"]))
     chances = numbers(own["chances"])
     shown = []
     for kind, kinds, least, below, marker, size in _KINDS:
@@ -254,8 +258,7 @@ def blunder_rates(
     counts = numbers(table["plies"])
     places = np.arange(len(table))
     bottom: npt.NDArray[np.float64] = np.zeros(len(table))
-    handles: list[Artist] = []
-    labels: list[str] = []
+    entries: list[LegendEntry] = []
     for (name, hatch), colour in zip(_SHARES, (look.white, look.mark, look.muted), strict=True):
         shares = numbers(table[name]) / counts
         bars = ax.bar(
@@ -264,8 +267,8 @@ def blunder_rates(
         for number, bar in enumerate(bars):
             bar.set_gid(f"{name}-{number}")
         bottom = bottom + shares
-        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0))
-        labels.append(f"{name} {int(table[name].sum()):,}")
+        shown = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
+        entries.append((shown, f"{name} {int(table[name].sum()):,}"))
     for place, height, count in zip(places, bottom, table["plies"], strict=True):
         ax.annotate(f"n = {count:,}", (place, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,
                     color=look.text)  # fmt: skip
@@ -278,7 +281,7 @@ def blunder_rates(
     ax.set_ylabel("share of the moves")
     if titles:
         add_titles(ax, look, *headline(games_of(plies, player), player, f"Blunders by {_AXES[by]}"))
-    add_legend(ax, look, handles, labels, _footer(plies, player, table) if footer else "")
+    add_legend(ax, look, entries, _footer(plies, player, table) if footer else "")
     return ax
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -14,7 +13,17 @@ from matplotlib.ticker import MaxNLocator
 from exporters.measures import lag
 from exporters.measures.result import quantiles
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.style import Theme, add_legend, add_titles, numbers, theme_of
+from exporters.plots.style import (
+    LegendEntry,
+    Theme,
+    add_legend,
+    add_titles,
+    draw_points,
+    move_axis,
+    numbers,
+    ply_place,
+    theme_of,
+)
 from exporters.plots.thinking import headline
 from exporters.plots.words import footer_text, games_of, handles_of, moves_of, name_of, usable
 
@@ -81,47 +90,41 @@ def lag_course(
     plies = games_of(plies, player)
     drawn = usable(plies, "lag_ms")
     ax = new_axes(ax, look)
-    handles: list[Artist] = []
-    labels: list[str] = []
     one_game = plies["key"].nunique() == 1
+    entries: list[LegendEntry] = []
     for side, name, rows in _series(drawn, plies, player):
         colour = look.side(side)
         face = look.background if side == "white" else colour
-        if one_game:
-            lags = numbers(rows["lag_ms"])
-            moves = (numbers(rows["ply"]) + 1) / 2
-            ax.plot(moves, lags, color=colour, linewidth=1.0, alpha=0.8, gid=f"lag-{side}")
-            for ply, at, lag_ms in zip(rows["ply"], moves, lags, strict=True):
-                ax.add_artist(
-                    Line2D(
-                        [float(at)],
-                        [float(lag_ms)],
-                        marker="o",
-                        markersize=4,
-                        color=colour,
-                        markerfacecolor=face,
-                        linestyle="none",
-                        gid=f"ply-{ply}",
-                    )
-                )
-        else:
-            bands = lag_bands(rows)
-            known = numbers(bands["move_no"])
-            low, middle, high = (numbers(bands[name]) for name in _QUANTILES)
-            ax.fill_between(known, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
-            ax.plot(known, middle, color=colour, linewidth=1.4, marker="o", markersize=3, markerfacecolor=face)
-        handles.append(Line2D([], [], color=colour, marker="o", markersize=4, markerfacecolor=face))
-        labels.append(f"{name}: {_about(rows)}")
+        draw = _draw_moves if one_game else _draw_bands
+        draw(ax, rows, side, colour, face)
+        shown = Line2D([], [], color=colour, marker="o", markersize=4, markerfacecolor=face)
+        entries.append((shown, f"{name}: {_about(rows)}"))
     ax.set_ylim(bottom=0)
     ax.margins(y=0.08)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    ax.set_xlabel("move")
+    move_axis(ax)
     ax.set_ylabel("lag (ms)")
     note = None if one_game else _BAND
     if titles:
         add_titles(ax, look, *headline(plies, player, "Lag"))
-    add_legend(ax, look, handles, labels, footer_text(drawn, note, _notes(drawn)) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn, note, _notes(drawn)) if footer else "")
     return ax
+
+
+def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str) -> None:
+    """Draw the lag of each of one side's moves."""
+    lags = numbers(rows["lag_ms"])
+    moves = ply_place(numbers(rows["ply"]))
+    ax.plot(moves, lags, color=colour, linewidth=1.0, alpha=0.8, gid=f"lag-{side}")
+    draw_points(ax, moves, lags, [f"ply-{ply}" for ply in rows["ply"]], size=4, colour=colour, face=face)
+
+
+def _draw_bands(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str) -> None:
+    """Draw the median and the band of the lag of several games by move."""
+    bands = lag_bands(rows)
+    known = numbers(bands["move_no"])
+    low, middle, high = (numbers(bands[name]) for name in _QUANTILES)
+    ax.fill_between(known, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
+    ax.plot(known, middle, color=colour, linewidth=1.4, marker="o", markersize=3, markerfacecolor=face)
 
 
 def lag_histogram(
@@ -149,8 +152,7 @@ def lag_histogram(
     step = next((step for step in (1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000) if top / step <= _BINS), top / _BINS)
     edges = np.arange(0, top + 2 * step, step)
     cut = bool((lags > edges[-1]).any())
-    handles: list[Artist] = []
-    labels: list[str] = []
+    entries: list[LegendEntry] = []
     for side, name, rows in _series(drawn, plies, player):
         colour = look.side(side)
         values = np.clip(numbers(rows["lag_ms"]), 0, edges[-1] - step / 2)
@@ -163,8 +165,7 @@ def lag_histogram(
             linewidth=1.3,
             gid=f"histogram-{side}",
         )
-        handles.append(Patch(facecolor=(colour, 0.3), edgecolor=colour, linewidth=1.3))
-        labels.append(f"{name}: {_about(rows)}")
+        entries.append((Patch(facecolor=(colour, 0.3), edgecolor=colour, linewidth=1.3), f"{name}: {_about(rows)}"))
     ax.set_xlim(0, float(edges[-1]))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel(f"lag (ms), bins of {step:g} ms" + (", the last one: and more" if cut else ""))
@@ -172,7 +173,7 @@ def lag_histogram(
     if titles:
         add_titles(ax, look, *headline(plies, player, "Lag"))
     if titles or footer:  # beside the course of the lag its legend is enough
-        add_legend(ax, look, handles, labels, footer_text(drawn, _notes(drawn)) if footer else "")
+        add_legend(ax, look, entries, footer_text(drawn, _notes(drawn)) if footer else "")
     return ax
 
 

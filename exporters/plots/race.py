@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,19 +11,23 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter
 
 from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
 from exporters.plots.style import (
+    LegendEntry,
     Theme,
     add_legend,
     add_titles,
     clock_axis,
     clock_text,
+    draw_points,
     dress,
     duration_text,
+    move_axis,
     numbers,
+    ply_place,
     theme_of,
 )
 from exporters.plots.words import (
@@ -113,24 +116,6 @@ def _marks_with_flag(events: pd.DataFrame | None, plies: pd.DataFrame, *, chat: 
     return marks
 
 
-def _draw_points(ax: Axes, own: pd.DataFrame, size: float, colour: str, face: str) -> None:
-    """Draw one side's clock after each of its moves."""
-    points = numbers(own["clock_after_ms"]) / 1000
-    for ply, value in zip(own["ply"], points, strict=True):
-        ax.add_artist(
-            Line2D(
-                [_x(int(ply))],
-                [float(value)],
-                marker="o",
-                markersize=size,
-                color=colour,
-                markerfacecolor=face,
-                gid=f"ply-{ply}",
-                linestyle="none",
-            )
-        )
-
-
 def clock_race(
     plies: pd.DataFrame,
     events: pd.DataFrame | None = None,
@@ -163,57 +148,66 @@ def clock_race(
     drawn = usable(plies, "clock_after_ms", clocks=True)
     look = theme_of(theme)
     ax = new_axes(ax, look)
-    handles: list[Artist] = []
-    labels: list[str] = []
     stepped = whole_seconds(drawn) == len(drawn)
-    last_move = int(plies["move_no"].max())
-    small = 4.5 if len(drawn) <= _MANY_POINTS else 2.5
+    entries, seen = _draw_clocks(ax, look, plies, drawn, stepped)
+    entries += _draw_budgets(ax, look, plies)
+    entries += _draw_marks(ax, look, plies, _marks_with_flag(events, plies, chat=chat))
+    entries += _shade_gaps(ax, look, plies)
+    _scale_clocks(ax, look, plies, seen, stepped)
+    if titles:
+        add_titles(ax, look, title_of(plies), about_game(plies))
+    add_legend(ax, look, entries, footer_text(drawn) if footer else "")
+    return ax
+
+
+def _draw_clocks(
+    ax: Axes, look: Theme, plies: pd.DataFrame, drawn: pd.DataFrame, stepped: bool
+) -> tuple[list[LegendEntry], list[float]]:
+    """Draw both sides' clocks.
+
+    Args:
+        ax: where to draw.
+        look: the colours.
+        plies: the ply frame of the game.
+        drawn: its rows with a known clock.
+        stepped: draw steps, because the clocks were printed in whole seconds.
+    Returns:
+        What the legend says of each side, and values in seconds between which all clocks are.
+    """
+    entries: list[LegendEntry] = []
     seen = [0.0]
+    size = 4.5 if len(drawn) <= _MANY_POINTS else 2.5
     for side, handle in zip(("white", "black"), handles_of(plies), strict=True):
         own = drawn[drawn["side"] == side]
         if own.empty:
             continue
-        colour, hollow = look.side(side), side == "white"
+        colour = look.side(side)
+        face = look.background if side == "white" else colour
         xs, ys = _curve(own, plies[plies["side"] == side])
         seen += [float(np.nanmin(ys)), float(np.nanmax(ys))]
-        (line,) = ax.plot(
+        ax.plot(
             xs, ys, color=colour, linewidth=1.6, drawstyle="steps-post" if stepped else "default", gid=f"clock-{side}"
         )
-        face = look.background if hollow else colour
-        _draw_points(ax, own, small, colour, face)
-        handles.append(Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4.5, markerfacecolor=face))
-        labels.append(f"{handle} ({side})")
-    for line, name in _budgets(plies, look, last_move):
-        ax.add_line(line)
-        handles.append(line)
-        labels.append(name)
-    for shape, name in _draw_marks(ax, look, plies, _marks_with_flag(events, plies, chat=chat)):
-        handles.append(shape)
-        labels.append(name)
-    for patch in _shade_gaps(ax, look, plies):
-        handles.append(patch)
-        labels.append("moves not recorded")
+        places = ply_place(numbers(own["ply"]))
+        gids = [f"ply-{ply}" for ply in own["ply"]]
+        draw_points(ax, places, numbers(own["clock_after_ms"]) / 1000, gids, size=size, colour=colour, face=face)
+        shown = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4.5, markerfacecolor=face)
+        entries.append((shown, f"{handle} ({side})"))
+    return entries, seen
+
+
+def _scale_clocks(ax: Axes, look: Theme, plies: pd.DataFrame, seen: list[float], stepped: bool) -> None:
+    """Set both axes so that all clocks (``seen``, in seconds) and base times fit in; mark 0 if a clock is below."""
     bases = [float(value) for value in plies["base_s"].dropna().unique()]
     high, low = max([*seen, *bases]), min(seen)
     margin = max(high - low, 1.0) * 0.05
-    first_move = int(plies["move_no"].min())
     ax.set_ylim(low - (margin if low < 0 else 0), high + 2 * margin)
-    ax.set_xlim(first_move - 0.7, last_move + 1)
+    ax.set_xlim(int(plies["move_no"].min()) - 0.7, int(plies["move_no"].max()) + 1)
     if low < 0:
         ax.axhline(0, color=look.text, linewidth=0.9, gid="zero")
     clock_axis(ax.yaxis, low, high, whole_seconds=stepped)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    ax.set_xlabel("move")
+    move_axis(ax)
     ax.set_ylabel("clock left (min:s)")
-    if titles:
-        add_titles(ax, look, title_of(plies), about_game(plies))
-    add_legend(ax, look, handles, labels, footer_text(drawn) if footer else "")
-    return ax
-
-
-def _x(ply: int) -> float:
-    """White's move 12 stands at 12, Black's at 12.5."""
-    return (ply + 1) / 2
 
 
 def _curve(own: pd.DataFrame, all_own: pd.DataFrame) -> tuple[list[float], list[float]]:
@@ -227,36 +221,40 @@ def _curve(own: pd.DataFrame, all_own: pd.DataFrame) -> tuple[list[float], list[
         xs.append(0.5)
         ys.append(float(base))
     for ply in range(first, int(all_own["ply"].max()) + 1, 2):
-        xs.append(_x(ply))
+        xs.append(ply_place(ply))
         ys.append(float(known.get(ply, np.nan)))
     return xs, ys
 
 
-def _budgets(plies: pd.DataFrame, look: Theme, last_move: int) -> Iterator[tuple[Line2D, str]]:
-    """The even-budget line, one for each side where their base times differ."""
+def _draw_budgets(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntry]:
+    """Draw the even-budget line, one for each side where their base times differ."""
+    last_move = int(plies["move_no"].max())
     bases: dict[float, list[str]] = {}
     for side in ("white", "black"):
         base = one(plies.loc[plies["side"] == side, "base_s"])
         if base:
             bases.setdefault(float(base), []).append(side)
+    entries: list[LegendEntry] = []
     for base, sides in bases.items():
         alone = len(bases) > 1
         colour = look.side(sides[0]) if alone else look.muted
         line = Line2D([0.5, last_move + 0.5], [base, 0], color=colour, linestyle=(0, (5, 3)), linewidth=1.1)
         line.set_gid(f"budget-{sides[0]}" if alone else "budget")
+        ax.add_line(line)
         # With increments the clock may rise above it for long: say that they are in it.
         name = "even budget, increments used up" if plies["increment_s"].gt(0).any() else "even budget"
-        yield line, f"{name} ({sides[0]})" if alone else name
+        entries.append((line, f"{name} ({sides[0]})" if alone else name))
+    return entries
 
 
-def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -> list[tuple[Artist, str]]:
-    """A hair line and a shape at the top for each mark; what the legend says of them."""
+def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -> list[LegendEntry]:
+    """Draw a hair line and a shape at the top for each mark; return what the legend says of them."""
     last = int(plies["ply"].max())
     named: dict[str, Artist] = {}
     for number, mark in enumerate(marks):
         if mark.name == "not observed" and mark.ply >= last:
             continue  # the end of what we saw, not a hole in it
-        at = _x(mark.ply) + 0.25
+        at = ply_place(mark.ply) + 0.25
         spoken = mark.name == "kibitz"
         if not spoken:
             ax.axvline(at, color=look.mark, linewidth=0.6, alpha=0.55, zorder=1)
@@ -280,13 +278,13 @@ def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -
     return [(handle, name) for name, handle in named.items()]
 
 
-def _shade_gaps(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[Patch]:
+def _shade_gaps(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntry]:
     """Shade the moves that no source recorded."""
     known = sorted(plies["ply"].astype(int))
     holes = [(before, after) for before, after in pairwise(known) if after > before + 1]
     for before, after in holes:
-        ax.axvspan(_x(before), _x(after), color=look.shade, linewidth=0, zorder=0, gid=f"gap-{before}")
-    return [Patch(color=look.shade)] if holes else []
+        ax.axvspan(ply_place(before), ply_place(after), color=look.shade, linewidth=0, zorder=0, gid=f"gap-{before}")
+    return [(Patch(color=look.shade), "moves not recorded")] if holes else []
 
 
 _BAR = 0.86
@@ -333,12 +331,37 @@ def move_times(
     right = ax.twinx()
     dress(right, look, grid=None)
     right.spines["right"].set_visible(True)
-    coarse = whole_seconds(drawn)
-    first, last = int(plies["move_no"].min()), int(plies["move_no"].max())
+    entries, highest, most = _draw_times(ax, right, look, plies, drawn)
+    for axes, limit in ((ax, highest), (right, most)):
+        _scale_both_ways(axes, limit, whole_seconds(drawn) > 0)
+    ax.axhline(0, color=look.text, linewidth=0.8)
+    ax.set_xlim(int(plies["move_no"].min()) - 1, int(plies["move_no"].max()) + 1)
+    move_axis(ax)
+    ax.set_ylabel("time for the move (min:s)\nBlack ↓   White ↑")
+    right.set_ylabel("lines: sum of the times (min:s)")
+    if titles:
+        add_titles(ax, look, title_of(plies), about_game(plies))
+    add_legend(ax, look, entries, footer_text(drawn) if footer else "")
+    return ax
+
+
+def _draw_times(
+    ax: Axes, right: Axes, look: Theme, plies: pd.DataFrame, drawn: pd.DataFrame
+) -> tuple[list[LegendEntry], float, float]:
+    """Draw the bars of both sides and the lines of their sums.
+
+    Args:
+        ax, right: the axes of the bars and of the sums.
+        look: the colours.
+        plies: the ply frame of the game.
+        drawn: its rows with a known time.
+    Returns:
+        What the legend says of each side, the longest time and the larger sum, both in seconds.
+    """
+    entries: list[LegendEntry] = []
     highest, most = 0.0, 0.0
-    handles: list[Artist] = []
-    labels: list[str] = []
     medians = side_medians(drawn)
+    stepped = whole_seconds(drawn) == len(drawn)
     for side, sign, handle in zip(("white", "black"), (1, -1), handles_of(plies), strict=True):
         own = drawn[drawn["side"] == side]
         if own.empty:
@@ -355,7 +378,7 @@ def move_times(
             [0.0, *(sign * sums)],
             color=colour,
             linewidth=1.3,
-            drawstyle="steps-post" if coarse == len(drawn) else "default",
+            drawstyle="steps-post" if stepped else "default",
             alpha=0.9,
             gid=f"sum-{side}",
         )
@@ -363,17 +386,5 @@ def move_times(
         seconds = whole_seconds(own) > 0
         total = duration_text(float(sums[-1]) * 1000, whole_seconds=seconds)
         median = duration_text(medians[side], whole_seconds=seconds)
-        handles.append(Patch(color=colour))
-        labels.append(f"{handle} ({side}): {total} in all, median {median}")
-    for axes, limit in ((ax, highest), (right, most)):
-        _scale_both_ways(axes, limit, coarse > 0)
-    ax.axhline(0, color=look.text, linewidth=0.8)
-    ax.set_xlim(first - 1, last + 1)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    ax.set_xlabel("move")
-    ax.set_ylabel("time for the move (min:s)\nBlack ↓   White ↑")
-    right.set_ylabel("lines: sum of the times (min:s)")
-    if titles:
-        add_titles(ax, look, title_of(plies), about_game(plies))
-    add_legend(ax, look, handles, labels, footer_text(drawn) if footer else "")
-    return ax
+        entries.append((Patch(color=colour), f"{handle} ({side}): {total} in all, median {median}"))
+    return entries, highest, most

@@ -8,15 +8,16 @@ phases their own hatching.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import FuncFormatter, MultipleLocator, PercentFormatter
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from recorder.errors import ExportError
@@ -24,6 +25,7 @@ from recorder.times import short_hms
 
 __all__ = [
     "FOOTER_POINTS",
+    "LegendEntry",
     "THEMES",
     "Theme",
     "add_footer",
@@ -31,15 +33,21 @@ __all__ = [
     "add_titles",
     "clock_axis",
     "clock_text",
+    "draw_points",
     "dress",
     "duration_text",
     "fill_lines",
+    "move_axis",
     "numbers",
     "percent_axis",
     "plain",
+    "ply_place",
     "theme_of",
     "width_points",
 ]
+
+LegendEntry = tuple[Artist, str]
+"""What a legend shows, and its words."""
 
 
 class Theme(NamedTuple):
@@ -149,6 +157,49 @@ def plain(text: object, longest: int = _LONGEST_WORD) -> str:
     return f"{drawn[:front]}…{drawn[front + 1 - longest :]}"
 
 
+@overload
+def ply_place(ply: float) -> float: ...
+@overload
+def ply_place(ply: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
+def ply_place(ply: float | npt.NDArray[np.float64]) -> float | npt.NDArray[np.float64]:
+    """Where plies are on an axis of move numbers: White's move 12 at 12, Black's at 12.5."""
+    return (ply + 1) / 2
+
+
+def move_axis(ax: Axes) -> None:
+    """Label the x axis as one of move numbers, with ticks at whole moves."""
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    ax.set_xlabel("move")
+
+
+def draw_points(
+    ax: Axes, xs: Iterable[float], ys: Iterable[float], gids: Iterable[str], *, size: float, colour: str, face: str
+) -> None:
+    """Draw points that have names of their own, which pages use to find a move's point.
+
+    Args:
+        ax: where to draw.
+        xs, ys: the places, in the units of the axes.
+        gids: the name of each point, as ``ply-17``.
+        size: the diameter in points.
+        colour: of the edge.
+        face: of the inside.
+    """
+    for x, y, gid in zip(xs, ys, gids, strict=True):
+        ax.add_artist(
+            Line2D(
+                [float(x)],
+                [float(y)],
+                marker="o",
+                markersize=size,
+                color=colour,
+                markerfacecolor=face,
+                linestyle="none",
+                gid=gid,
+            )
+        )
+
+
 def add_titles(ax: Axes, theme: Theme, title: str, subtitle: str = "") -> None:
     """A bold line and a small one above the axes. Dollar signs in them are dollar signs."""
     lines = _wrapped(subtitle, ax)
@@ -202,28 +253,26 @@ def fill_lines(text: str, width: float, points: float) -> list[str]:
     return lines
 
 
-def add_legend(
-    ax: Axes,
-    theme: Theme,
-    handles: Sequence[Artist],
-    labels: Sequence[str],
-    footer: str = "",
-    drop: float = 0.0,
-) -> None:
-    """A legend below the axes, where it hides nothing, and the footer under it.
+def add_legend(ax: Axes, theme: Theme, entries: Sequence[LegendEntry], footer: str = "", drop: float = 0.0) -> None:
+    """Add a legend below the axes, where it hides nothing, and the footer under it.
 
     Args:
+        ax: axes that have all their labels.
+        theme: the colours.
+        entries: in their order; none: the footer alone.
+        footer: its sentence, or "" for none.
         drop: points that tick labels need more than usual.
     """
     rows = 0
     top = _LEGEND_TOP + drop
+    handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
     columns = _columns(labels, width_points(ax))
     if handles:
         figure = ax.get_figure(root=True)
         assert figure is not None
         below = ScaledTranslation(0, -top / 72, figure.dpi_scale_trans)
         legend = ax.legend(
-            handles=list(handles),
+            handles=handles,
             labels=[str(number) for number in range(len(handles))],
             loc="upper left",
             bbox_to_anchor=(0, 0),

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap, PowerNorm
@@ -19,11 +18,13 @@ from exporters.measures import time_usage
 from exporters.measures.result import quantiles
 from exporters.plots.figures import new_axes
 from exporters.plots.style import (
+    LegendEntry,
     Theme,
     add_legend,
     add_titles,
     dress,
     duration_text,
+    move_axis,
     numbers,
     percent_axis,
     theme_of,
@@ -174,16 +175,33 @@ def think_times(
     shares = phase_shares(own)
     ax = new_axes(ax, look)
     labels = list(dict.fromkeys(shares["think"]))
+    entries = _draw_shares(ax, look, shares)
+    ax.set_xticks(range(len(labels)), labels)
+    crowded = len(labels) * max(map(len, labels)) * 5.5 > width_points(ax)
+    if crowded:
+        ax.tick_params(axis="x", labelrotation=30)
+    ax.set_ylim(bottom=0)
+    percent_axis(ax.yaxis, ax.get_ylim()[1])
+    ax.set_xlabel("time for the move")
+    ax.set_ylabel("share of the phase's moves")
+    if titles:
+        add_titles(ax, look, *headline(own, player, "Think times by phase"))
+    add_legend(ax, look, entries, footer_text(drawn) if footer else "", drop=20.0 if crowded else 0.0)
+    return ax
+
+
+def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntry]:
+    """Draw the bars of each phase (``shares``: as ``phase_shares`` returns them); return what the legend says."""
+    classes = shares["think"].nunique()
     present = list(dict.fromkeys(shares["phase"]))
     looks = dict(zip(PHASES, zip(look.phases, _HATCHES, strict=True), strict=True))
     width = 0.84 / max(len(present), 1)
-    handles: list[Artist] = []
-    names: list[str] = []
+    entries: list[LegendEntry] = []
     for place, phase in enumerate(present):
         rows = shares[shares["phase"] == phase]
         colour, hatch = (look.muted, "") if phase == _UNKNOWN else looks[phase]
         bars = ax.bar(
-            np.arange(len(labels)) + (place - (len(present) - 1) / 2) * width,
+            np.arange(classes) + (place - (len(present) - 1) / 2) * width,
             rows["share"].to_numpy(dtype=float),
             width=width * 0.94,
             color=colour,
@@ -195,21 +213,9 @@ def think_times(
             bar.set_gid(f"{phase}-{number}")
         count, median = int(rows["phase_plies"].iloc[0]), float(rows["median_ms"].iloc[0])
         seconds = bool(rows["precision"].eq("seconds").any())
-        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0))
-        names.append(f"{phase}: {count:,} moves, median {duration_text(median, whole_seconds=seconds)}")
-    ax.set_xticks(range(len(labels)), labels)
-    crowded = len(labels) * max(map(len, labels)) * 5.5 > width_points(ax)
-    if crowded:
-        ax.tick_params(axis="x", labelrotation=30)
-    ax.set_ylim(bottom=0)
-    percent_axis(ax.yaxis, ax.get_ylim()[1])
-    ax.set_xlabel("time for the move")
-    ax.set_ylabel("share of the phase's moves")
-    if titles:
-        add_titles(ax, look, *headline(own, player, "Think times by phase"))
-    drop = 20.0 if crowded else 0.0
-    add_legend(ax, look, handles, names, footer_text(drawn) if footer else "", drop=drop)
-    return ax
+        shown = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
+        entries.append((shown, f"{phase}: {count:,} moves, median {duration_text(median, whole_seconds=seconds)}"))
+    return entries
 
 
 def heatmap_cells(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
@@ -280,19 +286,7 @@ def think_heatmap(
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     ax = new_axes(ax, look)
     dress(ax, look, grid=None)
-    last = int(cells["move_to"].max())
-    grid = np.full((len(labels), last // width), np.nan)
-    grid[cells["think_no"].to_numpy(dtype=int), (cells["move_from"].to_numpy(dtype=int) - 1) // width] = cells["plies"]
-    mesh = ax.pcolormesh(
-        np.arange(grid.shape[1] + 1) * width + 0.5,
-        np.arange(len(labels) + 1),
-        np.ma.masked_invalid(grid),
-        cmap=LinearSegmentedColormap.from_list("few to many", look.scale, N=_COLOURS),
-        norm=PowerNorm(0.5, vmin=0, vmax=float(cells["plies"].max())),
-        edgecolors=look.background,
-        linewidth=0.4,
-    )
-    mesh.set_gid("cells")
+    mesh = _draw_cells(ax, look, cells)
     median = _medians(drawn, width)
     ax.plot(
         [column * width + 0.5 + width / 2 for column in median],
@@ -305,17 +299,35 @@ def think_heatmap(
     )
     ax.set_yticks(np.arange(len(labels)) + 0.5, labels)
     ax.set_ylim(0, len(labels))
-    ax.set_xlim(0.5, last + 0.5)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
-    ax.set_xlabel("move")
+    ax.set_xlim(0.5, int(cells["move_to"].max()) + 0.5)
+    move_axis(ax)
     ax.set_ylabel("time for the move")
     _add_colour_bar(ax, look, mesh)
     if titles:
         add_titles(ax, look, *headline(own, player, "Think times by move"))
     note = None if width == 1 else f"{width} moves a column"
     line = Line2D([], [], color=look.white, marker=".", linewidth=1.4)
-    add_legend(ax, look, [line], ["median"], footer_text(drawn, note) if footer else "")
+    add_legend(ax, look, [(line, "median")], footer_text(drawn, note) if footer else "")
     return ax
+
+
+def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
+    """Draw the map (``cells``: as ``heatmap_cells`` returns them)."""
+    width = cells.attrs["columns"]
+    rows, columns = len(cells.attrs["labels"]), int(cells["move_to"].max()) // width
+    grid = np.full((rows, columns), np.nan)
+    grid[cells["think_no"].to_numpy(dtype=int), (cells["move_from"].to_numpy(dtype=int) - 1) // width] = cells["plies"]
+    mesh = ax.pcolormesh(
+        np.arange(columns + 1) * width + 0.5,
+        np.arange(rows + 1),
+        np.ma.masked_invalid(grid),
+        cmap=LinearSegmentedColormap.from_list("few to many", look.scale, N=_COLOURS),
+        norm=PowerNorm(0.5, vmin=0, vmax=float(cells["plies"].max())),
+        edgecolors=look.background,
+        linewidth=0.4,
+    )
+    mesh.set_gid("cells")
+    return mesh
 
 
 def _medians(drawn: pd.DataFrame, width: int) -> dict[int, float]:

@@ -189,39 +189,21 @@ def game_report(
         ExportError: what it needs is not installed.
     """
     games = [game] if match is None else [match.a, match.b]
-    anomalies_of = [*anomalies, *[()] * len(games)]
-    holdings: dict[str, dict[int, BothHoldings]] = {} if match is None else match_holdings(match)
-    boards = [
-        # Partners sit side by side: the second board is seen from the other side.
-        PlaybackBoard(
-            "" if match is None else "AB"[number],
-            one,
-            Course(one, holdings.get("AB"[number])),
-            number == 1,
-            anomalies_of[number],
-        )
-        for number, one in enumerate(games)
-    ]
-    gives = _gives(match)
+    holdings = {} if match is None else match_holdings(match)
+    boards = _playback_boards(games, holdings, anomalies)
     shown = play([board.game for board in boards], [board.course for board in boards])
     charts: list[Chart] = []
     chart_style = ""
     if plies is not None:
         charts, chart_style = draw_charts([one.key for one in games], plies, events)
+    gives = _gives(match)
     values = {
         "charts": charts,
         "title": _title(boards),
         "description": _description(boards, in_progress),
         "drawings": drawings(),
         "boards": [
-            _board_values(
-                board,
-                number,
-                shown,
-                gives[board.letter],
-                bool(holdings.get(board.letter)),
-                board.game.key in in_progress,
-            )
+            _board_values(board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress)
             for number, board in enumerate(boards)
         ],
         "evidence": evidence,
@@ -239,6 +221,26 @@ def game_report(
         more_style=chart_style,
         data=play_data(boards, shown),
     )
+
+
+def _playback_boards(
+    games: Sequence[Game],
+    holdings: Mapping[str, Mapping[int, BothHoldings]],
+    anomalies: Sequence[Sequence[Anomaly]],
+) -> list[PlaybackBoard]:
+    """The boards of a page: one game, or boards A and B; ``holdings`` and ``anomalies`` are those of each."""
+    anomalies_of = [*anomalies, *[()] * len(games)]
+    return [
+        # Partners sit side by side: the second board is seen from the other side.
+        PlaybackBoard(
+            "" if len(games) == 1 else "AB"[number],
+            one,
+            Course(one, holdings.get("AB"[number])),
+            number == 1,
+            anomalies_of[number],
+        )
+        for number, one in enumerate(games)
+    ]
 
 
 def _gives(match: Match | None) -> dict[str, dict[int, str]]:
@@ -288,19 +290,20 @@ def _board_values(
     shown: Playback,
     gives: Mapping[int, str],
     derived_holdings: bool,
-    in_progress: bool,
+    in_progress: Collection[str],
 ) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
     first = course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
     judged = verdicts(game)
+    goes_on = game.key in in_progress
     return {
         "letter": board.letter,
         "index": number,
         "heading": f"Board {board.letter}" if board.letter else "Game",
         "result": _RESULTS.get(game.result, game.result),
-        "reason": result_words(game, in_progress),
+        "reason": result_words(game, goes_on),
         "white": _player(game.white),
         "black": _player(game.black),
         "flipped": board.flipped,
@@ -315,11 +318,11 @@ def _board_values(
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),
-        "about": about(game, in_progress),
+        "about": about(game, goes_on),
         "clocks": [] if is_untimed(game) else _clock_rows(game),
         "clock_words": clock_words(game),
         "proof": [*proof_words(game), *([_HOLDINGS] if derived_holdings else [])],
-        "provenance": provenance(game, in_progress),
+        "provenance": provenance(game, goes_on),
         "anomalies": list(anomaly_words(board.anomalies)),
         "links": [
             (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, repeat
-from typing import Any
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,43 +98,23 @@ def _evaluations(games: Sequence[Game]) -> Iterator[_Row]:
 
 
 def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> Iterator[_Row]:
-    source = game.observations[0].source if game.observations and not game.merged_from else None
-    journal = source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else None
-    connection = connection_of(game.key, journal)
-    sides = {white: _Side(game, white, connection) for white in (True, False)}
-    whole = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
-    ended = (game.result, game.end, game.termination or None, game.reason_key, game.complete)
+    """The rows of a game; ``phases`` and ``judged`` go on with its plies."""
+    sides = _sides(game)
     basis = game.time_basis
     moved, waiting_ms = -1, None  # the ply before, and its mover's clock, which is stopped until the next one
     for (ply, holdings), entry in zip(plies_with_holdings(game), ledger(game), strict=True):
-        white = ply.white_moved
-        mine, other = sides[white], sides[not white]
+        mine = sides[ply.white_moved]
         after_ms, opponent_ms = ply.white_clock_ms, ply.black_clock_ms
-        if not white:
+        if not ply.white_moved:
             after_ms, opponent_ms = opponent_ms, after_ms
         if opponent_ms is None and ply.ply == moved + 1:
             opponent_ms = waiting_ms
         moved, waiting_ms = ply.ply, after_ms
         yield (
-            *whole,
-            mine.time_control,
-            mine.base_s,
-            mine.increment_s,
+            *mine.game,
             ply.ply,
             (ply.ply + 1) // 2,
-            "white" if white else "black",
-            mine.player.handle,
-            other.player.handle,
-            mine.identity,
-            other.identity,
-            mine.player.is_guest,
-            other.player.is_guest,
-            mine.computer,
-            other.computer,
-            mine.player.rating,
-            other.player.rating,
-            mine.score,
-            *ended,
+            *mine.players,
             ply.san,
             ply.uci,
             next(phases),
@@ -151,7 +131,7 @@ def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> I
             basis.value,
             entry.interval_ms,
             entry.thinking_ms,
-            mine.player.sealed,
+            mine.sealed,
             PRECISIONS[ply.precision_code],
             PROOFS[ply.proof_code],
             ORIGINS[ply.origin_code],
@@ -162,14 +142,46 @@ def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> I
         )
 
 
-class _Side:
-    """What every ply of one side of a game has in common."""
+class _Side(NamedTuple):
+    """What all plies of one side of a game have in common.
 
-    def __init__(self, game: Game, white: bool, connection: str) -> None:
-        self.player = game.white if white else game.black
-        self.base_s, self.increment_s = control_of(game, white)
-        self.time_control = time_control(self.base_s, self.increment_s)
-        self.identity = identity(game.server, self.player, connection)
-        self.computer = None if self.player.titles is None else self.player.is_computer
-        score = SCORES.get(game.result)
-        self.score = score if score is None or white else 1 - score
+    Attributes:
+        game: the first columns, up to the time control.
+        players: the columns from the side's name to how the game ended.
+        sealed: whether the side had a time seal; None: unknown.
+    """
+
+    game: _Row
+    players: _Row
+    sealed: bool | None
+
+
+def _sides(game: Game) -> dict[bool, _Side]:
+    """Both sides, White's by True."""
+    source = game.observations[0].source if game.observations and not game.merged_from else None
+    journal = source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else None
+    connection = connection_of(game.key, journal)
+    facts = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
+    ended = (game.result, game.end, game.termination or None, game.reason_key, game.complete)
+    known = {
+        white: (
+            player.handle,
+            identity(game.server, player, connection),
+            player.is_guest,
+            None if player.titles is None else player.is_computer,
+            player.rating,
+        )
+        for white, player in ((True, game.white), (False, game.black))
+    }
+    score = SCORES.get(game.result)
+    sides = {}
+    for white, player in ((True, game.white), (False, game.black)):
+        base_s, increment_s = control_of(game, white)
+        pairs = chain.from_iterable(zip(known[white], known[not white], strict=True))  # the mover's, the opponent's, …
+        own_score = score if score is None or white else 1 - score
+        sides[white] = _Side(
+            (*facts, time_control(base_s, increment_s), base_s, increment_s),
+            ("white" if white else "black", *pairs, own_score, *ended),
+            player.sealed,
+        )
+    return sides
