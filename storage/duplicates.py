@@ -20,7 +20,7 @@ from storage.settings import Decision, decide, decisions, load_decided, take_ove
 from storage.write.merged import candidate_groups, relate, touch_keys
 
 if TYPE_CHECKING:
-    from recorder.relating.duplicates import Doubts
+    from recorder.relating.duplicates import DuplicateGroup
 
 __all__ = ["DuplicateGames"]
 
@@ -28,7 +28,7 @@ _SHOWN = "SELECT coalesce(merged_into, id) FROM games WHERE id = ?"
 _KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND (id = :row OR merged_into = :row) ORDER BY key"
 
 
-class _OnlyTriedError(Exception):
+class _DryRunError(Exception):
     """Nothing is to be stored: undoes the transaction."""
 
 
@@ -42,10 +42,10 @@ class DuplicateGames:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def doubts(self) -> list[Doubts]:
+    def probable_duplicates(self) -> list[DuplicateGroup]:
         """Probable duplicates, by groups of games that may have to do with each other."""
         with self._database.reading() as driver:
-            return list(_doubts(driver))
+            return list(_duplicate_groups(driver))
 
     def folded(self, where: GameFilter) -> frozenset[str]:
         """Keys of the games among those that match which are probable duplicates of another one, which stays.
@@ -54,7 +54,7 @@ class DuplicateGames:
             where: ``last`` does not count.
         """
         with self._database.reading() as driver:
-            found = list(_doubts(driver))
+            found = list(_duplicate_groups(driver))
             if not found:
                 return frozenset()
             from recorder.relating.duplicates import fold
@@ -105,8 +105,8 @@ class DuplicateGames:
                 relate(driver)
                 found = _load(driver, sorted({resolve(driver, key) for key in keys}))
                 if dry_run:
-                    raise _OnlyTriedError
-        except _OnlyTriedError:
+                    raise _DryRunError
+        except _DryRunError:
             pass
         return sorted(found, key=lambda game: game.key)
 
@@ -131,18 +131,18 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> list[Game]:
     )
 
 
-def _doubts(driver: sqlite3.Connection) -> Iterator[Doubts]:
+def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:
     decided = load_decided(driver)
     for group in list(candidate_groups(driver, decided)):
         shown = {number: driver.execute(_SHOWN, (number,)).fetchone()[0] for number in group}
         listed = sorted(set(shown.values()))
         if len(listed) < 2:
             continue
-        from recorder.relating.duplicates import find_doubts
+        from recorder.relating.duplicates import find_duplicates
 
         games = dict(zip(listed, _load(driver, listed), strict=True))
         members = dict(zip(group, _load(driver, group), strict=True))
-        found = find_doubts(list(members.values()), {members[row].key: games[shown[row]] for row in group}, decided)
+        found = find_duplicates(list(members.values()), {members[row].key: games[shown[row]] for row in group}, decided)
         if found.pairs:
             yield found
 
@@ -194,10 +194,10 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     (shown,) = driver.execute("SELECT key FROM games WHERE id = ?", (row,)).fetchone()
     others = {
         other
-        for found in _doubts(driver)
-        for doubt in found.pairs
-        if shown in (doubt.key, doubt.other)
-        for other in _keys(driver, resolve(driver, doubt.other if doubt.key == shown else doubt.key))
+        for found in _duplicate_groups(driver)
+        for pair in found.pairs
+        if shown in (pair.key, pair.other)
+        for other in _keys(driver, resolve(driver, pair.other if pair.key == shown else pair.key))
     }
     if not others:
         raise StorageError(f"{spec} is a game of one source without probable duplicates: there is nothing to split.")

@@ -61,7 +61,6 @@ ALLOWED: Final[dict[tuple[str, str], str]] = {
     ("recorder/rules/variants.py", "give away"): "a variant's name",
     ("recorder/sources/redaction.py", "told"): "a word of servers",
     ("recorder/sources/redaction.py", "courtesy"): "a word of servers",
-    ("storage/read/query.py", "witnesses"): "the filter's name, as in JSON",
     ("tests/dialects/test_chat.py", "told"): "a line of servers",
     ("tests/dialects/test_recogniser.py", "told"): "a line of servers",
     ("tests/exporters/test_pgn_bughouse.py", "what came"): "a comment in PGN, which must not change",

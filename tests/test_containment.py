@@ -22,7 +22,7 @@ import recorder.tracking.engines.games
 import recorder.tracking.game_lines
 import recorder.tracking.tracker
 from recorder import read_games
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
 from recorder.errors import SourceError
@@ -386,13 +386,13 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
 
 def follow_as_it_grows(cli: Cli, log: Path) -> None:
     """Follow a log while it is written; no look has a problem."""
-    resident = Resident(str(cli.archive), log, ReadOptions())
+    updater = LogUpdater(str(cli.archive), log, ReadOptions())
     with log.open("wb", buffering=0) as file:
         for begin in range(0, len(STREAM), 997):
             file.write(STREAM[begin : begin + 997])
-            resident.look()
-            assert resident.problem is None
-    assert resident.finish()
+            updater.look()
+            assert updater.problem is None
+    assert updater.finish()
 
 
 @pytest.mark.usefixtures("contained")
@@ -408,7 +408,7 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first games not be stored."""
     monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 0.0)
     calls = iter(range(100))
-    monkeypatch.setattr(Resident, "_write", failing(Resident._write, lambda *_: next(calls) == 0))
+    monkeypatch.setattr(LogUpdater, "_write", failing(LogUpdater._write, lambda *_: next(calls) == 0))
 
 
 @pytest.mark.usefixtures("contained")
@@ -416,21 +416,21 @@ def test_what_could_not_be_stored_of_a_followed_log_is_reported_and_retried(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_once(monkeypatch)
-    resident = Resident(str(cli.archive), WATCHER, ReadOptions())
-    resident.look()
-    assert resident.problem is not None
-    assert resident.problem.startswith("ValueError: boom (test_containment.py:")
-    monkeypatch.setattr(resident, "_pause_s", 0.0)
-    resident.look()
-    assert resident.problem is None
-    assert resident.finish()
+    updater = LogUpdater(str(cli.archive), WATCHER, ReadOptions())
+    updater.look()
+    assert updater.problem is not None
+    assert updater.problem.startswith("ValueError: boom (test_containment.py:")
+    monkeypatch.setattr(updater, "_pause_s", 0.0)
+    updater.look()
+    assert updater.problem is None
+    assert updater.finish()
     assert len(cli.json("games", "--json")) == 5
 
 
 def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     fail_once(monkeypatch)
     with pytest.raises(ValueError, match="boom"):
-        Resident(str(cli.archive), WATCHER, ReadOptions()).look()
+        LogUpdater(str(cli.archive), WATCHER, ReadOptions()).look()
 
 
 @pytest.mark.usefixtures("contained")

@@ -52,12 +52,12 @@ class _Evaluations(NamedTuple):
 def judge_block(block: PlyBlock, reader: ColumnReader) -> Judged | None:
     """The columns of a block; None: its games have no evaluations."""
     ids = [game.id for game in block.games]
-    thought_of, analysed = reader.thought_of(ids), reader.analysed(ids)
-    if not thought_of and not analysed:
+    with_thinking, analysed = reader.games_with_thinking(ids), reader.analysed(ids)
+    if not with_thinking and not analysed:
         return None
-    numbers = {number for number, row_id in enumerate(ids) if row_id in thought_of - analysed}
+    numbers = {number for number, row_id in enumerate(ids) if row_id in with_thinking - analysed}
     saved, plain = _saved(block, reader, numbers)
-    others = [number for number, row_id in enumerate(ids) if row_id in thought_of | analysed and number not in plain]
+    others = [number for number, row_id in enumerate(ids) if row_id in with_thinking | analysed and number not in plain]
     games = reader.games([block.games[number].id for number in others], thinking=True)
     stated = [saved, _evaluations_of(zip(others, games, strict=True))]
     return _judge(block.game * MOST_PLIES + block.plies.ply, stated)
@@ -101,19 +101,19 @@ def _saved(block: PlyBlock, reader: ColumnReader, numbers: set[int]) -> tuple[_E
     row_ids = {game.id: number for number, game in enumerate(block.games)}
     owners = {view.observation_id: row_ids[view.game_id] for view in block.views}
     owners = {seen: number for seen, number in owners.items() if number in numbers and saved[number]}
-    thoughts = reader.thoughts(owners)
+    thinking = reader.thinking(owners)
     known = np.array(sorted(owners), dtype=np.int64)
     owner = np.array([owners[seen] for seen in sorted(owners)], dtype=np.int64)
-    number = owner[np.searchsorted(known, thoughts.observation_id)]
-    place = number * MOST_PLIES + thoughts.ply + 1
+    number = owner[np.searchsorted(known, thinking.observation_id)]
+    place = number * MOST_PLIES + thinking.ply + 1
     _, group, counts = np.unique(place, return_inverse=True, return_counts=True)
-    ambiguous = set(number[(counts[group] > 1) | (thoughts.white != 1 - (thoughts.ply & 1))].tolist())
+    ambiguous = set(number[(counts[group] > 1) | (thinking.white != 1 - (thinking.ply & 1))].tolist())
     plain = set(owners.values()) - ambiguous
-    kept = np.isin(number, sorted(plain)) & ((thoughts.score_cp != NULL) | (thoughts.mate != NULL))
-    sign = np.where(thoughts.white == 1, 1, -1)
-    cp = np.where((thoughts.score_cp == NULL) | (thoughts.mate != NULL), NULL, sign * thoughts.score_cp)
-    mate = np.where(thoughts.mate == NULL, NULL, sign * thoughts.mate)
-    stated = _Evaluations(place, cp, mate, thoughts.depth, thoughts.engine + "\n")
+    kept = np.isin(number, sorted(plain)) & ((thinking.score_cp != NULL) | (thinking.mate != NULL))
+    sign = np.where(thinking.white == 1, 1, -1)
+    cp = np.where((thinking.score_cp == NULL) | (thinking.mate != NULL), NULL, sign * thinking.score_cp)
+    mate = np.where(thinking.mate == NULL, NULL, sign * thinking.mate)
+    stated = _Evaluations(place, cp, mate, thinking.depth, thinking.engine + "\n")
     return _Evaluations._make(column[kept] for column in stated), plain
 
 

@@ -41,7 +41,7 @@ def read_matches(storage: ArchiveStore, where: GameFilter) -> list[Match]:
     if missing := sorted(linked - games.keys()):
         for begin in range(0, len(missing), _FEW):
             keys = frozenset(missing[begin : begin + _FEW])
-            others = GameFilter(keys=keys, min_plies=0, kinds=frozenset(), witnesses=where.witnesses)
+            others = GameFilter(keys=keys, min_plies=0, kinds=frozenset(), per_source=where.per_source)
             games |= {game.key: game for game in storage.games(others)}
     matches, _ = find_matches(list(games.values()))
     places = {key: place for place, key in enumerate(games)}
@@ -56,7 +56,7 @@ def boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
         kinds=frozenset(),
         # A short list of keys is a quick filter; for many matches all bughouse is read.
         keys=keys if len(keys) <= _FEW else frozenset(),
-        witnesses=where.witnesses,
+        per_source=where.per_source,
     )
 
 

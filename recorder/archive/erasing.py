@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cleaned",
-    "Forgetting",
+    "ErasureReport",
     "clear_free_places",
     "erase_handles",
     "files_with",
@@ -145,7 +145,7 @@ def _differing(read: list[bytes], clean: bytes) -> int:
 
 
 @dataclass(slots=True)
-class Forgetting:
+class ErasureReport:
     """What was taken out.
 
     Attributes:
@@ -166,7 +166,7 @@ def forgotten_in(archive: ArchiveStore) -> Forgotten:
     return Forgotten(archive.erasures.forgotten_handles())
 
 
-def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress) -> Forgetting:
+def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress) -> ErasureReport:
     """Take players out of the archive and remember that.
 
     Args:
@@ -179,7 +179,7 @@ def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], pr
     wanted = list(handles)
     forgotten = Forgotten(wanted)
     report = archive.erasures.forget_handles(wanted, forgotten)
-    found = Forgetting(report.games, report.chats, report.texts)
+    found = ErasureReport(report.games, report.chats, report.texts)
     for row in archive.sources():
         if row.kept_bytes:
             _redact(archive, row, forgotten, found)
@@ -193,7 +193,7 @@ class _DryRun(Exception):  # noqa: N818 - nothing is wrong
 
 def erase_handles(
     archive: ArchiveStore, handles: Sequence[str], progress: Progress, *, dry_run: bool
-) -> tuple[Forgetting, list[Path]]:
+) -> tuple[ErasureReport, list[Path]]:
     """Take players out of the archive and remember hashes of their handles.
 
     Args:
@@ -209,7 +209,7 @@ def erase_handles(
     new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
     # The archive may not know afterwards where they are.
     left = [] if dry_run else files_with(archive, Forgotten(wanted))
-    found = Forgetting()
+    found = ErasureReport()
     try:
         with archive.transaction():
             known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
@@ -225,11 +225,11 @@ def _names(entry: ForgottenHandle, handles: Iterable[str]) -> bool:
     return any(hash_handle(handle, entry[0]) == entry for handle in handles)
 
 
-def clear_free_places(where: str, tell: Callable[[str], object]) -> list[Path]:
+def clear_free_places(where: str, report: Callable[[str], object]) -> list[Path]:
     """Leave nothing of what was taken out in the free places of an archive's file.
 
     Args:
-        where: as ``--db`` names the archive. tell: called with a sentence if that fails.
+        where: as ``--db`` names the archive. report: called with a sentence if that fails.
     Returns:
         The older archives beside it, which may hold a handle.
     """
@@ -238,7 +238,7 @@ def clear_free_places(where: str, tell: Callable[[str], object]) -> list[Path]:
         try:
             archive.vacuum()
         except StorageError as error:
-            tell(
+            report(
                 f"Erased text may remain in unused pages of {path}: {error} Repeat this when no program "
                 f"uses the archive."
             )
@@ -247,7 +247,7 @@ def clear_free_places(where: str, tell: Callable[[str], object]) -> list[Path]:
     )
 
 
-def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: Forgetting) -> None:
+def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: ErasureReport) -> None:
     kind = SourceKind(row.kind)
     changed = archive.erasures.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
     if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:

@@ -21,7 +21,7 @@ from recorder.model import GameKind
 if TYPE_CHECKING:
     from recorder.model import Game, TimeBasis
 
-__all__ = ["EventPipe", "Ticker"]
+__all__ = ["EventPipe", "EventLineWriter"]
 
 _START = (
     *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
@@ -49,7 +49,7 @@ class _PrintedGame:
         self.end: str | None = None
 
 
-class Ticker:
+class EventLineWriter:
     """Prints what is new. It is an ``Outlet``.
 
     A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its lines,

@@ -204,7 +204,7 @@ class FinishedGames:
             return game, []
         from recorder.relating.merge import merge_games
 
-        every = GameFilter(keys=frozenset(same), witnesses=True, kinds=frozenset(), min_plies=0)
+        every = GameFilter(keys=frozenset(same), per_source=True, kinds=frozenset(), min_plies=0)
         with chosen_games(archive, every) as games:
             candidates = list(games)
         paths = [self._path_of(one) for one in candidates]
@@ -290,7 +290,7 @@ class FinishedGames:
             self._look_at(self._target, keys)
         refuse_protected(self._target, protected(archive))
         read_up_to = archive.source(source).read_up_to
-        every = GameFilter(source=source, witnesses=True)  # the games of this log alone
+        every = GameFilter(source=source, per_source=True)  # the games of this log alone
         for only_torn in (True, False):
             with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
                 for game in games:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recorder.archive.event_lines import EventPipe
 from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.errors import ExportError, SourceError, StorageError
 from recorder.model import SAVED_KINDS
 from recorder.sources import HEAD_BYTES, detect, read_blocks
@@ -31,7 +31,7 @@ class Follower:
     """Reads what is new in a log, and reports what happens.
 
     Args:
-        path: of the log. resident: reads it. finished, pipe: where its games and its events go besides.
+        path: of the log. updater: reads it. finished, pipe: where its games and its events go besides.
         notify: called with sentences for people.
 
     Attributes:
@@ -41,14 +41,14 @@ class Follower:
     def __init__(
         self,
         path: Path,
-        resident: Resident,
+        updater: LogUpdater,
         finished: FinishedGames | None,
         pipe: EventPipe | None,
         notify: Callable[[str], object],
     ) -> None:
         self._path = path
         self._name = clean(str(path))
-        self._resident = resident
+        self._updater = updater
         self._finished = finished
         self._pipe = pipe
         self._notify = notify
@@ -59,31 +59,31 @@ class Follower:
 
     def step(self) -> None:
         """Read what is new."""
-        resident = self._resident
-        resident.look()
+        updater = self._updater
+        updater.look()
         self._report_state()
-        if resident.replaced is not None:
+        if updater.replaced is not None:
             self._followed, self._moved = True, None
-            self._notify(f"{self._name} {clean(resident.replaced)}: continuing with the new content.")
+            self._notify(f"{self._name} {clean(updater.replaced)}: continuing with the new content.")
             self.step()
-        elif resident.moved != self._moved:
-            self._moved = resident.moved
+        elif updater.moved != self._moved:
+            self._moved = updater.moved
             if self._moved is not None:
                 self._notify(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
 
     def finish(self) -> None:
         """Read the last bytes."""
         self.step()
-        self._resident.finish()
+        self._updater.finish()
         if self._pipe is not None:
             self._pipe.close()
         self._report_state()
 
     def _report_state(self) -> None:
         """Report a problem once, and its end."""
-        resident, finished, pipe = self._resident, self._finished, self._pipe
-        waiting = None if resident.waiting is None else f"{resident.waiting}; waiting for more."
-        problem = resident.problem or waiting or (finished.problem if finished is not None else None)
+        updater, finished, pipe = self._updater, self._finished, self._pipe
+        waiting = None if updater.waiting is None else f"{updater.waiting}; waiting for more."
+        problem = updater.problem or waiting or (finished.problem if finished is not None else None)
         if problem != self._reported:
             if problem is not None:
                 self._notify(clean(problem))
@@ -101,14 +101,14 @@ class Follower:
             SourceError: there was no log. StorageError, ExportError: something is still missing in the archive, or in
                 the PGN.
         """
-        resident, finished = self._resident, self._finished
-        if resident.waiting is not None and not (self._followed or resident.known):
-            raise SourceError(f"{resident.waiting}.")
-        self._notify(f"{self._name}: {plural(resident.games, 'game')} read.")
+        updater, finished = self._updater, self._finished
+        if updater.waiting is not None and not (self._followed or updater.known):
+            raise SourceError(f"{updater.waiting}.")
+        self._notify(f"{self._name}: {plural(updater.games, 'game')} read.")
         if finished is not None:
             self._notify(f"{plural(finished.games, 'game')} appended.")
-        if resident.problem is not None:
-            raise StorageError(f"{resident.problem} What is missing is read by the next import of {self._name}.")
+        if updater.problem is not None:
+            raise StorageError(f"{updater.problem} What is missing is read by the next import of {self._name}.")
         if finished is not None and finished.problem is not None:
             raise ExportError(finished.problem)
 

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from recorder.archive.copies import Copies
 from recorder.archive.importing import import_source
 from recorder.archive.inputs import Input, ReadOptions, timing_of
 from recorder.archive.locate import open_archive
+from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.storing import Begun, marked
 from recorder.archive.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.archive.watchdog import Unwatched
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recorder.model import Game
     from storage.write.in_progress import SourceInProgress
 
-__all__ = ["OVER", "Outlet", "Resident"]
+__all__ = ["OVER", "Outlet", "LogUpdater"]
 
 OVER: Final = frozenset(("result", "adjourned", "aborted"))
 """Ends of games with which nothing goes on."""
@@ -74,7 +74,7 @@ class Outlet(Protocol):
         """
 
 
-class Resident:
+class LogUpdater:
     """Brings an archive up to date with one log, as often as it is asked to. No method raises.
 
     Args:
@@ -264,7 +264,7 @@ class Resident:
                 archive,
                 source,
                 self._options,
-                copies=Copies(archive),
+                partial_logs=PartialLogs(archive),
                 keep=self._keep,
                 followed=True,
                 on_games=given.extend,

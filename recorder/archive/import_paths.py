@@ -17,12 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from recorder.archive.copies import Copies
 from recorder.archive.erasing import forget_handles
 from recorder.archive.importing import identify, import_source
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
 from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
+from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.storing import Outcome
 from recorder.errors import StorageError
 from recorder.live.status import is_state_file
@@ -125,7 +125,7 @@ def _going(archive: ArchiveStore, theirs: set[ForgottenHandle]) -> tuple[int, in
     if not handles:
         return 0, 0
     new = Forgotten(handles)
-    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0, witnesses=True))
+    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0, per_source=True))
     return len(handles), sum(game.white.handle in new or game.black.handle in new for game in games)
 
 
@@ -146,7 +146,7 @@ def _plan(archive: ArchiveStore, other: ArchiveStore) -> list[_Step]:
     ours, forgotten = archive.sources(), archive.erasures.forgotten_sources()
     by_hash = {row.sha256: row for row in ours}
     forgotten_players = Forgotten({*archive.erasures.forgotten_handles(), *other.erasures.forgotten_handles()})
-    here, there = Copies(archive, forgotten_players), Copies(other, forgotten_players)
+    here, there = PartialLogs(archive, forgotten_players), PartialLogs(other, forgotten_players)
     ours.sort(key=lambda row: -row.size_bytes)
     steps: list[_Step] = []
     for row in other.sources():
@@ -229,7 +229,7 @@ def copy_source(
         if row.kept:
             for block in other.read_source(row.sha256, writer.keep_from):
                 writer.keep(block)
-        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True))
+        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True))
         while some := list(islice(games, _GAMES)):
             taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
             writer.add_games(taken)
@@ -306,7 +306,7 @@ def import_paths(
         StorageError: the archive cannot be written.
     """
     report = ImportReport()
-    copies = None if archive is None else Copies(archive)
+    partial_logs = None if archive is None else PartialLogs(archive)
     with open_inputs(paths, report.skipped) as inputs:
         sources = list(inputs)
         for number, source in enumerate(sources, 1):
@@ -317,10 +317,12 @@ def import_paths(
                 report.merged.append(found)
                 report.outcomes += found.outcomes
             else:
-                if archive is None or copies is None:
+                if archive is None or partial_logs is None:
                     found = identify(source, options)
                 else:
-                    found = import_source(archive, source, options, copies=copies, keep=keep, progress=of_file)
+                    found = import_source(
+                        archive, source, options, partial_logs=partial_logs, keep=keep, progress=of_file
+                    )
                 report.outcomes.append(found)
             if on_file is not None:
                 on_file(found, len(sources) == 1)

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recorder.archive.copies import Copies
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
+from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.storing import NothingYetError, Outcome, SourceReading, store_source, stored_path
 from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
@@ -80,7 +80,7 @@ def import_source(
     source: Input,
     options: ReadOptions,
     *,
-    copies: Copies,
+    partial_logs: PartialLogs,
     keep: bool = True,
     progress: Progress | None = None,
     followed: bool = False,
@@ -97,7 +97,7 @@ def import_source(
         archive: open for writing.
         source: the log.
         options: how it is read.
-        copies: finds out whether it is an earlier part of a log in the archive.
+        partial_logs: finds out whether it is an earlier part of a log in the archive.
         keep: whether its bytes are kept; those of a journal never are.
         progress: called after each block.
         followed: games without an end stay open, see ``Outcome.begun``.
@@ -123,7 +123,7 @@ def import_source(
         outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
         return outcome
     if seen.size and (before is None or before.sha256 != seen.sha256):
-        part = _known_part(copies, source, seen, outcome)
+        part = _known_part(partial_logs, source, seen, outcome)
         if part is not None:
             return part
     options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
@@ -182,10 +182,10 @@ def _plan(
     return kind, options, before
 
 
-def _known_part(copies: Copies, source: Input, seen: Fingerprint, outcome: Outcome) -> Outcome | None:
+def _known_part(partial_logs: PartialLogs, source: Input, seen: Fingerprint, outcome: Outcome) -> Outcome | None:
     """What becomes of an earlier part of a log that the archive has; None: it is none."""
     try:
-        whole = copies.whole_of(source, seen.size, seen.head)
+        whole = partial_logs.whole_of(source, seen.size, seen.head)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     if whole is None:

@@ -30,7 +30,7 @@ __all__ = [
     "main",
     "open_archive",
     "refuse_unusable",
-    "take_left_over",
+    "import_left_open",
     "why_unusable",
 ]
 
@@ -105,10 +105,10 @@ def why_unusable(where: str | None, error: Exception) -> str | None:
     return str(found)
 
 
-async def take_left_over(
+async def import_left_open(
     journals: Path,
     import_them: Callable[[list[Path]], Awaitable[bool]] | None,
-    tell: Callable[[str], object],
+    report: Callable[[str], object],
     later: str,
 ) -> None:
     """Import the journals of a folder that are neither closed nor being written, then end them.
@@ -119,7 +119,7 @@ async def take_left_over(
         journals: the folder; it need not exist.
         import_them: brings the archive up to date with journals, and says what keeps it from that; None: nothing is
             imported. Whether it could.
-        tell: gets one sentence if there were any.
+        report: gets one sentence if there were any.
         later: the command that imports them.
     """
     from recorder.journal import open_sessions
@@ -137,9 +137,9 @@ async def take_left_over(
         return
     what = plural(len(ended), "journal was", "journals were")
     if import_them is None:
-        tell(f"{what} left open by a crash and ended now, and not imported: {later}")
+        report(f"{what} left open by a crash and ended now, and not imported: {later}")
     elif await import_them(ended):
-        tell(f"{what} left open by a crash; the archive has all of it now.")
+        report(f"{what} left open by a crash; the archive has all of it now.")
 
 
 def _end(path: Path) -> bool:

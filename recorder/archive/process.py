@@ -17,9 +17,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder.archive.event_lines import EventPipe, Ticker
+from recorder.archive.event_lines import EventLineWriter, EventPipe
 from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import Outlet, Resident
+from recorder.archive.following import LogUpdater, Outlet
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.locate import open_archive
 from recorder.archive.recording import Orders, plain_name
@@ -60,9 +60,9 @@ class _Taken:
             self.finished = FinishedGames(
                 pgn, PgnOptions(), shares=lambda other: outlets_of(find_part(other))[0] == pgn, defer=not last
             )
-        ticker = Ticker(pipe) if events and pipe is not None else None
-        outlets: Iterable[Outlet | None] = (self.finished, ticker)
-        self.resident = Resident(
+        event_lines = EventLineWriter(pipe) if events and pipe is not None else None
+        outlets: Iterable[Outlet | None] = (self.finished, event_lines)
+        self.updater = LogUpdater(
             orders.where,
             path,
             ReadOptions(chat=orders.chat),
@@ -75,7 +75,7 @@ class _Taken:
     @property
     def problem(self) -> str | None:
         """Why something is missing, or None."""
-        return self.resident.problem or (None if self.finished is None else self.finished.problem)
+        return self.updater.problem or (None if self.finished is None else self.finished.problem)
 
 
 class _Archiving:
@@ -119,8 +119,8 @@ class _Archiving:
         """Read what is new in all journals."""
         for taken in list(self._taken.values()):
             self._watchdog.begin(taken.path)
-            taken.resident.look()
-            if (taken.resident.ended or taken.left) and not taken.resident.resting:
+            taken.updater.look()
+            if (taken.updater.ended or taken.left) and not taken.updater.resting:
                 self._finish(taken)
             self._report_taken(taken)
         self._watchdog.end()
@@ -155,7 +155,7 @@ class _Archiving:
 
     def _finish(self, taken: _Taken) -> None:
         # A PGN of an earlier run that cannot be written delays nothing: the archive records that it lacks games.
-        if taken.resident.finish() and (taken.problem is None or not taken.ours):
+        if taken.updater.finish() and (taken.problem is None or not taken.ours):
             self._report_taken(taken)
             del self._taken[taken.path]
             appended = taken.finished.games if taken.finished is not None and taken.ours else 0
@@ -164,7 +164,7 @@ class _Archiving:
             if taken.again:
                 _say(appended=appended)
             else:
-                _say(done=str(taken.path), games=taken.resident.games, appended=appended)
+                _say(done=str(taken.path), games=taken.updater.games, appended=appended)
 
     def _report_taken(self, taken: _Taken) -> None:
         """Say what is wrong once, and that it is over."""

@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 from typing import Final
 
-from recorder.archive.locate import import_command, take_left_over
+from recorder.archive.locate import import_command, import_left_open
 from recorder.archive.recording import ArchiveChild
 from recorder.errors import JournalError
 from recorder.journal import find_part
@@ -74,10 +74,10 @@ async def run_proxy(
     _report_beginning(server, listeners, journals, report, printer)  # the reader may terminate this process at once
     if archiving is not None:
         archiving.child.start()
-    left_over = asyncio.create_task(
-        take_left_over(
+    importing = asyncio.create_task(
+        import_left_open(
             journals,
-            None if archiving is None else archiving.child.take_left,
+            None if archiving is None else archiving.child.import_journals,
             lambda sentence: report("left_over", sentence),
             import_command(journals, where, *_CHAT),
         )
@@ -87,10 +87,10 @@ async def run_proxy(
     looking_up.cancel()
     await asyncio.gather(looking_up, return_exceptions=True)
     if archiving is not None:
-        await archiving.finish(hurry, left_over)
+        await archiving.finish(hurry, importing)
     if hurry.is_set():
-        left_over.cancel()
-    await asyncio.gather(left_over, return_exceptions=True)
+        importing.cancel()
+    await asyncio.gather(importing, return_exceptions=True)
     return proxy
 
 
@@ -140,9 +140,9 @@ class ProxyArchive:
         self._numbers[journal] = number
         self.child.take(journal)
 
-    async def finish(self, hurry: asyncio.Event, left_over: asyncio.Task[None]) -> None:
+    async def finish(self, hurry: asyncio.Event, importing: asyncio.Task[None]) -> None:
         """Wait until everything is imported, or until a signal ends the wait."""
-        missing = await self.child.finish(hurry, left_over)
+        missing = await self.child.finish(hurry, importing)
         self.missing = bool(missing)
         if missing and hurry.is_set():
             later = "Not every journal was imported; `ics-recorder import` does it later."

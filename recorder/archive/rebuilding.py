@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RebuildChanges", "Unread", "compare", "read_again"]
 
-_EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
+_EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, per_source=True)
 
 
 class Unread(NamedTuple):

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from recorder.archive.locate import import_command, take_left_over
+from recorder.archive.locate import import_command, import_left_open
 from recorder.archive.recording import ArchiveChild
 from recorder.errors import ExitCode, RecorderError, exit_status
 from recorder.journal import JournalWriter, Sync, find_part
@@ -153,7 +153,7 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), report))
     if child is not None:
         child.start()
-    taking = asyncio.create_task(_take_left_over(run))
+    taking = asyncio.create_task(_import_left_open(run))
     name = format_address(server)
     report("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
     status = ExitCode.OK
@@ -181,11 +181,11 @@ async def record(run: RecordRun) -> tuple[ExitCode, bool]:
     return status, capture.progress.connections > 0
 
 
-async def _take_left_over(run: RecordRun) -> None:
+async def _import_left_open(run: RecordRun) -> None:
     """Import the journals that a crash disconnected."""
-    await take_left_over(
+    await import_left_open(
         run.journals,
-        None if run.child is None else run.child.take_left,
+        None if run.child is None else run.child.import_journals,
         lambda sentence: run.report("left_over", sentence),
         import_command(run.journals, run.where),
     )

@@ -70,7 +70,7 @@ class ArchiveChild:
 
     Args:
         where, pgn, events, chat: as for ``Orders``.
-        say: gets a sentence when something is wrong, or over.
+        notify: gets a sentence when something is wrong, or over.
         done: gets a journal when all of it is in the archive, and how many games it gave.
 
     Attributes:
@@ -80,7 +80,7 @@ class ArchiveChild:
     def __init__(
         self,
         where: str,
-        say: Callable[[str], None],
+        notify: Callable[[str], None],
         *,
         pgn: str | None = None,
         events: bool = False,
@@ -91,7 +91,7 @@ class ArchiveChild:
         self.left = False
         self.appended = 0
         self._orders = Orders(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S)
-        self._say = say
+        self._notify = notify
         self._done = done
         self._wanted: dict[Path, bool] = {}  # journals that are not done; whether they are no longer written
         self._aside: list[Path] = []  # journals on which the process made no progress, by ``plain_name``
@@ -124,7 +124,7 @@ class ArchiveChild:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(lambda: self._want(path, left=False))
 
-    async def take_left(self, journals: Sequence[Path]) -> bool:
+    async def import_journals(self, journals: Sequence[Path]) -> bool:
         """Take journals that are no longer written; returns whether the archive has them in the end."""
         paths = [_first_part(path) for path in journals]
         for path in paths:
@@ -156,7 +156,7 @@ class ArchiveChild:
         self._ending.set()
         if self._running is not None:
             await asyncio.sleep(0)  # what ``take`` has asked for comes first
-            self._say_no_more()
+            self._close_orders()
             waiting = {self._running}
             hurrying = None if hurry is None else asyncio.create_task(hurry.wait())
             await asyncio.wait(
@@ -207,7 +207,7 @@ class ArchiveChild:
             if self._ending.is_set():
                 reported = self._could_not_write and bool(self._wanted)  # why, by itself
                 if why is not None and not self._given_up and not reported:
-                    self._say(f"The archive's process {why}.")
+                    self._notify(f"The archive's process {why}.")
                 # One that was killed would have gone on.
                 if why is None or not self._wanted or self._given_up or reported or not once_more:
                     return
@@ -217,7 +217,7 @@ class ArchiveChild:
             pause_s = min(2.0**failures, _LONGEST_PAUSE_S)
             why = why or "has ended (status 0)"
             self.state = f"is behind: its process {why}"
-            self._say(f"The archive's process {why}; it is started again in {pause_s:.0f} s.")
+            self._notify(f"The archive's process {why}; it is started again in {pause_s:.0f} s.")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), pause_s)
             if self._ending.is_set() and not self._wanted:
@@ -232,13 +232,13 @@ class ArchiveChild:
                 process = await self._start(name_fd)
             except Exception as error:
                 return f"cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
-            failure = await self._hear_out(process)
+            failure = await self._read_messages(process)
             status = await process.wait()
             if -status in STUCK_SIGNALS:
                 self._stuck_on = read_name(name_fd)
         return failure or (f"has ended (status {status})" if status else None)
 
-    async def _hear_out(self, process: asyncio.subprocess.Process) -> str | None:
+    async def _read_messages(self, process: asyncio.subprocess.Process) -> str | None:
         """Listen to a process until it has said all; what is wrong with what it says, or None."""
         try:
             await self._listen(process)
@@ -257,7 +257,7 @@ class ArchiveChild:
         chat = [] if self._orders.chat is None else ["--chat", self._orders.chat]
         self.state = self._what_is_aside()
         part = find_part(journal)
-        self._say(
+        self._notify(
             f"The archive made no progress on {part} for {self._orders.limit_s:g} s or longer: it is set aside, and "
             f"the archive goes on without it. Import it later: {import_command(part, self._orders.where, *chat)}"
         )
@@ -282,11 +282,11 @@ class ArchiveChild:
         self._process = process
         self.state = self._what_is_aside() or "follows the journal"
         if self._ending.is_set():
-            self._say_no_more()
+            self._close_orders()
         return process
 
-    def _say_no_more(self) -> None:
-        """The process ends when it has done its orders."""
+    def _close_orders(self) -> None:
+        """Send no more orders: the process ends when it has carried out those that it has."""
         if self._process is not None:
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -305,11 +305,11 @@ class ArchiveChild:
             except ValueError:
                 facts = None
             if isinstance(facts, dict):
-                self._hear(facts)
+                self._take_message(facts)
             else:  # what Python itself says
-                self._say(clean(line.decode(errors="replace").rstrip("\n")))
+                self._notify(clean(line.decode(errors="replace").rstrip("\n")))
 
-    def _hear(self, facts: dict[str, Any]) -> None:
+    def _take_message(self, facts: dict[str, Any]) -> None:
         if "done" in facts:
             path = Path(facts["done"])
             self._wanted.pop(path, None)
@@ -320,13 +320,13 @@ class ArchiveChild:
             self.appended += facts["appended"]
         elif facts.get("left"):
             self.left = True
-            self._say(f"{facts['left']}: none is printed from here on. Recording goes on.")
+            self._notify(f"{facts['left']}: none is printed from here on. Recording goes on.")
         elif "problem" in facts:
             self._problem = facts["problem"] is not None
             if self._problem:
-                self._say(clean(facts["problem"]))
+                self._notify(clean(facts["problem"]))
             elif facts["over"]:
-                self._say("The archive is writable again; updates resumed.")
+                self._notify("The archive is writable again; updates resumed.")
         self.state = "is behind" if self._problem else self._what_is_aside() or "is up to date"
 
     def _what_is_aside(self) -> str:

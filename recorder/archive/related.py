@@ -94,7 +94,7 @@ def games_by_source(archive: ArchiveStore, game: Game) -> list[tuple[SourceRow, 
         return [(archive.game_sources(game.key)[0], game)]
     from storage import GameFilter
 
-    chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, witnesses=True)
+    chosen = GameFilter(keys=frozenset(game.merged_from), kinds=frozenset(), min_plies=0, per_source=True)
     linked = [(one.observations[0].source, one) for one in archive.games(chosen)]
     return [(archive.source(source.sha256), one) for source, one in linked if source is not None]
 

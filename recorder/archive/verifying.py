@@ -256,7 +256,7 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         ):
             audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
     kept: _PartsByPlace = {}
-    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True)
+    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
         if not unfinished or game.first_offset < row.read_up_to:

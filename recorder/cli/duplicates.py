@@ -15,7 +15,7 @@ from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game
-    from recorder.relating.duplicates import Doubt
+    from recorder.relating.duplicates import ProbableDuplicate
     from storage import ArchiveStore
 
 __all__ = ["command"]
@@ -58,7 +58,7 @@ def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> Non
 
 def _list(archive: ArchiveStore, as_json: bool) -> None:
     with archive.snapshot():
-        pairs = [pair for found in archive.duplicates.doubts() for pair in found.pairs]
+        pairs = [pair for found in archive.duplicates.probable_duplicates() for pair in found.pairs]
         games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
     if as_json:
         print_json([_json(pair, games) for pair in pairs])
@@ -85,7 +85,7 @@ def _list(archive: ArchiveStore, as_json: bool) -> None:
         say("No probable duplicates.")
 
 
-def _json(pair: Doubt, games: dict[str, Game]) -> dict[str, Any]:
+def _json(pair: ProbableDuplicate, games: dict[str, Game]) -> dict[str, Any]:
     return {
         "keys": [pair.key, pair.other],
         "games": [_game_json(games[key]) for key in (pair.key, pair.other)],

@@ -15,7 +15,7 @@ from recorder.errors import ExitCode, NoPolicyError
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.live.policy.explain import Account
+    from recorder.live.policy.explain import GameOutcome
     from recorder.live.policy.judge import PolicyPart
 
 __all__ = ["command"]
@@ -69,24 +69,24 @@ def command(
     if plan is None and not (limit is None and rotate is None and share is None):
         raise click.UsageError("--limit, --rotate and --share belong to a policy: add --observe or --observe-handles.")
     try:
-        explaining, timed = explain_log(file, plan)
+        explainer, timed = explain_log(file, plan)
     except NoPolicyError as error:
         raise click.UsageError(str(error)) from None
-    accounts = [] if explaining is None else explaining.finish()
-    found = [account for account in accounts if not numbers or account.game_no in numbers]
+    outcomes = [] if explainer is None else explainer.finish()
+    found = [outcome for outcome in outcomes if not numbers or outcome.game_no in numbers]
     if as_json:
-        print_json([_object(account, timed) for account in found])
+        print_json([_object(outcome, timed) for outcome in found])
     elif numbers:
-        for account in found:
-            _print_parts(account, timed)
+        for outcome in found:
+            _print_parts(outcome, timed)
     elif found:
         _print_all(found, timed)
-    if explaining is not None and plan is None and explaining.tally.matched:
-        say(explaining.tally.sentence)
-    if explaining is not None and explaining.unread_rows:
-        say(f"{plural(explaining.unread_rows, 'line')} of the tables of games could not be read.")
-    missing = sorted(set(numbers) - {account.game_no for account in found})
-    if not accounts:
+    if explainer is not None and plan is None and explainer.tally.matched:
+        say(explainer.tally.sentence)
+    if explainer is not None and explainer.unread_rows:
+        say(f"{plural(explainer.unread_rows, 'line')} of the tables of games could not be read.")
+    missing = sorted(set(numbers) - {outcome.game_no for outcome in found})
+    if not outcomes:
         say(f"{file} contains no game.")
         ctx.exit(ExitCode.FINDINGS)
     if missing:
@@ -97,66 +97,66 @@ def command(
 # -- what is printed -------------------------------------------------------------------------------------------
 
 
-def _print_all(accounts: list[Account], timed: bool) -> None:
+def _print_all(outcomes: list[GameOutcome], timed: bool) -> None:
     print_table(
         ("game", "White", "Black", "type", "from", "until", "observed", "why"),
         [
             (
-                account.game_no,
-                account.facts.white,
-                account.facts.black,
-                account.facts.category,
-                _time(account.seen_ms, timed),
-                _time(account.gone_ms, timed),
-                "no" if account.watched_ms is None else _time(account.watched_ms, timed) or "yes",
-                _reason(account),
+                outcome.game_no,
+                outcome.facts.white,
+                outcome.facts.black,
+                outcome.facts.category,
+                _time(outcome.seen_ms, timed),
+                _time(outcome.gone_ms, timed),
+                "no" if outcome.watched_ms is None else _time(outcome.watched_ms, timed) or "yes",
+                _reason(outcome),
             )
-            for account in accounts
+            for outcome in outcomes
         ],
         right=("game",),
         narrow=(("why", 24), "until", ("White", 12), ("Black", 12), "type", "from"),
     )
-    observed = sum(account.watched_ms is not None for account in accounts)
-    say(f"{plural(len(accounts), 'game')}, {observed:,} observed.")
+    observed = sum(outcome.watched_ms is not None for outcome in outcomes)
+    say(f"{plural(len(outcomes), 'game')}, {observed:,} observed.")
 
 
-def _reason(account: Account) -> str:
+def _reason(outcome: GameOutcome) -> str:
     """Explain a clause; a value that never occurred is reported as missing."""
-    before = _UNFULFILLED.get(account.fate.value)
-    return account.reason if before is None else f"{before}: {account.reason}"
+    before = _UNFULFILLED.get(outcome.fate.value)
+    return outcome.reason if before is None else f"{before}: {outcome.reason}"
 
 
-def _print_parts(account: Account, timed: bool) -> None:
+def _print_parts(outcome: GameOutcome, timed: bool) -> None:
     from recorder.live.policy.judge import format_part
 
-    facts = account.facts
-    times = f", {_time(account.seen_ms, timed)} to {_time(account.gone_ms, timed)}" if timed else ""
+    facts = outcome.facts
+    times = f", {_time(outcome.seen_ms, timed)} to {_time(outcome.gone_ms, timed)}" if timed else ""
     kind = f", {facts.category}" if facts.category else ""
-    click.echo(clean(f"Game {account.game_no}, {facts.white or '?'} – {facts.black or '?'}{kind}{times}"))
-    state = "not observed" if account.watched_ms is None else "observed"
-    click.echo(clean(f"  {state}: {_reason(account)}"))
-    if account.part is not None:
-        for line in format_part(account.part, "    ").split("\n"):
+    click.echo(clean(f"Game {outcome.game_no}, {facts.white or '?'} – {facts.black or '?'}{kind}{times}"))
+    state = "not observed" if outcome.watched_ms is None else "observed"
+    click.echo(clean(f"  {state}: {_reason(outcome)}"))
+    if outcome.part is not None:
+        for line in format_part(outcome.part, "    ").split("\n"):
             click.echo(clean(line))
 
 
-def _object(account: Account, timed: bool) -> dict[str, Any]:
-    facts = account.facts
+def _object(outcome: GameOutcome, timed: bool) -> dict[str, Any]:
+    facts = outcome.facts
     return {
-        "game_no": account.game_no,
+        "game_no": outcome.game_no,
         "white": facts.white,
         "black": facts.black,
         "white_rating": None if facts.white_rating is None else facts.white_rating.text,
         "black_rating": None if facts.black_rating is None else facts.black_rating.text,
         "rated": facts.rated,
         "category": facts.category,
-        "seen_at": _time(account.seen_ms, timed),
-        "gone_at": _time(account.gone_ms, timed),
-        "observed": account.watched_ms is not None,
-        "observed_at": None if account.watched_ms is None else _time(account.watched_ms, timed),
-        "fate": account.fate.value,
-        "reason": account.reason,
-        "parts": None if account.part is None else _tree(account.part),
+        "seen_at": _time(outcome.seen_ms, timed),
+        "gone_at": _time(outcome.gone_ms, timed),
+        "observed": outcome.watched_ms is not None,
+        "observed_at": None if outcome.watched_ms is None else _time(outcome.watched_ms, timed),
+        "fate": outcome.fate.value,
+        "reason": outcome.reason,
+        "parts": None if outcome.part is None else _tree(outcome.part),
     }
 
 

@@ -68,10 +68,10 @@ def command(
     Ctrl-C or SIGTERM ends the command with exit status 0. If the event reader goes away or is too slow, the archive is
     still updated, and the exit status at the end is 141.
     """
-    from recorder.archive.event_lines import EventPipe, Ticker
+    from recorder.archive.event_lines import EventLineWriter, EventPipe
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable
     from recorder.archive.follower import Follower, MissingFacts
-    from recorder.archive.following import Resident
+    from recorder.archive.following import LogUpdater
     from recorder.archive.inputs import read_options
     from recorder.live.service import stop_on_signals
     from storage import file_of
@@ -87,10 +87,10 @@ def command(
     pipe = EventPipe() if events else None
     facts = MissingFacts(clean(log), say)
     outlets = tuple(
-        outlet for outlet in (finished, None if pipe is None else Ticker(pipe), facts) if outlet is not None
+        outlet for outlet in (finished, None if pipe is None else EventLineWriter(pipe), facts) if outlet is not None
     )
-    resident = Resident(where, path, read_options(**reading), keep=not no_keep_source, outlets=outlets)
-    follower = Follower(path, resident, finished, pipe, say)
+    updater = LogUpdater(where, path, read_options(**reading), keep=not no_keep_source, outlets=outlets)
+    follower = Follower(path, updater, finished, pipe, say)
     with stop_on_signals() as stop:
         say(f"Following {clean(log)} into {archive_file(where)}.")
         while not stop.is_set():

@@ -16,7 +16,7 @@ from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.archive.erasing import Forgetting
+    from recorder.archive.erasing import ErasureReport
 
 __all__ = ["command"]
 
@@ -111,7 +111,7 @@ def _confirm(handles: tuple[str, ...], where: str) -> None:
     click.confirm(f"Erase {', '.join(handles)} from {archive_file(where)} for good?", abort=True, err=True)
 
 
-def _print_found(found: Forgetting, what: str) -> None:
+def _print_found(found: ErasureReport, what: str) -> None:
     say(
         f"{plural(found.games, 'game')}, {plural(found.chats, 'line')} of chat and the handle in "
         f"{plural(found.texts, 'text')} {what}."
@@ -122,7 +122,7 @@ def _print_found(found: Forgetting, what: str) -> None:
         say(f"No longer stored: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
 
 
-def _report(found: Forgetting, *, dry_run: bool) -> dict[str, Any]:
+def _report(found: ErasureReport, *, dry_run: bool) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
         "games": found.games,

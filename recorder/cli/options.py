@@ -368,7 +368,7 @@ def game_filter(
         no_computers=no_computers,
         source=source,
         me=me,
-        witnesses=False,
+        per_source=False,
         unique=unique,
         last=last,
         **{name: frozenset(values) for name, values in sets.items()},

@@ -14,13 +14,13 @@ from recorder.relating.compare import Verdict, close_clocks, compare, equal_seco
 from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, same_move
 from recorder.relating.grouping import Decided, Pair, not_apart, pair_of
 
-__all__ = ["Doubt", "Doubts", "find_doubts", "fold", "why_never_one"]
+__all__ = ["ProbableDuplicate", "DuplicateGroup", "find_duplicates", "fold", "why_never_one"]
 
 _LEAST_PLIES: Final = 6  # that a game must share with a longer one
 _LEAST_OVERLAP: Final = 12  # of two that were both cut
 
 
-class Doubt(NamedTuple):
+class ProbableDuplicate(NamedTuple):
     """Two games that are probably one.
 
     Attributes:
@@ -41,7 +41,7 @@ class Doubt(NamedTuple):
     cons: tuple[str, ...]
 
 
-class Doubts(NamedTuple):
+class DuplicateGroup(NamedTuple):
     """What was found among games of the same players.
 
     Attributes:
@@ -49,12 +49,12 @@ class Doubts(NamedTuple):
             decided not to be one. facts: by key what is known of a game, the more the greater.
     """
 
-    pairs: list[Doubt]
+    pairs: list[ProbableDuplicate]
     apart: frozenset[Pair]
     facts: dict[str, tuple[int, ...]]
 
 
-def find_doubts(games: Sequence[Game], shown: Mapping[str, Game], decided: Decided) -> Doubts:
+def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: Decided) -> DuplicateGroup:
     """Probable duplicates among games of the same players with the same colours.
 
     Args:
@@ -76,13 +76,15 @@ def find_doubts(games: Sequence[Game], shown: Mapping[str, Game], decided: Decid
             apart.add(pair)
     listed = {game.key: View(game) for game in shown.values()}
     pairs = [
-        _doubt(listed[one], listed[other]) for one, other in near - apart if _share_moves(listed[one], listed[other])
+        _probable_duplicate(listed[one], listed[other])
+        for one, other in near - apart
+        if _share_moves(listed[one], listed[other])
     ]
     facts = {key: _facts(view) for key, view in listed.items()}
-    return Doubts(sorted(pairs, key=_rank), frozenset(apart), facts)
+    return DuplicateGroup(sorted(pairs, key=_rank), frozenset(apart), facts)
 
 
-def fold(found: Iterable[Doubts], chosen: Collection[str]) -> dict[str, str]:
+def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, str]:
     """Groups of probable duplicates, each folded to the game of which most is known.
 
     A group holds no two games that contradict each other: where a game fits several of those, the best pair counts.
@@ -93,18 +95,18 @@ def fold(found: Iterable[Doubts], chosen: Collection[str]) -> dict[str, str]:
         Key of each game that is folded → key of the game that stays.
     """
     stays: dict[str, str] = {}
-    for doubts in found:
+    for contained in found:
         groups: dict[str, list[str]] = {}
-        for pair in doubts.pairs:
+        for pair in contained.pairs:
             if pair.key not in chosen or pair.other not in chosen:
                 continue
             one, other = groups.get(pair.key, [pair.key]), groups.get(pair.other, [pair.other])
-            if one is other or any(pair_of(a, b) in doubts.apart for a in one for b in other):
+            if one is other or any(pair_of(a, b) in contained.apart for a in one for b in other):
                 continue
             joined = [*one, *other]
             groups |= dict.fromkeys(joined, joined)
         for group in groups.values():
-            best = max(sorted(group), key=lambda key: doubts.facts[key])
+            best = max(sorted(group), key=lambda key: contained.facts[key])
             stays |= {key: best for key in group if key != best}
     return stays
 
@@ -143,8 +145,8 @@ def _share_moves(one: View, other: View) -> bool:
     return len(part & whole) >= _LEAST_OVERLAP
 
 
-def _rank(doubt: Doubt) -> tuple[object, ...]:
-    return len(doubt.cons), -doubt.bits, -doubt.equal_clocks, -doubt.plies, doubt.key, doubt.other
+def _rank(pair: ProbableDuplicate) -> tuple[object, ...]:
+    return len(pair.cons), -pair.bits, -pair.equal_clocks, -pair.plies, pair.key, pair.other
 
 
 def _facts(view: View) -> tuple[int, ...]:
@@ -155,7 +157,7 @@ def _facts(view: View) -> tuple[int, ...]:
     return int(game.complete), len(plies), int(game.started_at_ms is not None), times, len(game.merged_from)
 
 
-def _doubt(one: View, other: View) -> Doubt:
+def _probable_duplicate(one: View, other: View) -> ProbableDuplicate:
     """The evidence about two games that are probably one."""
     common = sorted(one.plies.keys() & other.plies.keys())
     pros = [f"{len(common)} equal {'ply' if len(common) == 1 else 'plies'}"]
@@ -183,7 +185,7 @@ def _doubt(one: View, other: View) -> Doubt:
     pros.append(f"equal {'times and lag' if lags_ms else 'times'} hold {bits:.0f} of {REQUIRED_BITS} bits")
     _weigh_headers(one.game, other.game, pros, cons)
     key, second = pair_of(one.game.key, other.game.key)
-    return Doubt(
+    return ProbableDuplicate(
         key, second, len(common), len(clocks), equal_clocks, bits, REQUIRED_BITS, tuple(pros), tuple(cons)
     )  # fmt: skip
 

@@ -38,8 +38,8 @@ _count: Final = select(func.count())
 _next_ply = tables.plies.alias("next_ply")
 _parent_line = tables.ply_lines.alias("parent_line")
 _next_segment = tables.segments.alias("next_segment")
-_witnesses = tables.games.alias("witnesses")
-_witness = _witnesses.c
+_members = tables.games.alias("members")
+_member = _members.c
 
 _RUN: Final = _plies.id.between(_lines.first_ply_id, _lines.first_ply_id + _lines.ply_count - 1)
 _MAIN_LINE: Final = (_lines.observation_id == _segments.observation_id) & (_lines.line_no == 0)
@@ -121,13 +121,13 @@ RULES: Final[tuple[tuple[str, Select[Any]], ...]] = (
         "merged games whose key is none of their sources' keys",
         _count.select_from(tables.games).where(
             _games.source_id.is_(None),
-            ~exists().where(_witness.merged_into == _games.id, _witness.key == _games.key),
+            ~exists().where(_member.merged_into == _games.id, _member.key == _games.key),
         ),
     ),
     (
         "games merged into a game that has a source of its own",
-        _count.select_from(_witnesses)
-        .join(tables.games, _games.id == _witness.merged_into)
+        _count.select_from(_members)
+        .join(tables.games, _games.id == _member.merged_into)
         .where(_games.source_id.is_not(None)),
     ),
     (

@@ -112,7 +112,7 @@ def _lock(path: Path, lock: sqlite3.Connection) -> None:
         ) from error
 
 
-def _make_sure_nobody_has_it_open(path: Path) -> None:
+def _require_unopened(path: Path) -> None:
     """``swap`` could not replace it; nothing in the file changes by this."""
     with closing(open_sqlite(path)) as writer:
         _lock(path, writer)  # else the message would name a writing process as a reading one
@@ -147,7 +147,7 @@ def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
     path = path.resolve()
     schema.require_current(path)
     if to_swap:
-        _make_sure_nobody_has_it_open(path)
+        _require_unopened(path)
     lock = open_sqlite(path)
     try:
         _lock(path, lock)

@@ -135,8 +135,8 @@ def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]
     connection.execute(update(games).values(key=func.rekey(games.c.key)))
     connection.execute(update(analyses).values(game_key=func.rekey(analyses.c.game_key)))
     rename_decisions(driver, lambda key: _keyed(key, secret, len(key) // 2))
-    witnesses = games.alias().c
-    least = select(func.min(witnesses.key)).where(witnesses.merged_into == games.c.id).scalar_subquery()
+    members = games.alias().c
+    least = select(func.min(members.key)).where(members.merged_into == games.c.id).scalar_subquery()
     connection.execute(update(games).where(games.c.source_id.is_(None)).values(key=least))
 
 

@@ -31,7 +31,7 @@ __all__ = [
     "HoldingsColumns",
     "Ints",
     "PlyArrays",
-    "Thoughts",
+    "ThinkingColumns",
     "SegmentColumns",
     "column_reader",
 ]
@@ -145,7 +145,7 @@ class HoldingsColumns(NamedTuple):
     offset: int
 
 
-class Thoughts(NamedTuple):
+class ThinkingColumns(NamedTuple):
     """Rows of ``thinking``, without times and moves; an engine that is not named is an empty text."""
 
     observation_id: Ints
@@ -176,8 +176,9 @@ _SELECT_PLIES = (
     ", p.san FROM json_each(?) run CROSS JOIN plies p"
     " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
 )
-_SELECT_THOUGHTS = (
-    f"SELECT t.observation_id, t.ply, {', '.join(f'ifnull(t.{name}, {NULL})' for name in Thoughts._fields[2:-1])}"
+_SELECT_THINKING = (
+    "SELECT t.observation_id, t.ply, "
+    f"{', '.join(f'ifnull(t.{name}, {NULL})' for name in ThinkingColumns._fields[2:-1])}"
     ", ifnull(t.engine, '') FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
 )
 
@@ -240,7 +241,7 @@ class ColumnReader:
         rows = self._rows("SELECT observation_id, ply, white, black, offset", source, sorted(observations))
         return [HoldingsColumns._make(row) for row in rows]
 
-    def thought_of(self, ids: list[int]) -> set[int]:
+    def games_with_thinking(self, ids: list[int]) -> set[int]:
         """Those of the games in which an engine printed its analysis."""
         if not self._driver.execute("SELECT EXISTS (SELECT 1 FROM thinking)").fetchone()[0]:
             return set()
@@ -260,10 +261,11 @@ class ColumnReader:
         )
         return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
 
-    def thoughts(self, observations: Iterable[int]) -> Thoughts:
+    def thinking(self, observations: Iterable[int]) -> ThinkingColumns:
         """The lines that engines printed in these observations."""
-        numbers, engine = self._fetch(_SELECT_THOUGHTS, json.dumps(sorted(observations)))
-        return Thoughts._make((*numbers, engine.astype(object)))  # without rows Arrow does not know that they are texts
+        numbers, engine = self._fetch(_SELECT_THINKING, json.dumps(sorted(observations)))
+        # Without rows Arrow does not know that the engines are texts.
+        return ThinkingColumns._make((*numbers, engine.astype(object)))
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.

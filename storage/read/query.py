@@ -52,7 +52,7 @@ class GameFilter:
         keys: prefixes of keys, one of which must match.
         source: an id (or its beginning) as ``sources`` prints it.
         me: the handle whose connection recorded the game.
-        witnesses: the games of each source, instead of merged games.
+        per_source: the games as each source has them, instead of merged games.
         folded: keys of games that are counted with another one; they are excluded.
         unique: probable duplicates are to be folded; ``recorder.archive.exporting`` finds ``folded`` then.
         last: only the newest so many, after all else.
@@ -77,7 +77,7 @@ class GameFilter:
     keys: frozenset[str] = ANY
     source: str | None = None
     me: str | None = None
-    witnesses: bool = False
+    per_source: bool = False
     folded: frozenset[str] = ANY
     unique: bool = False
     last: int | None = None
@@ -158,8 +158,8 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
     if where.folded:
         found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
     if own := _own(where, "g"):
-        found.append(_all(own) if where.witnesses else _either([_all(own), _merged_of(where)]))
-    found.append(("g.source_id IS NOT NULL" if where.witnesses else "g.merged_into IS NULL", ()))
+        found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where)]))
+    found.append(("g.source_id IS NOT NULL" if where.per_source else "g.merged_into IS NULL", ()))
     return _all(found)
 
 

@@ -13,9 +13,9 @@ import recorder.archive.following
 import recorder.archive.importing
 import recorder.archive.storing
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.event_lines import Ticker
+from recorder.archive.event_lines import EventLineWriter
 from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.process import _Archiving
 from recorder.archive.recording import Orders
@@ -35,14 +35,14 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     whole("import", *([] if keep else ["--no-keep-source"]), log)
-    outlets = (FinishedGames(str(pgn), PgnOptions()), Ticker(events))
-    resident = Resident(str(pieces.archive), log, ReadOptions(), keep=keep, outlets=outlets)
-    assert resident.finish(), resident.problem
+    outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events))
+    updater = LogUpdater(str(pieces.archive), log, ReadOptions(), keep=keep, outlets=outlets)
+    assert updater.finish(), updater.problem
     assert everything(pieces) == everything(whole)
     pieces("db", "check")
     before = pgn_keys(pgn) if pgn.exists() else []
     again = Cli(tmp_path / "again.sqlite")
-    other = Resident(
+    other = LogUpdater(
         str(again.archive), log, ReadOptions(), keep=keep, outlets=(FinishedGames(str(pgn), PgnOptions()),)
     )
     assert other.finish(), other.problem
@@ -54,18 +54,21 @@ def test_games_and_events_of_all_pieces_are_written_once(
 ) -> None:
     monkeypatch.setattr(recorder.archive.storing, "_AT_ONCE", 3_000)
     pgn, events = tmp_path / "games.pgn", io.StringIO()
-    resident = Resident(
-        str(cli.archive), WATCHER, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()), Ticker(events))
+    updater = LogUpdater(
+        str(cli.archive),
+        WATCHER,
+        ReadOptions(),
+        outlets=(FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events)),
     )
     first: list[bool] = []
-    read_on = resident._read_on
+    read_on = updater._read_on
 
     def noting() -> bool:
-        first.append(bool(resident._lagging))
+        first.append(bool(updater._lagging))
         return read_on()
 
-    monkeypatch.setattr(resident, "_read_on", noting)
-    assert resident.finish(), resident.problem
+    monkeypatch.setattr(updater, "_read_on", noting)
+    assert updater.finish(), updater.problem
     assert first == [True], "it was not imported as a whole"
     assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == 5
     output = [json.loads(line) for line in events.getvalue().splitlines()]

@@ -27,9 +27,9 @@ import storage.write.in_progress
 from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnOptions
 from recorder import read_games
-from recorder.archive.event_lines import EventPipe, Ticker
+from recorder.archive.event_lines import EventLineWriter, EventPipe
 from recorder.archive.finished_games import FinishedGames, is_over, refuse_unwritable
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.errors import ExportError
 from recorder.journal import close_left_open
@@ -48,8 +48,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 0.0)
 
 
-def follow(cli: Cli, log: Path, *outlets: Any, **how: Any) -> Resident:
-    return Resident(str(cli.archive), log, ReadOptions(), outlets=outlets, **how)
+def follow(cli: Cli, log: Path, *outlets: Any, **how: Any) -> LogUpdater:
+    return LogUpdater(str(cli.archive), log, ReadOptions(), outlets=outlets, **how)
 
 
 def append(path: Path, data: bytes) -> None:
@@ -65,10 +65,10 @@ def games_of(cli: Cli) -> list[dict[str, Any]]:
     return games
 
 
-def witnesses_of(cli: Cli) -> dict[str, dict[str, Any]]:
+def games_by_key(cli: Cli) -> dict[str, dict[str, Any]]:
     """Return the games of each source: both halves of an adjourned game are separate."""
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
-        games = archive.games(GameFilter(min_plies=0, witnesses=True))
+        games = archive.games(GameFilter(min_plies=0, per_source=True))
         return {game.key: json.loads(json.dumps(game_object(game))) for game in games}
 
 
@@ -105,7 +105,7 @@ def test_a_followed_log_gives_the_same_archive_as_one_import(
         most = chance.choice((9_000, 1 << 20))
         journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS, max_bytes=most)
     path = tmp_path / "session.log" if journal is None else journal.path
-    resident = follow(cli, path)
+    updater = follow(cli, path)
     at = 0
     while at < len(data):
         piece = data[at : at + chance.choice((1, 30, 300, 3000))]
@@ -115,18 +115,18 @@ def test_a_followed_log_gives_the_same_archive_as_one_import(
         else:
             journal.received(piece)
         if chance.random() < 0.7:
-            resident.look(settle=chance.random() < 0.1)
-            assert resident.problem is None
+            updater.look(settle=chance.random() < 0.1)
+            assert updater.problem is None
         if chance.random() < 0.02:
-            resident.close()  # killed
-            resident = follow(cli, path)
+            updater.close()  # killed
+            updater = follow(cli, path)
         if chance.random() < 0.005:
             cli("import", path)
         if cli.archive.exists() and chance.random() < 0.01:
             cli("db", "check")
     if journal is not None:
         journal.close()
-    assert resident.finish()
+    assert updater.finish()
     other = Cli(tmp_path / "other.sqlite")
     other("import", path if journal is None else tmp_path / "j")
     assert everything(cli) == everything(other)
@@ -136,29 +136,29 @@ def test_a_followed_log_gives_the_same_archive_as_one_import(
 
 def test_a_ply_is_stored_when_its_line_is_complete(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
-    resident = follow(cli, log)
+    updater = follow(cli, log)
     begin = STREAM.index(b"<12>", 8_000)
     append(log, STREAM[:begin])
-    resident.look()
+    updater.look()
     before = sum(len(game["plies"]) for game in games_of(cli))
     append(log, STREAM[begin : STREAM.index(b"\n", begin)])
-    resident.look()
+    updater.look()
     assert sum(len(game["plies"]) for game in games_of(cli)) == before, "its line has no end yet"
     append(log, b"\n")
-    resident.look()
+    updater.look()
     assert sum(len(game["plies"]) for game in games_of(cli)) == before + 1
     cli("db", "check")
 
 
 def test_a_result_is_stored_when_its_line_is_complete(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
-    resident = follow(cli, journal.path)
+    updater = follow(cli, journal.path)
     end = STREAM.index(b"\n", END) + 8
     journal.received(STREAM[:END])
-    resident.look()
+    updater.look()
     ended = sum(game["reason"] is not None for game in games_of(cli))
     journal.received(STREAM[END:end])
-    resident.look()
+    updater.look()
     assert sum(game["reason"] is not None for game in games_of(cli)) == ended + 1
 
 
@@ -167,19 +167,19 @@ def test_a_locked_archive_is_filled_later(cli: Cli, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(storage.files, "BUSY_TIMEOUT_MS", 50)
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
-    resident = follow(cli, log)
-    resident.look()
+    updater = follow(cli, log)
+    updater.look()
     append(log, STREAM[END:])
     lock = sqlite3.connect(cli.archive, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
-    assert not resident.look()
-    assert "locked" in str(resident.problem)
-    assert not resident.look(), "it cannot even begin again"
+    assert not updater.look()
+    assert "locked" in str(updater.problem)
+    assert not updater.look(), "it cannot even begin again"
     lock.execute("ROLLBACK")
     lock.close()
-    resident.look()
-    assert resident.problem is None
-    assert resident.finish()
+    updater.look()
+    assert updater.problem is None
+    assert updater.finish()
     assert len(games_of(cli)) == 5
 
 
@@ -187,19 +187,19 @@ def test_a_corrupt_archive_is_reported_and_raises_nothing(cli: Cli, tmp_path: Pa
     log = tmp_path / "session.log"
     append(log, STREAM)
     cli.archive.write_bytes(b"SQLite format 3\x00" + b"no database" * 999)
-    resident = follow(cli, log)
-    assert not resident.look()
-    assert resident.problem is not None
+    updater = follow(cli, log)
+    assert not updater.look()
+    assert updater.problem is not None
     cli.archive.unlink()
-    resident.look()
-    assert resident.problem is None
+    updater.look()
+    assert updater.problem is None
 
 
 def test_a_replaced_archive_gets_the_games_it_lacks(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
-    resident = follow(cli, log)
-    resident.look()
+    updater = follow(cli, log)
+    updater.look()
     other = Cli(tmp_path / "other.sqlite")
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
     other("import", tmp_path / "adjourned.log")
@@ -207,8 +207,8 @@ def test_a_replaced_archive_gets_the_games_it_lacks(cli: Cli, tmp_path: Path) ->
         cli.archive.with_name(cli.archive.name + suffix).unlink(missing_ok=True)
     other.archive.replace(cli.archive)
     append(log, STREAM[END:])
-    resident.look()
-    assert resident.finish(), resident.problem
+    updater.look()
+    assert updater.finish(), updater.problem
     assert len(games_of(cli)) == 6
 
 
@@ -219,16 +219,16 @@ def test_an_archive_being_written_cannot_be_replaced(cli: Cli, tmp_path: Path, w
     append(log, STREAM[:END])
     append(other, ADJOURNED.read_bytes())
     outlets = [finished(tmp_path / "games.pgn")] if with_pgn else []
-    resident, second = follow(cli, log, *outlets), follow(cli, other)
-    resident.look(settle=True)
+    updater, second = follow(cli, log, *outlets), follow(cli, other)
+    updater.look(settle=True)
     second.look(settle=True)
     rebuild = [sys.executable, "-m", "recorder", "db", "rebuild", "--db", str(cli.archive)]
     output = subprocess.run(rebuild, capture_output=True, text=True, check=False)
     assert output.returncode == 4, output.stderr
     assert "in use by another program" in output.stderr
     append(log, STREAM[END:])
-    resident.look()
-    assert resident.finish()
+    updater.look()
+    assert updater.finish()
     assert second.finish()
     cli("db", "check")
     assert cli("verify").stdout.count("agrees") == 2
@@ -238,28 +238,28 @@ def test_an_archive_being_written_cannot_be_replaced(cli: Cli, tmp_path: Path, w
 def test_a_rotated_log_is_read_to_its_end_before_the_new_one(cli: Cli, tmp_path: Path, way: str) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:-800])
-    resident = follow(cli, log)
-    resident.look()
+    updater = follow(cli, log)
+    updater.look()
     append(log, STREAM[-800:])
     if way == "renamed":
         log.rename(tmp_path / "session.log.1")
         log.write_bytes(ADJOURNED.read_bytes())
         output = "was renamed to session.log.1"
     elif way == "cut":
-        resident.look()
+        updater.look()
         log.write_bytes(ADJOURNED.read_bytes()[:3_000])
         output = "became shorter"
     else:
-        resident.look()
+        updater.look()
         log.write_bytes(ADJOURNED.read_bytes() + b"\n" * len(STREAM))
         output = "was replaced"
-    resident.look()
-    assert resident.replaced == output
-    resident.look()
+    updater.look()
+    assert updater.replaced == output
+    updater.look()
     if way == "cut":
         log.write_bytes(ADJOURNED.read_bytes())
-    resident.look()
-    assert resident.finish()
+    updater.look()
+    assert updater.finish()
     assert sorted(source["games"] for source in cli.json("sources", "--json")) == [1, 5]
     assert len(games_of(cli)) == 6
 
@@ -267,11 +267,11 @@ def test_a_rotated_log_is_read_to_its_end_before_the_new_one(cli: Cli, tmp_path:
 def test_a_compressed_log_may_grow_too(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log.gz"
     log.write_bytes(gzip.compress(STREAM[:END]))
-    resident = follow(cli, log)
-    resident.look()
+    updater = follow(cli, log)
+    updater.look()
     append(log, gzip.compress(STREAM[END:]))
-    resident.look()
-    assert resident.finish()
+    updater.look()
+    assert updater.finish()
     assert len(games_of(cli)) == 5
 
 
@@ -279,9 +279,9 @@ def test_a_journal_shortened_by_a_power_cut_stays_one_source(cli: Cli, tmp_path:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     for begin in range(0, len(STREAM), 500):
         journal.received(STREAM[begin : begin + 500])
-    resident = follow(cli, journal.path)
-    resident.look(settle=True)
-    resident.close()
+    updater = follow(cli, journal.path)
+    updater.look(settle=True)
+    updater.close()
     os.truncate(journal.path, journal.path.stat().st_size * 2 // 3)
     cli("import", journal.path)
     other = Cli(tmp_path / "other.sqlite")
@@ -305,11 +305,11 @@ def test_an_unfinished_line_of_an_open_journal_is_not_stored_yet(cli: Cli, tmp_p
 
 def test_verify_agrees_while_the_archive_is_written(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
-    resident = follow(cli, journal.path)
+    updater = follow(cli, journal.path)
     journal.received(STREAM[:END])
-    resident.look(settle=True)
+    updater.look(settle=True)
     journal.received(STREAM[END : END + 2_000])
-    resident.look()
+    updater.look()
     assert "is being written" in cli("verify").stdout
     cli("db", "check")
 
@@ -322,13 +322,13 @@ def test_a_player_erased_while_following_is_excluded(cli: Cli, tmp_path: Path) -
     others = [game for game in games if handle not in (game["white"]["handle"], game["black"]["handle"])]
     assert others
     log = tmp_path / "session.log"
-    resident = follow(cli, log)
+    updater = follow(cli, log)
     append(log, STREAM[:END])
-    resident.look(settle=True)
+    updater.look(settle=True)
     cli("forget", "--yes", handle)
     append(log, STREAM[END:])
-    resident.look()
-    assert resident.finish(), resident.problem
+    updater.look()
+    assert updater.finish(), updater.problem
     cli("db", "check")
     assert "agrees" in cli("verify").stdout
     assert handle not in cli("export", "games", "--include", "empty").stdout
@@ -354,28 +354,28 @@ def finished(path: object) -> FinishedGames:
 @pytest.mark.parametrize("killed_every", [0, 1, 3])
 def test_each_game_is_appended_once_however_often_the_program_dies(cli: Cli, tmp_path: Path, killed_every: int) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
-    resident, games = None, None
+    updater, games = None, None
     sizes = [*range(0, len(STREAM), 2_500), len(STREAM)]
     for number, (begin, end) in enumerate(itertools.pairwise(sizes)):
-        if resident is None or (killed_every and number % killed_every == 0):
-            if resident is not None:
-                resident.close()
+        if updater is None or (killed_every and number % killed_every == 0):
+            if updater is not None:
+                updater.close()
                 torn = pgn.read_bytes() if pgn.exists() else b""
                 if number % 2 and torn:
                     os.truncate(pgn, len(torn) - number * 7)  # in the middle of a write
             games = finished(pgn)
-            resident = follow(cli, log, games)
+            updater = follow(cli, log, games)
         append(log, STREAM[begin:end])
-        resident.look()
+        updater.look()
         assert games is not None
         games.wait()
         assert games.problem is None
-        assert resident.problem is None
+        assert updater.problem is None
         if pgn.exists():
             over = {game["key"] for game in games_of(cli) if game["reason"] is not None}
             assert set(pgn_keys(pgn)) <= over
-    assert resident is not None
-    assert resident.finish()
+    assert updater is not None
+    assert updater.finish()
     assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["reason"])
     cli("export", "pgn", "-o", tmp_path / "all.pgn")
     whole = (tmp_path / "all.pgn").read_text().split("[Event ")
@@ -385,10 +385,10 @@ def test_each_game_is_appended_once_however_often_the_program_dies(cli: Cli, tmp
 def test_a_game_is_appended_when_its_end_is_reported(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     games = finished(pgn)
-    resident = follow(cli, log, games)
+    updater = follow(cli, log, games)
     for at in range(0, len(STREAM), 400):
         append(log, STREAM[at : at + 400])
-        resident.look()
+        updater.look()
         games.wait()
         over = sum(game["reason"] is not None for game in games_of(cli)) if at > 800 else 0
         assert (len(pgn_keys(pgn)) if pgn.exists() else 0) == over
@@ -400,10 +400,10 @@ def test_a_finished_game_is_not_appended_again_after_a_crash(cli: Cli, tmp_path:
     journal.received(STREAM[: STREAM.index(b"\n", END) + 8])
     for _ in range(3):
         games = finished(pgn)
-        resident = follow(cli, journal.path, games)
-        resident.look(settle=True)
+        updater = follow(cli, journal.path, games)
+        updater.look(settle=True)
         games.wait()
-        resident.close()
+        updater.close()
     assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == sum(game["reason"] is not None for game in games_of(cli))
 
 
@@ -423,9 +423,9 @@ def test_a_game_cut_by_a_crash_is_appended_once_its_journal_is_ended(cli: Cli, t
     ended = 0
     for number in range(4):
         games = finished(pgn)
-        resident = follow(cli, left, games)
-        resident.look(settle=True)
-        assert resident.finish()
+        updater = follow(cli, left, games)
+        updater.look(settle=True)
+        assert updater.finish()
         assert games.problem is None
         keys = pgn_keys(pgn)
         assert len(keys) == len(set(keys))
@@ -447,11 +447,11 @@ def test_a_game_that_was_appended_before_its_end_is_not_appended_again(cli: Cli,
     append(log, LEFT)
     cli("import", log)
     cli("export", "pgn", "-o", pgn)
-    resident = follow(cli, log, finished(pgn))
-    resident.look()
+    updater = follow(cli, log, finished(pgn))
+    updater.look()
     append(log, STREAM[END:])
-    resident.look()
-    assert resident.finish()
+    updater.look()
+    assert updater.finish()
     keys = pgn_keys(pgn)
     assert len(keys) == len(set(keys))
 
@@ -464,12 +464,12 @@ def test_a_final_end_that_could_not_be_appended_is_appended_later(cli: Cli, tmp_
     pgn.mkdir()
     games = FinishedGames(str(pgn), PgnOptions())
     games._split = False  # it became a folder when it was opened
-    resident = follow(cli, journal.path, games)
-    resident.look()
-    resident.finish()
+    updater = follow(cli, journal.path, games)
+    updater.look()
+    updater.finish()
     assert games.problem is not None
     pgn.rmdir()
-    assert resident.finish()
+    assert updater.finish()
     assert games.problem is None
     assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["plies"])
 
@@ -491,9 +491,9 @@ def test_existing_text_of_the_file_is_kept(cli: Cli, tmp_path: Path) -> None:
     mine = '[Event "my own"]\n[Result "*"]\n\n1. e4 *'  # without an end of line
     pgn.write_text(mine)
     append(log, STREAM)
-    resident = follow(cli, log, finished(pgn))
-    resident.look()
-    assert resident.finish()
+    updater = follow(cli, log, finished(pgn))
+    updater.look()
+    assert updater.finish()
     assert pgn.read_text().startswith(mine + "\n\n[Event ")
     assert len(pgn_keys(pgn)) == 5
 
@@ -502,9 +502,9 @@ def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM)
     games = finished(f"{tmp_path}/pgn/")
-    resident = follow(cli, log, games)
-    resident.look()
-    assert resident.finish()
+    updater = follow(cli, log, games)
+    updater.look()
+    assert updater.finish()
     assert games.problem is None
     assert sum(len(pgn_keys(path)) for path in (tmp_path / "pgn").iterdir()) == 5
     assert games.games == 5
@@ -517,11 +517,11 @@ def test_an_unwritable_file_gets_its_games_later(cli: Cli, tmp_path: Path, monke
     append(log, STREAM)
     games = FinishedGames(str(pgn), PgnOptions())
     games._split = False  # it became a folder when it was opened
-    resident = follow(cli, log, games)
-    resident.look()
+    updater = follow(cli, log, games)
+    updater.look()
     assert games.problem is not None
     pgn.rmdir()
-    resident.look()
+    updater.look()
     assert games.problem is None
     assert len(pgn_keys(pgn)) == 5
 
@@ -617,18 +617,18 @@ def test_facts_that_arrive_later_are_emitted_without_a_takeback(
     data = (SERVER / log_name).read_bytes()
     data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:25_000]
     log, out = tmp_path / "session.log", io.StringIO()
-    resident = follow(cli, log, Ticker(out))
+    updater = follow(cli, log, EventLineWriter(out))
     for line in data.splitlines(keepends=True):
         append(log, line)
-        resident.look()
-    assert resident.finish()
+        updater.look()
+    assert updater.finish()
     events = [json.loads(line) for line in out.getvalue().splitlines()]
     assert seen in {event["event"] for event in events}
     assert "takeback" not in {event["event"] for event in events}
     if seen == "game_changed":
         assert [event["start_fen"] for event in events if "start_fen" in event and event["event"] == seen] == [None] * 2
     output, _ = from_events(out.getvalue())
-    games = witnesses_of(cli)
+    games = games_by_key(cli)
     assert output == {key: {name: game[name] for name in output[key]} for key, game in games.items()}
 
 
@@ -639,14 +639,14 @@ def test_the_stream_contains_every_ply_once(cli: Cli, tmp_path: Path, log_name: 
     data = (SERVER / log_name).read_bytes()
     data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:100_000]
     log, out = tmp_path / "session.log", io.StringIO()
-    ticker = Ticker(out)
-    resident = follow(cli, log, ticker)
+    event_lines = EventLineWriter(out)
+    updater = follow(cli, log, event_lines)
     for number, begin in enumerate(range(0, len(data), 777)):
         append(log, data[begin : begin + 777])
-        resident.look()
+        updater.look()
         if number % 40 == 39:
-            resident.close()  # as after a failure
-    resident.finish()
+            updater.close()  # as after a failure
+    updater.finish()
     games = {game["key"]: game for game in games_of(cli)}
     output, ended = from_events(out.getvalue())
     assert sorted(output) == sorted(games)
@@ -656,12 +656,12 @@ def test_the_stream_contains_every_ply_once(cli: Cli, tmp_path: Path, log_name: 
 
 def test_each_ply_is_emitted_when_its_line_arrives(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", io.StringIO()
-    resident = follow(cli, log, Ticker(out))
+    updater = follow(cli, log, EventLineWriter(out))
     append(log, STREAM[:9_000])
-    resident.look()
+    updater.look()
     for frame in re.finditer(rb"<12> [^\n]*\n", STREAM[9_000:12_000]):
         append(log, frame[0])
-        resident.look()
+        updater.look()
         printed = out.getvalue().count('"event": "ply"')
         assert printed == sum(len(game["plies"]) for game in games_of(cli))
 
@@ -671,10 +671,10 @@ def test_a_closed_pipe_of_events_does_not_stop_following(cli: Cli, tmp_path: Pat
     reader, writer = os.pipe()
     os.close(reader)
     pipe = EventPipe(writer)
-    resident = follow(cli, log, Ticker(pipe))
+    updater = follow(cli, log, EventLineWriter(pipe))
     append(log, STREAM)
-    resident.look()
-    assert resident.finish()
+    updater.look()
+    assert updater.finish()
     pipe.close()
     assert pipe.lost == "The event reader has ended"
     assert len(games_of(cli)) == 5
@@ -702,12 +702,12 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
     reading = threading.Thread(target=read)
     if reads:
         reading.start()
-    resident = follow(cli, log, Ticker(pipe), Ticker(out))
+    updater = follow(cli, log, EventLineWriter(pipe), EventLineWriter(out))
     begun_s = time.monotonic()
     for begin in range(0, len(STREAM), 2_000):
         append(log, STREAM[begin : begin + 2_000])
-        resident.look()
-    assert resident.finish()
+        updater.look()
+    assert updater.finish()
     pipe.close()
     assert len(games_of(cli)) == 5
     assert pipe.lost == (None if reads else "The event reader is too slow")
@@ -727,16 +727,16 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
 
 def test_a_journal_whose_folder_is_removed_is_read_to_its_end(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
-    resident = follow(cli, journal.path)
+    updater = follow(cli, journal.path)
     journal.received(STREAM[:END])
-    resident.look()
+    updater.look()
     whole = tmp_path / "whole"
     shutil.copytree(tmp_path / "j", whole)
     shutil.rmtree(tmp_path / "j")
     for _ in range(3):
-        resident.look()
-        assert resident.problem is None
-    assert resident.finish()
+        updater.look()
+        assert updater.problem is None
+    assert updater.finish()
     other = Cli(tmp_path / "other.sqlite")
     other("import", whole)
     assert games_of(cli) == games_of(other)
@@ -746,18 +746,18 @@ def test_a_log_whose_successor_is_still_empty_is_read_on(cli: Cli, tmp_path: Pat
     """With logrotate's ``create`` the writer keeps the old file open until it gets a signal."""
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
-    resident = follow(cli, log)
-    resident.look()
+    updater = follow(cli, log)
+    updater.look()
     log.rename(tmp_path / "session.log.1")
     log.touch()
-    resident.look()
-    assert (resident.replaced, resident.moved) == (None, "was renamed to session.log.1")
+    updater.look()
+    assert (updater.replaced, updater.moved) == (None, "was renamed to session.log.1")
     append(tmp_path / "session.log.1", STREAM[END:])
     append(log, ADJOURNED.read_bytes())
-    resident.look()
-    assert resident.replaced == "was renamed to session.log.1"
-    resident.look()
-    assert resident.finish()
+    updater.look()
+    assert updater.replaced == "was renamed to session.log.1"
+    updater.look()
+    assert updater.finish()
     assert sorted(source["games"] for source in cli.json("sources", "--json")) == [1, 5]
 
 
@@ -770,11 +770,11 @@ def test_two_processes_that_follow_one_log_both_finish(
     both = follow(cli, log), follow(cli, log)
     for begin in range(2000, len(STREAM), 400):
         append(log, STREAM[begin : begin + 400])
-        for resident in both:
-            resident.look()
-    (problem,) = [resident.problem for resident in both if resident.problem is not None]
+        for updater in both:
+            updater.look()
+    (problem,) = [updater.problem for updater in both if updater.problem is not None]
     assert problem.endswith("session.log too; waiting for it to end.")
-    (at_work,) = [resident for resident in both if resident.problem is None]
+    (at_work,) = [updater for updater in both if updater.problem is None]
     assert at_work.finish()
     assert len(games_of(cli)) == 5
     fresh = Cli(tmp_path / "fresh.sqlite")
@@ -806,20 +806,20 @@ def test_journals_that_begin_together_give_the_same_archive_as_one_import(
     ]
     names = [journal.path.name for journal in journals]
     pgns = [tmp_path / f"{number}.pgn" for number in range(2)]
-    residents = [follow(cli, one.path, finished(pgn)) for one, pgn in zip(journals, pgns, strict=True)]
+    updaters = [follow(cli, one.path, finished(pgn)) for one, pgn in zip(journals, pgns, strict=True)]
     for number, begin in enumerate(range(0, 24_000, 500)):
         for one in chance.sample(range(2), 2):
             at_ms = 200 * number + chance.choice((0, 0, 0, 1))
             journals[one].received(STREAM[begin : begin + 500], at_ms * 1_000_000)
             if chance.random() < (0.7 if seed % 2 else 1):
-                residents[one].look(settle=chance.random() < 0.5)
-                assert residents[one].problem is None
+                updaters[one].look(settle=chance.random() < 0.5)
+                assert updaters[one].problem is None
     for journal in journals:
         journal.close()
-    assert all(resident.finish() for resident in residents)
+    assert all(updater.finish() for updater in updaters)
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert archive.successors()  # two games had equal facts
-        games = list(archive.games(GameFilter(witnesses=True)))
+        games = list(archive.games(GameFilter(per_source=True)))
     for name, pgn in zip(names, pgns, strict=True):
         sources = [(game.key, game.observations[0].source) for game in games]
         own = sorted(key for key, source in sources if source and source.name == name)

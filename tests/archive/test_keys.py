@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from exporters.pgn.exporter import PgnOptions
-from recorder.archive.event_lines import Ticker
+from recorder.archive.event_lines import EventLineWriter
 from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from tests.archive.test_following import STREAM, append, pgn_keys
 from tests.support.cli import Cli
@@ -29,10 +29,10 @@ def keys_of(cli: Cli, name: str) -> set[str]:
 
 
 def follow(cli: Cli, log: Path, pgn: Path, events: io.StringIO | None = None) -> None:
-    outlets = (FinishedGames(str(pgn), PgnOptions()), Ticker(events or io.StringIO()))
-    resident = Resident(str(cli.archive), log, ReadOptions(), outlets=outlets)
-    resident.look()
-    assert resident.finish(), resident.problem
+    outlets = (FinishedGames(str(pgn), PgnOptions()), EventLineWriter(events or io.StringIO()))
+    updater = LogUpdater(str(cli.archive), log, ReadOptions(), outlets=outlets)
+    updater.look()
+    assert updater.finish(), updater.problem
 
 
 def tail_of(rank: int) -> bytes:

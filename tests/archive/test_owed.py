@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recorder.archive.locate import take_left_over
+from recorder.archive.locate import import_left_open
 from recorder.archive.process import outlets_of
 from recorder.archive.recording import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
@@ -32,7 +32,7 @@ def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
 
     async def run() -> None:
         child.start()
-        await take_left_over(folder, child.take_left, said.append, "do it later")
+        await import_left_open(folder, child.import_journals, said.append, "do it later")
         await child.finish()
 
     asyncio.run(run())

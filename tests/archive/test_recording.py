@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import recorder.archive.recording
-from recorder.archive.locate import take_left_over
+from recorder.archive.locate import import_left_open
 from recorder.archive.recording import ArchiveChild
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
@@ -154,7 +154,7 @@ async def test_a_forgotten_journal_left_open_by_a_crash_is_not_imported(cli: Cli
     cli("sources", "forget", row["id"])
     child = ArchiveChild(str(cli.archive), lambda _: None)
     child.start()
-    assert await child.take_left([left])
+    assert await child.import_journals([left])
     assert await child.finish() == []
     assert games_of(cli) == []
 
@@ -200,7 +200,7 @@ async def test_a_journal_left_open_is_imported_completely_even_if_the_recorder_e
     said: list[str] = []
     child = ArchiveChild(str(cli.archive), said.append)
     child.start()
-    taking = asyncio.create_task(take_left_over(tmp_path / "j", child.take_left, said.append, "later"))
+    taking = asyncio.create_task(import_left_open(tmp_path / "j", child.import_journals, said.append, "later"))
     assert await child.finish(taking=taking) == []
     assert said == ["1 journal was left open by a crash; the archive has all of it now."]
     assert open_sessions(tmp_path / "j") == []

@@ -77,7 +77,7 @@ async def no_progress(cli: Cli, tmp_path: Path) -> None:
     (sentence,) = said
     assert sentence.startswith(f"The archive made no progress on {path} for 2 s or longer: it is set aside")
     assert sentence.endswith(f": ics-recorder import --db {cli.archive} --chat own {path}")
-    assert not await child.take_left([path]), "it is not in the archive"
+    assert not await child.import_journals([path]), "it is not in the archive"
     Cli(cli.archive)("db", "check")
 
 
@@ -104,7 +104,7 @@ async def test_a_journal_of_an_earlier_run_that_makes_no_progress_is_set_aside_t
     path = bad.path
     bad.received(STREAM[:END] + STUCK)
     bad.close()
-    assert not await child.take_left([path])
+    assert not await child.import_journals([path])
     good = journal_in(tmp_path / "j", child, "good")
     good.received(STREAM)
     good.close()

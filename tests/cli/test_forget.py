@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
@@ -279,18 +279,18 @@ def test_a_log_that_is_no_longer_kept_stays_so_when_it_grows(cli: Cli, tmp_path:
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY + b"Bob says: Ca\x07rl was here\n\r")
     cli("import", log)
-    resident = Resident(str(cli.archive), log, ReadOptions())
+    updater = LogUpdater(str(cli.archive), log, ReadOptions())
     if how == "forget meanwhile":
         log.write_bytes(CHATTY)
-        resident.look()
+        updater.look()
     cli("forget", "--yes", "Carl")
     with log.open("ab") as file:
         file.write(b"Bob says: Ca\x07rl went\n\rfics% \n\r" if how == "forget meanwhile" else b"fics% \n\rfics% \n\r")
     if how == "import":
         cli("import", log)
     else:
-        resident.look(settle=True)
-        assert resident.finish(), resident.problem
+        updater.look(settle=True)
+        assert updater.finish(), updater.problem
     assert not cli.json("sources", "--json")[0]["kept"]
     with closing(sqlite3.connect(cli.archive)) as db:
         assert db.execute("SELECT count(*) FROM source_chunks").fetchone() == (0,)
@@ -306,9 +306,9 @@ def test_bytes_that_no_source_needs_are_deleted(cli: Cli, tmp_path: Path, how: s
     if how == "import":
         cli("import", "--no-keep-source", log)
     else:
-        resident = Resident(str(cli.archive), log, ReadOptions(), keep=False)
-        resident.look(settle=True)
-        resident.close()
+        updater = LogUpdater(str(cli.archive), log, ReadOptions(), keep=False)
+        updater.look(settle=True)
+        updater.close()
     cli("db", "check")
     with closing(sqlite3.connect(cli.archive)) as db:
         assert db.execute("SELECT count(*) FROM source_chunks").fetchone() == (0,)
@@ -400,21 +400,21 @@ def test_a_process_that_follows_a_log_excludes_the_player_at_once(cli: Cli, tmp_
 
     more(7_000)
     path = log if writer is None else writer.path
-    resident = Resident(str(cli.archive), path, ReadOptions())
-    resident.look(settle=True)
+    updater = LogUpdater(str(cli.archive), path, ReadOptions())
+    updater.look(settle=True)
     for end in range(7_200, 8_000, 200):
         more(end)
-        resident.look()
+        updater.look()
     handle = handles_in(cli)[0]
     cli("forget", "--yes", handle)
     assert handle not in handles_in(cli)
     while begin < len(data):
         more(begin + 700)
-        resident.look()
-        assert resident.problem is None
+        updater.look()
+        assert updater.problem is None
         assert handle not in handles_in(cli)
-    resident.finish()
-    resident.close()
+    updater.finish()
+    updater.close()
     cli("db", "check")
     if writer is not None:
         writer.close()
@@ -432,14 +432,14 @@ def test_following_excludes_an_examined_game_that_changes_its_names(cli: Cli, tm
     cli("forget", "--yes", "Kramnik", "Topalov")
     log = tmp_path / "log"
     log.write_bytes(b"")
-    resident = Resident(str(cli.archive), log, ReadOptions())
+    updater = LogUpdater(str(cli.archive), log, ReadOptions())
     for begin in range(0, len(data), 997):
         with log.open("ab") as file:
             file.write(data[begin : begin + 997])
-        resident.look()
+        updater.look()
         assert not any(is_forgotten(handle) for handle in every_handle_in(cli))
-    resident.finish()
-    resident.close()
+    updater.finish()
+    updater.close()
     assert not any(is_forgotten(handle) for handle in every_handle_in(cli))
 
 

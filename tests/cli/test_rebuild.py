@@ -15,7 +15,7 @@ import pytest
 import recorder.archive.rebuilding
 import storage.database
 import storage.files
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.errors import StorageError
 from recorder.journal.parts import compress_part
@@ -236,9 +236,9 @@ def test_a_partly_read_journal_stays_unfinished_after_a_rebuild(cli: Cli, tmp_pa
     stream = WATCHER.read_bytes()
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     journal.received(stream[:10_000])
-    resident = Resident(str(cli.archive), journal.path, ReadOptions())
-    resident.look(settle=True)
-    resident.close()  # as a kill does
+    updater = LogUpdater(str(cli.archive), journal.path, ReadOptions())
+    updater.look(settle=True)
+    updater.close()  # as a kill does
     journal.received(stream[10_000:])
     journal.close()
     cli("db", "rebuild", "--no-backup")

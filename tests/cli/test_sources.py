@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
@@ -71,8 +71,8 @@ def test_the_groups_archive_is_the_commands(filled: Cli, tmp_path: Path) -> None
 def test_forgetting_a_followed_log_prints_a_warning(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(WATCHER.read_bytes()[:15_000])
-    resident = Resident(str(cli.archive), log, ReadOptions())
-    resident.look(settle=True)
-    resident.close()
+    updater = LogUpdater(str(cli.archive), log, ReadOptions())
+    updater.look(settle=True)
+    updater.close()
     (row,) = cli.json("sources", "--json")
     assert "a program that follows it will add it again" in cli("sources", "forget", row["id"]).stderr

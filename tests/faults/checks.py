@@ -107,7 +107,7 @@ def _told(archive: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
     """
     exporter = PgnExporter(PgnOptions())
     with ArchiveStore.open(str(archive)) as opened:
-        alone = {game.key: game for game in opened.games(GameFilter(witnesses=True))}
+        alone = {game.key: game for game in opened.games(GameFilter(per_source=True))}
         groups = {key: set(game.merged_from) for game in opened.games() for key in game.merged_from}
     games = list(alone.values())
     for group in {frozenset(group) for group in groups.values()}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recorder.events import Chunk
 from recorder.live.policy.candidates import Fate
-from recorder.live.policy.explain import Account, Explaining
+from recorder.live.policy.explain import GameOutcome, SessionExplainer
 from recorder.live.policy.plan import ObservationPlan
 from tests.live.test_observing import row, table
 
@@ -13,12 +13,12 @@ UNRATED = row(2, flags=" bu")
 
 def explain(
     plan: ObservationPlan, *said: tuple[int | None, str], granted: bool = False
-) -> dict[tuple[int, str | None], Account]:
+) -> dict[tuple[int, str | None], GameOutcome]:
     """Return the outcome of each game; ``said`` are times and lines."""
-    explaining = Explaining(plan, granted=granted)
+    explainer = SessionExplainer(plan, granted=granted)
     for number, (at_ms, lines) in enumerate(said):
-        explaining.receive(Chunk(f"{lines}\n".encode(), number * 1000, at_ms))
-    return {(account.game_no, account.facts.white): account for account in explaining.finish()}
+        explainer.receive(Chunk(f"{lines}\n".encode(), number * 1000, at_ms))
+    return {(outcome.game_no, outcome.facts.white): outcome for outcome in explainer.finish()}
 
 
 def session(*lines: str) -> str:
@@ -35,8 +35,8 @@ SESSION = (
 
 
 def test_the_servers_answers_decide() -> None:
-    accounts = explain(ObservationPlan("rated"), *SESSION)
-    first, second, third = accounts[1, "White1"], accounts[2, "White2"], accounts[3, "White3"]
+    outcomes = explain(ObservationPlan("rated"), *SESSION)
+    first, second, third = outcomes[1, "White1"], outcomes[2, "White2"], outcomes[3, "White3"]
     assert (first.fate, first.watched_ms, first.seen_ms, first.gone_ms) == (Fate.OBSERVED, 2_000, 1_000, 9_000)
     assert first.reason == "rated is true because the game is rated"
     assert (second.fate, second.watched_ms) == (Fate.UNWANTED, None)
@@ -47,45 +47,48 @@ def test_the_servers_answers_decide() -> None:
 
 
 def test_another_plan_assumes_that_every_request_is_granted() -> None:
-    accounts = explain(ObservationPlan("unrated", ("White3",)), *SESSION, granted=True)
-    assert {key: account.watched_ms for key, account in accounts.items()} == {
+    outcomes = explain(ObservationPlan("unrated", ("White3",)), *SESSION, granted=True)
+    assert {key: outcome.watched_ms for key, outcome in outcomes.items()} == {
         (1, "White1"): None,
         (2, "White2"): 1_000,
         (3, "White3"): 1_000,
     }
-    assert accounts[3, "White3"].reason == "White3 is in the list of handles"
+    assert outcomes[3, "White3"].reason == "White3 is in the list of handles"
     limited = explain(ObservationPlan("rated", limit=1), *SESSION, granted=True)
     assert limited[1, "White1"].watched_ms == 1_000
     assert limited[3, "White3"].watched_ms == 9_000
 
 
 def test_a_game_that_the_user_observed_by_command() -> None:
-    accounts = explain(
+    outcomes = explain(
         ObservationPlan("rated"), (1_000, session(*table(UNRATED))), (2_000, "You are now observing game 2.")
     )
-    assert accounts[2, "White2"].reason == "the server began to show it without being asked"
+    assert outcomes[2, "White2"].reason == "the server began to show it without being asked"
 
 
 def test_two_games_with_the_same_number_are_separate() -> None:
-    accounts = explain(
+    outcomes = explain(
         ObservationPlan("rated"), (1_000, session(*table(row(1)))), (2_000, session(*table(row(1, "Other"))))
     )
-    assert set(accounts) == {(1, "White1"), (1, "Other")}
+    assert set(outcomes) == {(1, "White1"), (1, "Other")}
 
 
 def test_a_log_without_times_or_tables() -> None:
     announced = "{Game 7 (B vs. A) Creating rated blitz match.}"
-    accounts = explain(ObservationPlan("rated"), (None, announced), (None, UNRATED), granted=True)
-    assert [account.watched_ms is not None for account in accounts.values()] == [True, False]
+    outcomes = explain(ObservationPlan("rated"), (None, announced), (None, UNRATED), granted=True)
+    assert [outcome.watched_ms is not None for outcome in outcomes.values()] == [True, False]
 
 
 def test_a_session_without_commands() -> None:
-    assert Explaining(ObservationPlan("rated"), granted=True).finish() == []
+    assert SessionExplainer(ObservationPlan("rated"), granted=True).finish() == []
 
 
 def test_any_chunks_give_the_same_explanations() -> None:
     data = "".join(f"{lines}\n" for _, lines in SESSION).encode()
-    whole, cut = Explaining(ObservationPlan("rated"), granted=True), Explaining(ObservationPlan("rated"), granted=True)
+    whole, cut = (
+        SessionExplainer(ObservationPlan("rated"), granted=True),
+        SessionExplainer(ObservationPlan("rated"), granted=True),
+    )
     whole.receive(Chunk(data, 0, 5))
     for place in range(len(data)):
         cut.receive(Chunk(data[place : place + 1], place, 5))
@@ -95,7 +98,7 @@ def test_any_chunks_give_the_same_explanations() -> None:
 def test_lines_before_and_after_a_gap_are_not_joined() -> None:
     said = f"{row(1)}\n".encode()
     for pieces, games in (((said[:30], said[30:]), 1), ((said[:30], b"", said[30:]), 0)):
-        explaining = Explaining(ObservationPlan("rated"), granted=True)
+        explainer = SessionExplainer(ObservationPlan("rated"), granted=True)
         for data in pieces:
-            explaining.receive(Chunk(data, 0, 0))
-        assert len(explaining.finish()) == games
+            explainer.receive(Chunk(data, 0, 0))
+        assert len(explainer.finish()) == games

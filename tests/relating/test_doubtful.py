@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 
 from recorder.model import Game
-from recorder.relating.duplicates import Doubt, Doubts, fold
+from recorder.relating.duplicates import DuplicateGroup, ProbableDuplicate, fold
 from recorder.relating.grouping import Decided
 from recorder.relating.merge import merge_games
 
@@ -26,20 +26,20 @@ def test_decisions_that_contradict_each_other_keep_groups_apart() -> None:
     assert not decided.part(["a"], ["b"])
 
 
-def _doubt(key: str, other: str) -> Doubt:
-    return Doubt(key, other, 20, 20, 20, 5.0, 40, (), ())
+def _probable_duplicate(key: str, other: str) -> ProbableDuplicate:
+    return ProbableDuplicate(key, other, 20, 20, 20, 5.0, 40, (), ())
 
 
 def test_a_game_that_fits_two_that_contradict_each_other_is_folded_into_one() -> None:
     facts = {"a": (1, 40), "b": (1, 40), "c": (1, 20), "d": (1, 30)}
-    pairs = [_doubt(*pair) for pair in itertools.product("ab", "cd")]
+    pairs = [_probable_duplicate(*pair) for pair in itertools.product("ab", "cd")]
     for order in itertools.permutations(pairs):
-        stays = fold([Doubts(list(order), frozenset({("a", "b"), ("c", "d")}), facts)], facts)
+        stays = fold([DuplicateGroup(list(order), frozenset({("a", "b"), ("c", "d")}), facts)], facts)
         assert len(stays) == 2, "four views of two games"
         assert set(stays) == {"c", "d"}
         assert set(stays.values()) == {"a", "b"}
-    assert fold([Doubts(pairs, frozenset(), facts)], facts) == {"b": "a", "c": "a", "d": "a"}
-    assert fold([Doubts(pairs, frozenset(), facts)], {"b", "d"}) == {"d": "b"}
+    assert fold([DuplicateGroup(pairs, frozenset(), facts)], facts) == {"b": "a", "c": "a", "d": "a"}
+    assert fold([DuplicateGroup(pairs, frozenset(), facts)], {"b", "d"}) == {"d": "b"}
 
 
 def _copy(game: Game, name: str) -> Game:

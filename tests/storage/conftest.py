@@ -30,7 +30,7 @@ from recorder.model import (
 from recorder.rules.position import encode_move
 from storage import ArchiveStore, GameFilter, SourceRow
 
-EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
+EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, per_source=True)
 """The games as their sources give them, merged or not."""
 MAY_2020 = 1_588_291_200_000
 

@@ -14,7 +14,7 @@ from sqlalchemy import JSON, BigInteger, Boolean, Column, Integer, Text
 from recorder.model import Ply
 from storage import SourceRow
 from storage.mapping import COLUMNS, MAPPINGS, STORED_PLY, Field, Mapping
-from storage.read.columns import GameFacts, HoldingsColumns, Ints, PlyArrays, SegmentColumns, Thoughts
+from storage.read.columns import GameFacts, HoldingsColumns, Ints, PlyArrays, SegmentColumns, ThinkingColumns
 from storage.schema.tables import metadata
 
 LINES = [(mapping, line) for mapping in MAPPINGS for line in mapping.lines]
@@ -129,7 +129,7 @@ def test_rows_of_column_readers_are_those_of_the_tables(reader: type[Any], table
             assert columns[name].nullable is (NoneType in get_args(hint)), name
 
 
-@pytest.mark.parametrize(("reader", "table"), [(PlyArrays, "plies"), (Thoughts, "thinking")])
+@pytest.mark.parametrize(("reader", "table"), [(PlyArrays, "plies"), (ThinkingColumns, "thinking")])
 def test_arrays_of_column_readers_are_of_the_tables(reader: type[Any], table: str) -> None:
     columns = metadata.tables[table].columns
     for name, hint in get_type_hints(reader).items():

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from recorder.archive.following import Resident
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.errors import StorageError
 from recorder.model import Game, GameKind
@@ -255,18 +255,18 @@ def test_two_recorders_that_see_one_game_have_one(cli: Cli, tmp_path: Path) -> N
     whole_logs = [path.read_bytes() for path in paths]
     for path, data in zip(paths, whole_logs, strict=True):
         path.write_bytes(data[: data.index(b"\n", data.index(b"<12>")) + 1])
-    residents = [Resident(str(cli.archive), path, ReadOptions()) for path in paths]
-    for path, data, resident in zip(paths, whole_logs, residents, strict=True):
-        resident.look()
+    updaters = [LogUpdater(str(cli.archive), path, ReadOptions()) for path in paths]
+    for path, data, updater in zip(paths, whole_logs, updaters, strict=True):
+        updater.look()
         path.write_bytes(data)
     for _ in range(2):
-        for resident in residents:
-            resident.look(settle=True)
-            assert resident.problem is None
+        for updater in updaters:
+            updater.look(settle=True)
+            assert updater.problem is None
     (game,) = _shown(cli)
     assert len(game["witnesses"]) == 2
-    for resident in residents:
-        assert resident.finish()
+    for updater in updaters:
+        assert updater.finish()
     assert [one["key"] for one in _shown(cli)] == [game["key"]]
     plain = Cli(tmp_path / "p.sqlite")
     plain("import", *paths)

@@ -34,13 +34,13 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = ["Account", "Explaining", "Rehearsal", "RehearsedCommand"]
+__all__ = ["GameOutcome", "SessionExplainer", "Rehearsal", "RehearsedCommand"]
 
 _ROUNDS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class GameOutcome:
     """The outcome of one game.
 
     Attributes:
@@ -60,7 +60,7 @@ class Account:
     part: PolicyPart | None
 
 
-class Explaining:
+class SessionExplainer:
     """Reads a session.
 
     Args:
@@ -68,7 +68,7 @@ class Explaining:
         granted: every request is granted without an answer; else the session's own answers count.
         policies: notes that hold later plans, with the places from which they count; it may grow before its lines come.
     Attributes:
-        accounts: of the games that are over; of all after ``finish``, in the order of their first lines.
+        outcomes: of the games that are over; of all after ``finish``, in the order of their first lines.
         asked: numbers of the games that were asked for, in order.
         tables: whole tables of games that came.
         tally: what became of the games that matched, by the session's own answers.
@@ -79,7 +79,7 @@ class Explaining:
     def __init__(
         self, plan: ObservationPlan, *, granted: bool, policies: Sequence[tuple[int, Mapping[str, Any]]] = ()
     ) -> None:
-        self.accounts: list[Account] = []
+        self.outcomes: list[GameOutcome] = []
         self.asked: list[int] = []
         self.tables = 0
         self._observing = plan.observing(self._gone)
@@ -111,14 +111,14 @@ class Explaining:
             self._take(self._reader.finish())
             self._hear(self._recogniser.finish())
 
-    def finish(self) -> list[Account]:
-        """The session is over; every game's account."""
+    def finish(self) -> list[GameOutcome]:
+        """The session is over; every game's outcome."""
         self._take(self._reader.finish())
         self._hear(self._recogniser.finish())
         self._decide(self._now_ms)
         self._observing.finish(self._now_ms)
-        self.accounts.sort(key=lambda account: (account.seen_ms, account.facts.offset))
-        return self.accounts
+        self.outcomes.sort(key=lambda outcome: (outcome.seen_ms, outcome.facts.offset))
+        return self.outcomes
 
     def _take(self, lines: list[Line]) -> None:
         for line in lines:  # one by one, so that the result does not depend on the source's blocks
@@ -178,8 +178,8 @@ class Explaining:
             reason = game.wanted or "the server began to show it without being asked"
         part = None if game.judgement is None else game.judgement.part
         listed = game.listed
-        self.accounts.append(
-            Account(listed.game_no, listed.facts, game.seen_ms, now_ms, game.watched_ms, fate, reason, part)
+        self.outcomes.append(
+            GameOutcome(listed.game_no, listed.facts, game.seen_ms, now_ms, game.watched_ms, fate, reason, part)
         )
 
 
@@ -202,7 +202,7 @@ class RehearsedCommand(NamedTuple):
     """A command that ``record`` would send; of an ``observe`` also which game it is for."""
 
     command: str
-    game: Account | None = None
+    game: GameOutcome | None = None
 
 
 class Rehearsal:
@@ -221,7 +221,7 @@ class Rehearsal:
         self.we: LoggedIn | None = None
         self.finished = False
         self._login = login
-        self._explaining = Explaining(plan, granted=True)
+        self._explainer = SessionExplainer(plan, granted=True)
         self._heard = 0
         self._since_ms: int | None = None  # the last bytes, or after the login the request for the table
 
@@ -241,9 +241,9 @@ class Rehearsal:
             if self.we is not None:
                 to_send += f"{format_request(AskGames(), self.we.family)}\n".encode("ascii")
         else:
-            self._explaining.receive(Chunk(data, self._heard, now_ms))
+            self._explainer.receive(Chunk(data, self._heard, now_ms))
             self._heard += len(data)
-        if self._explaining.tables and not self.finished:
+        if self._explainer.tables and not self.finished:
             self.finished = True
             to_send += _QUIT
         return to_send
@@ -272,15 +272,15 @@ class Rehearsal:
         if self.we is None:
             self._login.closed()
 
-    def result(self) -> tuple[list[RehearsedCommand], list[Account]]:
+    def result(self) -> tuple[list[RehearsedCommand], list[GameOutcome]]:
         """What would be sent, in order, and every game of the table; only once."""
         assert self.we is not None
         family, guest = self.we.family, self.we.guest
-        games = self._explaining.finish()
+        games = self._explainer.finish()
         watched = {game.game_no: game for game in games if game.watched_ms is not None}
         said = [] if guest else [RehearsedCommand("variables")]
         said += [RehearsedCommand(command) for command in setting_commands(family, {})[0]]
         said.append(RehearsedCommand(format_request(AskGames(), family)))
-        for number in self._explaining.asked:
+        for number in self._explainer.asked:
             said.append(RehearsedCommand(format_request(Observe(number), family), watched.get(number)))
         return said, games

@@ -231,7 +231,7 @@ class Polling:
         """Note that the server announced a game."""
         self._announces = True
 
-    def surprised(self) -> None:
+    def missed_announcement(self) -> None:
         """Note that a table contained a game that the server did not announce."""
         self._announces = self._announces and self.not_before_ms > 0
 

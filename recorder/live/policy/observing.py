@@ -234,7 +234,7 @@ class Observing:
         elif isinstance(event, GamesRow):
             game.row_asked = True
             if self._list.seen > seen:
-                self._polling.surprised()
+                self._polling.missed_announcement()
         elif (
             isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is CandidateState.ASKED
         ):

@@ -13,7 +13,7 @@ from recorder.errors import LoginError, NoPolicyError, PolicyError, SourceError
 from recorder.events import Chunk, CutLines, EngineLine
 from recorder.live.net.connection import Incoming, open_connection
 from recorder.live.net.sockets import Address, connect, failure_reason, format_address, why_no_connection
-from recorder.live.policy.explain import Explaining, Rehearsal
+from recorder.live.policy.explain import Rehearsal, SessionExplainer
 from recorder.live.policy.plan import ObservationPlan, PlanReader
 from recorder.model import TimeBasis
 from recorder.sources import HEAD_BYTES, Decoder, SourceKind, detect, make_decoder, path_kind, read_blocks
@@ -92,11 +92,11 @@ class ExplainedLog(NamedTuple):
     """A log that was read.
 
     Attributes:
-        explaining: has received all of it; None: it has no bytes of a server.
+        explainer: has received all of it; None: it has no bytes of a server.
         timed: whether the log has times.
     """
 
-    explaining: Explaining | None
+    explainer: SessionExplainer | None
     timed: bool
 
 
@@ -110,17 +110,17 @@ def explain_log(file: str, plan: ObservationPlan | None) -> ExplainedLog:
         SourceError: it cannot be read. NoPolicyError: no plan is given, and the log has none.
     """
     decoder, chunks = _read(file)
-    explaining: Explaining | None = None
+    explainer: SessionExplainer | None = None
     for chunk in chunks:
-        if explaining is None:
-            explaining = _begin(file, plan, decoder)
-        explaining.receive(chunk)
-    return ExplainedLog(explaining, decoder.time_basis is not TimeBasis.NONE)
+        if explainer is None:
+            explainer = _begin(file, plan, decoder)
+        explainer.receive(chunk)
+    return ExplainedLog(explainer, decoder.time_basis is not TimeBasis.NONE)
 
 
-def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> Explaining:
+def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> SessionExplainer:
     if plan is not None:
-        return Explaining(plan, granted=True)
+        return SessionExplainer(plan, granted=True)
     noted = PlanReader()
     opening, policies = (decoder.opening, decoder.policies) if isinstance(decoder, JournalDecoder) else ([], [])
     for note in opening:
@@ -128,7 +128,7 @@ def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> Explain
     if noted.plan is None:
         raise NoPolicyError(f"{file} does not contain the policy of its recording: add --observe.")
     try:
-        return Explaining(noted.plan, granted=False, policies=policies)
+        return SessionExplainer(noted.plan, granted=False, policies=policies)
     except PolicyError as error:
         raise SourceError(f"The policy in {file} cannot be read ({error}); add --observe.") from error
 

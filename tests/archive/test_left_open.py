@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.locate import take_left_over
+from recorder.archive.locate import import_left_open
 from recorder.journal import JournalWriter, Sync, open_sessions
 from tests.support.live import in_loop
 
@@ -37,7 +37,7 @@ def start(folder: Path, *, works: bool | None = True) -> tuple[list[list[Path]],
         imported.append(paths)
         return bool(works)
 
-    asyncio.run(take_left_over(folder, None if works is None else import_them, messages.append, "do it later"))
+    asyncio.run(import_left_open(folder, None if works is None else import_them, messages.append, "do it later"))
     return imported, messages
 
 
@@ -77,7 +77,7 @@ async def test_ending_a_long_journal_does_not_block_the_recorder(
     monkeypatch.setattr("recorder.journal.close_left_open", lambda _path: goes_on.wait(10))
     asyncio.get_running_loop().call_later(0.1, goes_on.set)
     messages: list[str] = []
-    await take_left_over(tmp_path, None, messages.append, "do it later")
+    await import_left_open(tmp_path, None, messages.append, "do it later")
     assert len(messages) == 1
 
 
@@ -91,5 +91,5 @@ def test_a_journal_locked_by_another_process_is_skipped(tmp_path: Path) -> None:
         return True
 
     with left.open("rb") as other:
-        asyncio.run(take_left_over(tmp_path, import_them, messages.append, "do it later"))
+        asyncio.run(import_left_open(tmp_path, import_them, messages.append, "do it later"))
     assert (left.read_bytes(), messages) == (before, [])

@@ -1,4 +1,4 @@
-"""Older copies: a file that is the beginning of a log in the archive has nothing new."""
+"""Partial logs: a file that is the beginning of a log in the archive has nothing new."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from recorder.sources.redaction import Forgotten, redacted
 if TYPE_CHECKING:
     from storage import ArchiveStore, SourceRow
 
-__all__ = ["Copies"]
+__all__ = ["PartialLogs"]
 
 _HEAD_BYTES = 4096
 _STEP_BYTES = 4096
 _LONGEST_LINE = 1 << 22
 
 
-class Copies:
+class PartialLogs:
     """Finds the source of which a file is an earlier part.
 
     What the archive keeps is compared, secrets replaced in both; for a log that is not kept, its file if that is
@@ -81,7 +81,7 @@ class Copies:
             )
         return self._marks[row.sha256]
 
-    def begins(self, row: SourceRow, others: Copies, other: SourceRow) -> bool:
+    def begins(self, row: SourceRow, others: PartialLogs, other: SourceRow) -> bool:
         """Whether a source is the beginning of a longer one in another archive; False if that is unknown.
 
         Args:
