@@ -377,10 +377,10 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
     monkeypatch.setattr(recorder.archive.rebuilding, "_read", broken)
     told = cli("db", "rebuild", code=3).stderr
     assert "is not read because of an error of this program, please report it: ValueError: boom" in told
-    assert "put it back" not in told
+    assert "put its file back" not in told
     assert cli.archive.read_bytes() == before
     told = cli("db", "rebuild", "--carry-over").stderr
-    assert "0 added, 0 gone, 0 differing; 1 log taken over as before" in told
+    assert "0 added, 0 gone, 0 differing.\nThe stored games of 1 log are kept.\n" in told
     assert cli("export", "pgn").stdout == pgn
 
 

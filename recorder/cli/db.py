@@ -17,6 +17,8 @@ from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recorder.archive.verifying import Audit
 
 __all__ = ["command", "verify"]
@@ -51,7 +53,7 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     epilog="""\b
 Examples:
   $ ics-recorder db upgrade
-  archive.sqlite had schema 0007, has 0007.
+  archive.sqlite has schema 0007 already.
   $ ics-recorder --db old.sqlite db upgrade
 """,
 )
@@ -64,7 +66,16 @@ def _upgrade(where: str) -> None:
     before = current(path)
     saved = upgrade(path)
     after = current(path)
-    say(f"{path} had schema {before}, has {after}." + (f" The old archive is saved as {saved}." if saved else ""))
+    if before == after:
+        say(f"{path} has schema {after} already.")
+    else:
+        say(f"{path} is upgraded from schema {before} to schema {after}.")
+    _say_saved(saved)
+
+
+def _say_saved(saved: Path | None) -> None:
+    if saved is not None:
+        say(f"The old archive is saved as {saved}.")
 
 
 @command.command(
@@ -135,7 +146,8 @@ def _backup(target: str, where: str) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder db rebuild --dry-run
-  8 games: 0 added, 0 gone, 0 differing; nothing was replaced.
+  8 games: 0 added, 0 gone, 0 differing.
+  The archive is unchanged, because of --dry-run.
   $ ics-recorder db rebuild --carry-over
 """,
 )
@@ -170,12 +182,11 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
         for sentence in unread:
             say(clean(sentence))
         if changes is None:
-            known = sum(row.path is not None and not is_there for row, _, is_there in missing)
-            back = ("", "put it back where it was, ")[known] if known < 2 else "put them back where they were, "
-            say(
-                f"{path} stays as it is: {back}keep the stored games with --carry-over, or remove them: "
-                f"ics-recorder sources forget {missing[0].row.id}"
-            )
+            say(f"{path} is unchanged.")
+            if any(row.path is not None and not is_there for row, _, is_there in missing):
+                say("To read a missing log, put its file back where it was.")
+            say("To keep the stored games of such logs, add --carry-over.")
+            say(f"To remove such a log: ics-recorder sources forget {missing[0].row.id}")
             ctx.exit(ExitCode.INPUT)
         for word, games in (("added", changes.added), ("gone", changes.gone)):
             for game in games:
@@ -183,19 +194,20 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
         for game, parts in changes.differing:
             handles = f"{clean(game.white.handle)} vs. {clean(game.black.handle)}"
             click.echo(f"{game.key} differs in its {', '.join(parts)}: {handles}")
-        said = (
+        say(
             f"{plural(changes.games, 'game')}: {len(changes.added):,} added, {len(changes.gone):,} gone, "
-            f"{len(changes.differing):,} differing"
+            f"{len(changes.differing):,} differing."
         )
+        if missing:
+            say(f"The stored games of {plural(len(missing), 'log')} are kept.")
         if changes.analyses is not None:
             say_analyses(changes.analyses)
         if dry_run:
-            say(f"{said}; nothing was replaced.")
+            say("The archive is unchanged, because of --dry-run.")
             ctx.exit(ExitCode.INPUT if unread else ExitCode.OK)
-        if missing:
-            said += f"; {plural(len(missing), 'log')} taken over as before"
         saved = replacement.swap(keep_old=not no_backup)
-    say(f"{path} is rebuilt. {said}." + (f" The old archive is saved as {saved}." if saved else ""))
+    say(f"{path} is rebuilt.")
+    _say_saved(saved)
     if unread:
         ctx.exit(ExitCode.INPUT)
 

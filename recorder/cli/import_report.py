@@ -34,7 +34,8 @@ __all__ = [
 ]
 
 
-_BY_NAME = "import it by its own name to read it all the same"
+_BY_NAME = "Import such a file by its own name to read it anyway."
+_EXCLUDED = {"forgotten": "excluded, it was removed before", "exported": "excluded, ics-recorder wrote it"}
 _KNOWN = "already in the archive, nothing new"
 
 
@@ -60,10 +61,8 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     if outcome.report is None:
         if outcome.part_of is not None:
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
-        elif outcome.status == "forgotten":
-            click.echo(f"{name}: excluded, it was removed before{f'; {_BY_NAME}' if alone else ''}")
-        elif outcome.status == "exported":
-            click.echo(f"{name}: excluded, ics-recorder wrote it{f'; {_BY_NAME}' if alone else ''}")
+        elif outcome.status in _EXCLUDED:
+            click.echo(f"{name}: {_EXCLUDED[outcome.status]}{f'. {_BY_NAME}' if alone else ''}")
         elif outcome.kind is not None:
             click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return
@@ -90,7 +89,7 @@ _MERGED = {
     "new": "new",
     "grown": "more of it than was here",
     "replaced": "kept, or read by a newer program, there",
-    "forgotten": "excluded, it was removed before",
+    "forgotten": _EXCLUDED["forgotten"],
 }
 
 
@@ -110,31 +109,35 @@ def print_merged(merged: Merged, *, dry_run: bool) -> None:
 
 def _print_players(merged: Merged, *, dry_run: bool) -> None:
     """Warn of players who are erased in another archive but not in this one."""
-    games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
-    goes = "goes" if merged.games < 2 else "go"
+    players = plural(merged.players, "player")
+    games = plural(merged.games, "game") if merged.games else "No game"
+    removed = "would be removed" if dry_run else "was removed" if merged.games < 2 else "were removed"
     click.echo(
-        f"{clean(merged.name)}: {plural(merged.players, 'player')} that it has erased (only hashes of the "
-        f"handles are stored): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
+        f"{clean(merged.name)} has erased {players}; only hashes of erased handles are stored. "
+        f"{games} of these players {removed} from this archive."
     )
 
 
 def _print_analyses(merged: Merged) -> None:
     """What became of another archive's analyses."""
-    left = f"; {merged.homeless:,} not, as their games are not here" if merged.homeless else ""
-    click.echo(f"{clean(merged.name)}: {plural(merged.analyses, 'analysis', 'analyses')} taken over{left}")
+    name = clean(merged.name)
+    click.echo(f"{name}: {plural(merged.analyses, 'analysis', 'analyses')} added")
+    if merged.homeless:
+        skipped = plural(merged.homeless, "analysis", "analyses")
+        click.echo(f"{name}: {skipped} of games that are not in this archive skipped")
 
 
 def say_analyses(counts: AnalysisCounts) -> None:
     """Report how many analyses an archive has and how many belong to no visible game; print nothing without any."""
     if not counts.analyses:
         return
-    said = f"{plural(counts.analyses, 'analysis', 'analyses')} of {plural(counts.positions, 'position')}"
-    hidden = []
+    analyses, positions = plural(counts.analyses, "analysis", "analyses"), plural(counts.positions, "position")
+    say(f"The archive has {analyses} of {positions}.")
     if counts.fallen:
-        hidden.append(f"{plural(counts.fallen, 'position')} that the game does not have as it is now")
+        say(f"Kept, but not shown: {plural(counts.fallen, 'analysed position')} that the games no longer have.")
     if counts.homeless:
-        hidden.append(f"{plural(counts.homeless, 'analysis', 'analyses')} of games that are not here")
-    say(f"{said}." if not hidden else f"{said}; kept and not shown: {', '.join(hidden)}.")
+        homeless = plural(counts.homeless, "analysis", "analyses")
+        say(f"Kept, but not shown: {homeless} of games that are not in the archive.")
 
 
 def analyses_json(merged: Merged) -> dict[str, Any]:
@@ -183,7 +186,7 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
     if undated:
         say(f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a date: use --date.")
     if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
-        say(f"Excluded files: {_BY_NAME}.")
+        say(f"Files were excluded. {_BY_NAME}")
 
 
 def count_all(archive: ArchiveStore) -> int:
@@ -203,8 +206,9 @@ def say_archive(archive: ArchiveStore, before: int | None) -> None:
 
     usual = GameFilter()
     total, listed = count_all(archive), archive.count(usual)
-    had = "" if before is None else f", before the import {before:,}"
-    say(f"The archive has {plural(total, 'game')}{had}{'' if total == listed else f'; `games` lists {listed:,}'}.")
+    had = "" if before is None else f" ({before:,} before the import)"
+    lists = "" if total == listed else f" `games` lists {listed:,}."
+    say(f"The archive has {plural(total, 'game')}{had}.{lists}")
     if total != listed:
         say_excluded(count_excluded(archive, usual).items())
 

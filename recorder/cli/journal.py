@@ -219,9 +219,11 @@ def _check_one(file: str) -> ExitCode:
         say(f"{clean(file)}: {plural(len(survey.findings), 'finding')}.")
         return ExitCode.FINDINGS
     records = plural(sum(survey.records.values()), "record")
-    state = "" if survey.closed else "; it is not closed: still being written, or its recorder was killed"
-    state = "; its recorder was killed" if survey.crashed else state
-    say(f"{clean(file)}: the journal is sound: {records} in {plural(len(survey.parts), 'part')}{state}.")
+    say(f"{clean(file)}: the journal is sound: {records} in {plural(len(survey.parts), 'part')}.")
+    if survey.crashed:
+        say(f"{clean(file)}: the recorder was killed.")
+    elif not survey.closed:
+        say(f"{clean(file)}: the journal is not closed: it is being written, or its recorder was killed.")
     return ExitCode.OK
 
 
@@ -233,7 +235,7 @@ Examples:
   $ ics-recorder journal scrub session.log -o clean.log
   74 bytes of the raw log masked.
   $ ics-recorder journal scrub session.journal -o clean.journal
-  0 bytes masked, 6 replaced by their number.
+  0 bytes masked, 6 bytes replaced by their number.
 """,
 )
 @click.argument("file", metavar="FILE")
@@ -262,10 +264,9 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     given = None if kind is None else SourceKind(kind)
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
         cleaner, lost = write_clean_journal(file, output, force)
-        say(
-            f"{plural(cleaner.replaced, 'byte')} masked, {cleaner.counted:,} replaced by their number"
-            + (f", {lost:,} corrupt ones skipped." if lost else ".")
-        )
+        say(f"{plural(cleaner.replaced, 'byte')} masked, {plural(cleaner.counted, 'byte')} replaced by their number.")
+        if lost:
+            say(f"{plural(lost, 'corrupt byte')} skipped.")
         return
     if (given or kind_of(file)) in SAVED_KINDS:
         raise SourceError(f"{file} contains saved games, which have no passwords.")

@@ -253,9 +253,14 @@ def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> 
     changed = [param for param in others if ctx.params.get(param.name or "") != typed.params.get(param.name or "")]
     restart = ", ".join(param.opts[0] for param in changed) or None
     changes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen) or None
-    now = f"{changes} changed" if changes else "no choice of games changed" if restart else "nothing changed"
-    later = f" Only a restart changes {restart}." if restart else ""
-    run.report("reread", f"Options reloaded: {now}.{later}", changed=changes, restart=restart)
+    sentences = ["Options reloaded."]
+    if changes:
+        sentences.append(f"Changed now: {changes}.")
+    if restart:
+        sentences.append(f"Changed after a restart: {restart}.")
+    if not changes and not restart:
+        sentences.append("No option has changed.")
+    run.report("reread", " ".join(sentences), changed=changes, restart=restart)
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
@@ -318,8 +323,8 @@ def _dry_run(login: _Login, plan: ObservationPlan) -> None:
         ],
     )
     observed = sum(line.game is not None for line in said)
-    who = "" if rehearsal.we is None or rehearsal.we.handle is None else f" as {clean(rehearsal.we.handle)}"
-    say(
-        f"Only the login{who} and the request for the table of games were sent to {format_address(login.server)}: "
-        f"{plural(len(games), 'game')}, {observed:,} would be observed."
-    )
+    place = format_address(login.server)
+    say(f"Only the login and the request for the table of games were sent to {place}.")
+    if rehearsal.we is not None and rehearsal.we.handle is not None:
+        say(f"The login name was {clean(rehearsal.we.handle)}.")
+    say(f"{plural(len(games), 'game')}, {observed:,} would be observed.")

@@ -93,7 +93,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
             _print_anomalies(archive, game)
 
 
-_EVIDENCE = {"same": "One game, because", "continues": "Adjourned, and", "conflict": "Sources disagree"}
+_EVIDENCE = {"same": "Sources agree", "continues": "Continuation", "conflict": "Sources disagree"}
 
 
 def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int, Thinking]] | None:
@@ -109,10 +109,8 @@ def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int
     found = analysis_that_counts(game, engine)
     if found is None and engine is not None:
         names = ", ".join(dict.fromkeys(one.engine for one in game.analyses))
-        there = f"there are those of {names}" if names else "there is no analysis of it"
-        raise StorageError(
-            f"No analysis of game {game.key[:8]} is by an engine whose name begins with {engine}: {there}."
-        )
+        there = f"It was analysed by {names}." if names else "It has no analysis."
+        raise StorageError(f"Game {game.key[:8]} has no analysis by an engine whose name begins with {engine}. {there}")
     return found
 
 

@@ -455,14 +455,17 @@ def test_a_merge_reports_how_many_own_games_it_removes(tmp_path: Path) -> None:
     second("forget", "--yes", "Morphy", "Carlsen")
     before = len(first.json("games", "--json"))
     told_before = first("import", "-n", second.archive).stdout
-    about = "2 players that it has erased (only hashes of the handles are stored): "
+    about = f"{second.archive} has erased 2 players; only hashes of erased handles are stored. "
     with ArchiveStore.open(str(first.archive), read_only=True) as archive:
         gone = sum({"Morphy", "Carlsen"} & {game.white.handle, game.black.handle} != set() for game in archive.games())
     assert gone > 1
-    assert f"{second.archive}: {about}{gone} games of this archive would go with them\n" in told_before
+    assert f"{about}{gone} games of these players would be removed from this archive.\n" in told_before
     found = first.json("import", "-n", "--json", second.archive)[-1]
     assert found == {"name": str(second.archive), "status": "players", "players": 2, "games_taken_out": gone}
-    assert f"{about}{gone} games of this archive go with them\n" in first("import", second.archive).stdout
+    assert (
+        f"{about}{gone} games of these players were removed from this archive.\n"
+        in first("import", second.archive).stdout
+    )
     assert before - len(first.json("games", "--json")) == gone
     assert "players" not in first("import", second.archive).stdout  # this archive has erased them as well by now
 

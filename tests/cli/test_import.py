@@ -56,7 +56,7 @@ def test_the_summary_explains_how_many_games_are_listed(cli: Cli) -> None:
     listed = len(cli.json("games", "--json"))
     output = cli("games").stderr.splitlines()[-1]
     total = listed + int(output.split()[1])
-    assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games; `games` lists {listed}.", output]
+    assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games. `games` lists {listed}.", output]
 
 
 def test_the_summary_of_grown_logs_has_the_number_of_games_before(cli: Cli, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_summary_of_grown_logs_has_the_number_of_games_before(cli: Cli, tmp_
     result = cli("import", log, tmp_path / "b.log")
     assert "observations, " in result.stdout.splitlines()[-1]
     total = len(cli.json("games", "--json"))
-    assert f"The archive has {total} games, before the import {before}." in result.stderr.splitlines()
+    assert f"The archive has {total} games ({before} before the import)." in result.stderr.splitlines()
 
 
 def test_a_message_about_many_files_is_printed_once(cli: Cli, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_message_about_many_files_is_printed_once(cli: Cli, tmp_path: Path) ->
     (milk,) = [line for line in said if "no line of a chess server" in line]
     assert milk.startswith(f"{tmp_path}/note0.txt has no line of a chess server")
     assert milk.endswith(". The same is true of 2 other files (--verbose names them).")
-    assert "Excluded files: import it by its own name to read it all the same." in said
+    assert "Files were excluded. Import such a file by its own name to read it anyway." in said
     assert sum("note" in line for line in cli("import", "--verbose", tmp_path).stderr.splitlines()) == 3
 
 

@@ -127,7 +127,7 @@ def test_standard_input(tmp_path: Path) -> None:
 
 def test_a_journal_that_is_still_written_is_sound(cli: Cli, tmp_path: Path) -> None:
     path = recorded(tmp_path, closed=False)
-    assert "still being written" in cli("journal", "check", path).stderr
+    assert "it is being written" in cli("journal", "check", path).stderr
     assert "Last record: 2024" in cli("journal", "info", path).stdout
 
 
@@ -303,7 +303,7 @@ def test_several_journals_and_folders_are_checked_at_once(cli: Cli, tmp_path: Pa
 def test_scrub(cli: Cli, tmp_path: Path) -> None:
     (path,) = leaky(tmp_path / "a")
     out = tmp_path / "clean.journal"
-    assert "8 bytes masked, 0 replaced by their number." in cli("journal", "scrub", path, "-o", out).stderr
+    assert "8 bytes masked, 0 bytes replaced by their number." in cli("journal", "scrub", path, "-o", out).stderr
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert cli("journal", "cat", out, "--direction", "sent").stdout_bytes == b"Ann\n********\n"
     assert cli("journal", "cat", out).stdout_bytes == cli("journal", "cat", path).stdout_bytes
@@ -390,7 +390,7 @@ def test_scrub_reports_what_it_removes(cli: Cli, tmp_path: Path) -> None:
     plain = unpack(path)
     plain.write_bytes(plain.read_bytes() + b"torn")
     out = tmp_path / "clean.journal"
-    assert ", 4 corrupt ones skipped." in cli("journal", "scrub", plain, "-o", out).stderr
+    assert "\n4 corrupt bytes skipped.\n" in cli("journal", "scrub", plain, "-o", out).stderr
 
 
 def test_an_outage_before_the_journal_is_reported(cli: Cli, tmp_path: Path) -> None:

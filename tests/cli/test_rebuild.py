@@ -122,7 +122,7 @@ def test_a_dry_run_shows_what_would_change(made: Cli, tmp_path: Path) -> None:
         f"{differing} differs in its headers",
     ]
     assert made.archive.read_bytes() == before
-    assert "nothing was replaced" in output.stderr
+    assert "The archive is unchanged, because of --dry-run." in output.stderr
     assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
     made("db", "rebuild")
     assert made("db", "rebuild", "--dry-run").stdout == ""
@@ -143,7 +143,7 @@ def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp
     before = made.archive.read_bytes()
     output = made("db", "rebuild", code=3)
     assert str(log) in output.stderr
-    assert "put it back where it was" in output.stderr
+    assert "put its file back where it was" in output.stderr
     assert made("db", "rebuild", "--dry-run", code=3).stderr == output.stderr
     assert made.archive.read_bytes() == before
     assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
@@ -162,7 +162,7 @@ def test_games_of_missing_logs_can_be_carried_over(made: Cli, tmp_path: Path) ->
     assert "is a journal of which 1 part (1) is gone." in output
     assert "--carry-over" in output
     output = made("db", "rebuild", "--carry-over").stderr
-    assert "0 added, 0 gone, 0 differing; 2 logs taken over as before" in output
+    assert "0 added, 0 gone, 0 differing.\nThe stored games of 2 logs are kept.\n" in output
     assert exports(made, out) == before
     made("db", "check")
 

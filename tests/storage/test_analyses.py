@@ -170,8 +170,10 @@ def test_a_game_that_a_newer_parser_tells_otherwise(cli: Cli) -> None:
     connection.close()
     said = cli("db", "rebuild").stderr
     assert shown(cli.archive) == {key: before[key] - spoilt}
-    assert f"1 analysis of {before[key]} positions; kept and not shown: {spoilt} positions that the game" in said
-    assert f"{spoilt} positions that the game does not have as it is now" in cli("verify").stderr
+    assert f"The archive has 1 analysis of {before[key]} positions.\n" in said
+    hidden = f"Kept, but not shown: {spoilt} analysed positions that the games no longer have.\n"
+    assert hidden in said
+    assert hidden in cli("verify").stderr
 
 
 def test_a_rebuild_keeps_those_of_games_that_are_gone(cli: Cli) -> None:
@@ -183,7 +185,7 @@ def test_a_rebuild_keeps_those_of_games_that_are_gone(cli: Cli) -> None:
     cli("db", "rebuild")
     assert sum(shown(cli.archive).values()) < sum(before.values())
     assert (counts(cli.archive).analyses, counts(cli.archive).homeless) == (len(before), 1)
-    assert "1 analysis of games that are not here" in cli("verify").stderr
+    assert "Kept, but not shown: 1 analysis of games that are not in the archive.\n" in cli("verify").stderr
 
 
 def test_games_that_turn_out_to_be_one(cli: Cli, logs: list[Path]) -> None:
@@ -237,7 +239,8 @@ def test_another_archive_brings_its_own(cli: Cli, tmp_path: Path) -> None:
         archive.analyses.add("feed", head(), [AnalysedPosition(0, "x", ())])
         archive.analyses.add(mine, head("Shallow"), positions_of(archive.game(mine)))
     said = cli("import", other.archive).stdout
-    assert f"{len(theirs) + 1} analyses taken over; 1 not, as their games are not here" in said
+    assert f"{other.archive}: {len(theirs) + 1} analyses added\n" in said
+    assert f"{other.archive}: 1 analysis of games that are not in this archive skipped\n" in said
     assert shown(cli.archive) == theirs
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert sorted(one.engine for one in archive.game(mine).analyses) == ["Deep", "Shallow"]
@@ -354,7 +357,7 @@ def test_show_prints_the_evaluations_of_the_engine_that_is_asked_for(cli: Cli) -
     assert "(column Eval)" not in without
     assert "Notes\tEval" not in without
     told = cli("show", "last", "--analysis", "nosuch", code=4).stderr
-    assert told.endswith("is by an engine whose name begins with nosuch: there are those of Deep, Other.\n")
+    assert told.endswith("by an engine whose name begins with nosuch. It was analysed by Deep, Other.\n")
     for word in ("--raw", "--match", "--json"):
         assert "omit" in cli("show", "last", "--analysis", "dee", word, code=2).stderr
 

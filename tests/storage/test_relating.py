@@ -106,7 +106,7 @@ def test_every_key_leads_to_the_one_game(cli: Cli, tmp_path: Path) -> None:
     adjourned = next(game for game in _shown(cli) if len(game["plies"]) == 45)
     assert len(adjourned["sources"]) > len(adjourned["witnesses"]) == 9
     text = cli("show", adjourned["key"]).stdout
-    assert "Adjourned, and:        goes on after ply 11 with the same position and clocks" in text
+    assert "Continuation:          goes on after ply 11 with the same position and clocks" in text
     assert "Sources:" in text
     raw = cli("show", adjourned["key"], "--raw").stdout
     assert all(f"{name}.icsj:" in raw for name in connections(SCENARIO) if name != "player_GuestAdja")
