@@ -70,7 +70,14 @@ _VERBS = {
 
 
 def format_chat(event: ChatLine) -> str:
-    """Write a line that ``parse_chat`` reads as this event (a rating before ``[N]`` is not kept)."""
+    """Write a line that ``parse_chat`` reads as this event (a rating before ``[N]`` is not kept).
+
+    Args:
+        event: a line of chat; its ``line`` is not used.
+
+    Returns:
+        The text without a line end, in the words of FICS.
+    """
     if event.kind is ChatKind.QTELL:
         return f":{event.text}"
     if event.kind is ChatKind.ECHO:

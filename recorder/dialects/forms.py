@@ -105,7 +105,8 @@ def unended_key(words: str, white: str, black: str) -> tuple[str, str | None]:
     """The normalised reason of a game without a result, and the handle that it names.
 
     Args:
-        words: as printed, latin-1 for the bytes. white, black: the handles; movelists name colours.
+        words: as printed, latin-1 for the bytes.
+        white, black: the handles; movelists name colours.
     Returns:
         Key ``unknown`` when the words are none of the known ones.
     """

@@ -66,7 +66,14 @@ def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
 
 
 def format_holdings(event: HoldingsLine) -> str:
-    """Write the line that ``parse_holdings`` reads."""
+    """Write the line that ``parse_holdings`` reads.
+
+    Args:
+        event: the holdings of both players; its ``line`` is not used.
+
+    Returns:
+        ``<b1> game 12 white [P] black [QN]``, with ``<- WP`` behind it if a piece was passed; no line end.
+    """
     passed = "" if event.passed is None else f" <- {'W' if event.passed_to_white else 'B'}{event.passed}"
     return f"<b1> game {event.game_no} white [{event.white}] black [{event.black}]{passed}"
 
@@ -166,7 +173,14 @@ def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
 
 
 def format_gameinfo(event: GameInfo) -> str:
-    """Write the line that ``parse_gameinfo`` reads; facts that are None are omitted."""
+    """Write the line that ``parse_gameinfo`` reads; facts that are None are omitted.
+
+    Args:
+        event: facts about a game; its ``line`` is not used.
+
+    Returns:
+        The line that begins with ``<g1>``, without a line end.
+    """
 
     def two(key: str, first: object, second: object) -> list[str]:
         if first is None and second is None:
@@ -215,7 +229,14 @@ def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
 
 
 def format_delta(event: DeltaBoard) -> str:
-    """Write the line that ``parse_delta`` reads."""
+    """Write the line that ``parse_delta`` reads.
+
+    Args:
+        event: a compressed move; its ``line`` is not used.
+
+    Returns:
+        The line that begins with ``<d1>``, without a line end.
+    """
     lag = "" if event.lag_ms is None else f" {event.lag_ms}"
     return f"<d1> {event.game_no} {event.ply} {event.san} {event.smith} {event.elapsed_ms} {event.clock_ms}{lag}"
 
@@ -224,8 +245,9 @@ class Smith(NamedTuple):
     """A move in Smith notation.
 
     Attributes:
-        squares: from and to (``e2e4``). captured: the taken piece's letter, ``E`` for en passant, ``c`` or ``C`` for
-            castling short or long, or nothing. promoted: the new piece's letter, or nothing.
+        squares: from and to (``e2e4``).
+        captured: the taken piece's letter, ``E`` for en passant, ``c`` or ``C`` for castling short or long, or nothing.
+        promoted: the new piece's letter, or nothing.
     """
 
     squares: str
@@ -234,14 +256,27 @@ class Smith(NamedTuple):
 
 
 def parse_smith(text: str) -> Smith | None:
-    """Read a delta's squares: ``e2e4``, ``d5e4p``, ``e5d6E``, ``e8g8c``, ``e7e8Q``, ``f2g1nN``; None: they are none.
+    """Read a delta's squares: ``e2e4``, ``d5e4p``, ``e5d6E``, ``e8g8c``, ``e7e8Q``, ``f2g1nN``.
 
     Source: the help page of ``iset compressmove`` and Smith's own description, which it names.
+
+    Args:
+        text: the field of a ``<d1>`` line.
+
+    Returns:
+        The move; None: the text is no such move.
     """
     match = _SMITH().fullmatch(text)
     return None if match is None else Smith(*match.groups())
 
 
 def format_smith(move: Smith) -> str:
-    """Write what ``parse_smith`` reads."""
+    """Write what ``parse_smith`` reads.
+
+    Args:
+        move: squares, captured piece and promotion.
+
+    Returns:
+        The squares, then the captured piece or castling, then the promotion piece.
+    """
     return "".join(move)

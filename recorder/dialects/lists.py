@@ -160,7 +160,14 @@ def _seconds(text: str | None) -> int | None:
 
 
 def format_row(event: GamesRow) -> str:
-    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC if titles are given."""
+    """Write the row that ``parse_row`` reads, in the columns of FICS, or of ICC if titles are given.
+
+    Args:
+        event: a row of the table of games; its ``line`` is not used.
+
+    Returns:
+        The row without a line end.
+    """
     white, black = event.white, event.black
     side = f"{'W' if event.white_to_move else 'B'}: {event.move_no:>2}"
     flags = f"{event.kind}{'r' if event.rated else 'u'}"
@@ -197,7 +204,14 @@ def parse_counted(line: Line) -> GamesCounted | None:
 
 
 def format_counted(event: GamesCounted) -> str:
-    """Write the line that ``parse_counted`` reads."""
+    """Write the line that ``parse_counted`` reads.
+
+    Args:
+        event: the number of games below a table; its ``line`` is not used.
+
+    Returns:
+        The line without a line end.
+    """
     if event.displayed == 0 and event.total is None:
         return "There are no games in progress."
     of = "" if event.total is None else f" (of {event.total:>3} in progress)"
@@ -283,7 +297,16 @@ def parse_refusal(line: Line) -> ObserveRefused | None:
 
 
 def format_refusal(event: ObserveRefused) -> str:
-    """Write a line that ``parse_refusal`` reads."""
+    """Write a line that ``parse_refusal`` reads.
+
+    Args:
+        event: why a game cannot be observed; its ``line`` is not used.
+
+    Returns:
+        The line without a line end.
+    Raises:
+        ValueError: no server prints this reason with, or without, a game number.
+    """
     for reason, _, text in _REFUSALS:
         if reason is event.reason and ("{}" in text) == (event.game_no is not None):
             return text.format(event.game_no)
@@ -316,7 +339,10 @@ class HistoryRow(NamedTuple):
     """A game in a player's history.
 
     Attributes:
-        number: for ``smoves``. is_white: the player was. opponent: perhaps cut, then ``cut``. result: as a token.
+        number: for ``smoves``.
+        is_white: the player was.
+        opponent: perhaps cut, then ``cut``.
+        result: as a token.
         ended_at_ms: UTC milliseconds if the zone is known (``zone_known``), else local ones of the server; None: no
             date that can be read.
     """
@@ -331,13 +357,27 @@ class HistoryRow(NamedTuple):
 
 
 def parse_history_head(text: str) -> str | None:
-    """Whose list a line begins, or None."""
+    """Read the line that begins a player's list of finished games.
+
+    Args:
+        text: the line without prompts.
+
+    Returns:
+        The player's handle; None: the line begins no such list.
+    """
     match = _HEAD.fullmatch(text)
     return None if match is None else match[1]
 
 
 def parse_history_row(text: str) -> HistoryRow | None:
-    """Read one row of the list, or None."""
+    """Read one row of a list of finished games.
+
+    Args:
+        text: the line without prompts.
+
+    Returns:
+        The row; None: the line is no such row.
+    """
     match = _HISTORY_ROW().fullmatch(text)
     if match is None:
         return None
@@ -366,10 +406,24 @@ def _read_date(text: str) -> tuple[int | None, bool]:
 
 
 def is_history_columns(text: str) -> bool:
-    """Whether a line has the names of the columns, printed above the first row."""
+    """Whether a line has the names of the columns, printed above the first row.
+
+    Args:
+        text: the line without prompts.
+
+    Returns:
+        True for the line with the names of the columns.
+    """
     return _COLUMNS.fullmatch(text) is not None
 
 
 def is_no_history(text: str) -> bool:
-    """Whether a line says that there is no such history, or no such game in it."""
+    """Whether a line says that there is no such history, or no such game in it.
+
+    Args:
+        text: the line without prompts.
+
+    Returns:
+        True for an answer that refuses a list, or a game of it.
+    """
     return _NONE.fullmatch(text) is not None

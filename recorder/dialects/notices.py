@@ -87,7 +87,14 @@ def parse_created(line: Line) -> GameCreated | None:
 
 
 def format_created(event: GameCreated) -> str:
-    """Write the line that ``parse_created`` reads."""
+    """Write the line that ``parse_created`` reads.
+
+    Args:
+        event: a game that begins, with its number; its ``line`` is not used.
+
+    Returns:
+        The line without a line end, in the words of FICS.
+    """
     words = ["Continuing" if event.continued else "Creating"]
     words += [] if event.rated is None else ["rated" if event.rated else "unrated"]
     words += [event.category] if event.category else []
@@ -128,7 +135,14 @@ def parse_creating(line: Line) -> CreatingLine | None:
 
 
 def format_creating(event: CreatingLine) -> str:
-    """Write the line that ``parse_creating`` reads."""
+    """Write the line that ``parse_creating`` reads.
+
+    Args:
+        event: a game that begins, with its players and times; its ``line`` is not used.
+
+    Returns:
+        The line without a line end, in the words of FICS.
+    """
     colour = "" if event.first_is_white is None else "[white] " if event.first_is_white else "[black] "
     return (
         f"Creating: {event.first} ({event.first_rating.text:>4}) {colour}{event.second} "
@@ -138,7 +152,14 @@ def format_creating(event: CreatingLine) -> str:
 
 
 def parse_header(line: Line) -> GameHeader | None:
-    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, the first line that FICS prints to an observer."""
+    """Read ``Game 463: A (2243) B (2158E) rated standard 45 45``, the first line that FICS prints to an observer.
+
+    Args:
+        line: without prompts.
+
+    Returns:
+        Number, players, ratings and times of the game; None: the line is no such header.
+    """
     match = _HEADER.fullmatch(line.text)
     if match is None:
         return None
@@ -158,7 +179,14 @@ def parse_header(line: Line) -> GameHeader | None:
 
 
 def format_header(event: GameHeader) -> str:
-    """Write the line that ``parse_header`` reads."""
+    """Write the line that ``parse_header`` reads.
+
+    Args:
+        event: number, players, ratings and times of a game; its ``line`` is not used.
+
+    Returns:
+        The line without a line end, in the words of FICS.
+    """
     return (
         f"Game {event.game_no}: {event.white} ({event.white_rating.text:>4}) {event.black} "
         f"({event.black_rating.text:>4}) {'rated' if event.rated else 'unrated'} {event.category or ''} "
@@ -178,7 +206,14 @@ def parse_observing(line: Line) -> ObservingStarted | ObservingEnded | None:
 
 
 def format_observing(event: ObservingStarted | ObservingEnded) -> str:
-    """Write the line that ``parse_observing`` reads."""
+    """Write the line that ``parse_observing`` reads.
+
+    Args:
+        event: the beginning or the end of observing a game; its ``line`` is not used.
+
+    Returns:
+        The line without a line end, in the words of FICS.
+    """
     if isinstance(event, ObservingStarted):
         return f"You are now observing game {event.game_no}."
     return f"Removing game {event.game_no} from observation list."

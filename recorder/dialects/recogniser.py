@@ -115,7 +115,11 @@ class Recogniser:
         return min((offset for offset in waiting if offset is not None), default=None)
 
     def finish(self) -> list[Event]:
-        """End the stream: emit the events that were waiting for more lines."""
+        """End the stream: emit the events that were waiting for more lines.
+
+        Returns:
+            These events, in order; none where no line was waiting.
+        """
         out: list[Event] = []
         self._again(self.units.release(), out)
         self._release(out)

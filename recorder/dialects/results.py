@@ -279,5 +279,12 @@ def parse_result(line: Line) -> GameEnded | None:
 
 
 def format_result(event: GameEnded) -> str:
-    """Write the line that ``parse_result`` reads."""
+    """Write the line that ``parse_result`` reads.
+
+    Args:
+        event: the end of a game; its ``line`` is not used.
+
+    Returns:
+        The line without a line end.
+    """
     return f"{{Game {event.game_no} ({event.white} vs. {event.black}) {event.reason}}} {event.result}"

@@ -109,7 +109,15 @@ LIST_BLOCKS = frozenset((_MOVES, *STORED_BLOCKS))
 
 
 def answers(block: ReplyBlock | None, codes: frozenset[int]) -> bool:
-    """Whether a line is in the answer to one of these commands."""
+    """Whether a line is in the answer to one of these commands.
+
+    Args:
+        block: the line's reply block; None: it is in none.
+        codes: the numbers of commands in reply blocks.
+
+    Returns:
+        True if the block has one of these numbers.
+    """
     return block is not None and block.code in codes
 
 
@@ -159,10 +167,13 @@ _BANNER_TESTS = [(family, re.compile(form, re.IGNORECASE).fullmatch) for family,
 
 
 def parse_session(line: Line) -> SessionNotice | None:
-    """Read a line about the connection, or None.
+    """Read a line about the connection.
 
     Args:
         line: without prompts.
+
+    Returns:
+        The notice; None: the line is not about the connection.
     """
     found = find_form(_FORMS, line.text)
     if found is not None:

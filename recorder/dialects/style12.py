@@ -422,6 +422,9 @@ def frame_end(text: str) -> int | None:
 def check_frame(frame: Style12) -> str | None:
     """Test those fields of a frame that were taken as they are; the position is not judged.
 
+    Args:
+        frame: as ``Recogniser`` emits it.
+
     Returns:
         None, or one sentence saying what is wrong.
     """

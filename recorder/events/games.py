@@ -277,7 +277,8 @@ class MovelistRead:
         white_rating, black_rating: None where the log lacks the line of names.
         started: the date in the header as printed, or None.
         started_at_ms: UTC milliseconds if the header's zone is known, else local ones; None: no date.
-        started_zone_known: whether ``started_at_ms`` is UTC. started_with_seconds: the header prints seconds.
+        started_zone_known: whether ``started_at_ms`` is UTC.
+        started_with_seconds: the header prints seconds.
         start_frame: the ``<12>`` between header and table, or None.
         rows: half-moves in order.
         result: ``*`` with ``still_running`` True for ``{Still in progress}``; None: no trailer was seen.

@@ -39,7 +39,8 @@ class CutLines(NamedTuple):
         texts: without line ends; may be empty.
         starts: position of each line's first byte, and at last of what follows.
         back: bytes from a line's ``\\n`` to its successor.
-        reads: position at which each read ends. shifts: what makes an offset of a position in it.
+        reads: position at which each read ends.
+        shifts: what makes an offset of a position in it.
         times: ``at_ms`` of each read.
     """
 
@@ -51,16 +52,38 @@ class CutLines(NamedTuple):
     times: Sequence[int | None]
 
     def offset(self, index: int) -> int:
-        """Where a line begins, as ``Chunk.offset``."""
+        """Where a line begins, as ``Chunk.offset``.
+
+        Args:
+            index: of the line in ``texts``.
+
+        Returns:
+            Position of its first byte in the source's bytes.
+        """
         start = self.starts[index]
         return start + self.shifts[bisect_right(self.reads, start)]
 
     def at_ms(self, index: int) -> int | None:
-        """Arrival of the read that contains the line's ``\\n``."""
+        """Arrival of the read that contains the line's ``\\n``.
+
+        Args:
+            index: of the line in ``texts``.
+
+        Returns:
+            Milliseconds in the basis of the source; None: unknown.
+        """
         return self.times[bisect_right(self.reads, self.starts[index + 1] - self.back)]
 
     def lines(self, indices: Iterable[int], block: ReplyBlock | None) -> list[LineRow]:
-        """Some of the lines."""
+        """Make rows of some of the lines.
+
+        Args:
+            indices: of the lines in ``texts``.
+            block: the reply block that these lines are in; None: none.
+
+        Returns:
+            The fields of a ``Line`` for each index.
+        """
         texts, starts, back, reads, shifts, times = self
         if len(reads) == 1:
             (shift,), (at_ms,) = shifts, times
@@ -76,7 +99,11 @@ class CutLines(NamedTuple):
         ]
 
     def chunks(self) -> list[Chunk]:
-        """The same line by line."""
+        """Make a chunk of each line.
+
+        Returns:
+            Chunks that together have the same bytes, offsets and times.
+        """
         return [
             Chunk(f"{text}\n".encode("latin-1"), self.offset(index), self.at_ms(index))
             for index, text in enumerate(self.texts)
@@ -88,7 +115,14 @@ class CutLines(NamedTuple):
         return "\n".join([*self.texts, ""]).encode("latin-1")
 
     def moved(self, by: int) -> CutLines:
-        """The same lines at other offsets."""
+        """The same lines at other offsets.
+
+        Args:
+            by: bytes to add to each offset.
+
+        Returns:
+            The same texts and times with other ``shifts``.
+        """
         return self._replace(shifts=[shift + by for shift in self.shifts])
 
 

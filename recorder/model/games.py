@@ -75,7 +75,14 @@ class Player(NamedTuple):
 
 
 def is_forgotten(*handles: str) -> bool:
-    """Whether one of these replaces an erased handle: ``X`` and underscores, which no server allows."""
+    """Whether one of these replaces an erased handle: ``X`` and underscores, which no server allows.
+
+    Args:
+        handles: names of players.
+
+    Returns:
+        True if one of them replaces a handle that ``ics-recorder forget`` erased.
+    """
     return any(handle[1:2] == "_" and not handle.strip("_")[1:] for handle in handles)
 
 
@@ -148,16 +155,19 @@ class Game:
 
     Attributes:
         key: 20 hexadecimal digits made from the game's own facts; printed short.
-        server: the site's name, or None. dialect: the server family.
+        server: the site's name, or None.
+        dialect: the server family.
         game_no: the server's own number (reused by the server).
         variant: a name of ``recorder.rules.variants``, or the server's word; None: unknown.
         category: the server's word (blitz, standard, wild/fr …).
         base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
         base_inferred: base 0 was read as 10 s because the first clocks show it.
-        start_fen: None for the normal start position. start_ply: half-moves played before the first known position.
+        start_fen: None for the normal start position.
+        start_ply: half-moves played before the first known position.
         termination: in PGN's words; empty where a saved game has only its result.
-        result: 1-0 0-1 1/2-1/2 *. end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``,
-            ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
+        result: 1-0 0-1 1/2-1/2 *.
+        end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``, ``unobserved``, ``log-ends``,
+            ``reused`` (number taken by another game).
         complete: the first ply to the end line are all there.
         variant_inferred: the variant was concluded from holdings or boards, not printed.
         start_precision: of ``started_at_ms``; None with it.
@@ -286,6 +296,8 @@ class Game:
             analysis: with ``engine``, whose analysis counts, by the beginning of the engine's name; empty: the one
                 that covers most of the game; None: only what engines thought that played.
             as_crazyhouse: write a bughouse board as crazyhouse with all that is dropped in hand from the start.
+        Returns:
+            The text of one game, or of several where moves are missing.
         Raises:
             ExportError: a word is not known.
         """
@@ -299,7 +311,8 @@ class Game:
 
         It ends where moves are missing or not proved. The tag ``RecorderVariant`` has the
         name of a variant that python-chess does not know and plays as normal chess.
-
+        Returns:
+            A game of python-chess with the main line.
         Raises:
             ExportError: python-chess has no board for the variant. ReplayError: the first position is not known.
         """
@@ -312,6 +325,8 @@ class Game:
 
         Args:
             ply: how many half-moves were played, counted from the start of the game; None: the last known position.
+        Returns:
+            A new board.
         Raises:
             ReplayError: this position is not known. ExportError: python-chess has no board for the variant.
         """
@@ -326,7 +341,11 @@ class Game:
         return html_of(self)
 
     def anchors(self) -> Iterator[Anchor]:
-        """Positions of the main line that its plies cannot give, in ply order."""
+        """Positions of the main line that its plies cannot give, in ply order.
+
+        Returns:
+            Anchors of the observations that the main line takes its plies from.
+        """
         found = {
             anchor.ply: anchor
             for segment in self.segments
@@ -369,7 +388,16 @@ def _minutes(seconds: int) -> str:
 
 
 def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | None) -> datetime.date | None:
-    """``Game.day`` of a game's fields."""
+    """``Game.day`` of a game's fields.
+
+    Args:
+        started_at_ms: when the game began, in milliseconds; None: unknown.
+        time_basis: of that time.
+        date_text: the date as printed; None: none was.
+
+    Returns:
+        The day on which the game began; None: unknown.
+    """
     if started_at_ms is not None and time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
         return datetime.date(1970, 1, 1) + datetime.timedelta(days=started_at_ms // 86_400_000)
     if date_text is None or not _ISO_DAY.fullmatch(date_text):
@@ -394,7 +422,15 @@ class TimeControlled(Protocol):
 
 
 def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | None]:
-    """One side's base time and increment in seconds: Black's are White's unless both were printed."""
+    """One side's base time and increment in seconds: Black's are White's unless both were printed.
+
+    Args:
+        game: anything with the four values of a time control.
+        white: the side.
+
+    Returns:
+        Base time and increment in seconds; None: unknown.
+    """
     if white:
         return game.base_s, game.increment_s
     return (

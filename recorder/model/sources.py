@@ -89,7 +89,18 @@ class Anomaly(NamedTuple):
 
     @classmethod
     def of(cls, kind: AnomalyKind, offset: int, game_no: int | None, message: str, text: str) -> Anomaly:
-        """An anomaly with short texts, however long the line is: a log may hold nothing but broken lines."""
+        """An anomaly with short texts, however long the line is: a log may hold nothing but broken lines.
+
+        Args:
+            kind: what is wrong.
+            offset: of the line in the source's bytes.
+            game_no: the number of the game that it concerns; None: of no game, or unknown.
+            message: one sentence for the user.
+            text: the line; only its beginning is kept.
+
+        Returns:
+            The anomaly.
+        """
         return cls(kind, offset, game_no, _beginning(message), _beginning(text))
 
 

@@ -93,7 +93,15 @@ def _shift(
 
 
 def exploded(board: str, target: int) -> str:
-    """The board after an explosion on a square: the piece there, and all but pawns next to it, is gone."""
+    """The board after an explosion on a square: the piece there, and all but pawns next to it, is gone.
+
+    Args:
+        board: 71 characters.
+        target: index of the square in it.
+
+    Returns:
+        71 characters.
+    """
     squares = list(board)
     for at in ADJACENT[target]:
         if squares[at] not in "Pp":
@@ -184,6 +192,10 @@ def play_by_boards(position: Position, named: Pretty, san: str) -> _Step | str:
 
 def captured_piece(before: Position, after: Position) -> str | None:
     """The piece that the side to move in ``before`` took by the move that leads to ``after``.
+
+    Args:
+        before: position before the move.
+        after: position after it.
 
     Returns:
         Its upper-case letter, ``P`` for a piece that was known to be a promoted pawn; None: nothing was taken.

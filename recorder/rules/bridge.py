@@ -25,7 +25,8 @@ def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) ->
 
     Args:
         before: the last position known.
-        after: the frame's board. lan, pretty: its verbose and pretty move.
+        after: the frame's board.
+        lan, pretty: its verbose and pretty move.
         missing: unseen plies before that move, 1 or 2.
     Returns:
         at most two sequences of ``missing + 1`` steps as ``advance`` gives them, the last of them proved against the

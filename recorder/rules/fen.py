@@ -34,12 +34,28 @@ _SHIFT = re.compile(r"([A-Za-z])/([a-z])([0-9]{1,2})-([a-z])([0-9]{1,2})(?:=[A-Z
 
 
 def has_plain_board(board: str) -> bool:
-    """Whether it is an 8×8 board of chess pieces."""
+    """Whether it is an 8×8 board of chess pieces.
+
+    Args:
+        board: as a frame prints it.
+
+    Returns:
+        True for 71 characters with ranks of eight squares and letters of chess pieces only.
+    """
     return _PLAIN.fullmatch(board) is not None
 
 
 def frames_position(board: str, white_to_move: bool, castling: int) -> Position:
-    """A position of ``Rules.FRAMES``: what a frame shows, castling flags as printed."""
+    """A position of ``Rules.FRAMES``: what a frame shows, castling flags as printed.
+
+    Args:
+        board: as a frame prints it, of any size.
+        white_to_move: whose move it is.
+        castling: the frame's flags: 1 K, 2 Q, 4 k, 8 q.
+
+    Returns:
+        A position in which no move can be proved.
+    """
     return Position(board, white_to_move, castling, -1, False, Rules.FRAMES, None, NO_PROMOTED, STANDARD_ROOKS, -1, -1)
 
 
@@ -52,7 +68,17 @@ def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> s
 
 
 def can_follow(position: Position, lan: str, board: str, white_to_move: bool) -> bool:
-    """Whether a board can be the one after this move."""
+    """Whether a board can be the one after this move.
+
+    Args:
+        position: before the move, of any rules.
+        lan: the verbose move, as a frame prints it.
+        board: of the frame after it.
+        white_to_move: whose move it is then.
+
+    Returns:
+        False if the board cannot be the result of the move.
+    """
     if len(board) != len(position.board) or board.find(" ") != position.board.find(" "):
         return False
     if white_to_move == position.white_to_move:
@@ -101,8 +127,13 @@ def start_position(
 
     Args:
         board: 71 characters.
-        white_to_move, castling, push_col: the frame's fields (rights: 1 K, 2 Q, 4 k, 8 q; file 0-7 or -1).
-        rules: that will prove the moves. holdings: White's and Black's, None unknown.
+        white_to_move: whose move it is.
+        castling: rights as the frame prints them: 1 K, 2 Q, 4 k, 8 q.
+        push_col: file 0-7 of the pawn that was just moved two squares; -1: none.
+        rules: that will prove the moves.
+        holdings: White's and Black's pieces in hand; None: unknown, or the rules have none.
+    Returns:
+        The position, whose rights may be fewer than those printed.
     Raises:
         ValueError: the board is not 8×8 of known letters, and the rules are not ``Rules.FRAMES``.
     """
@@ -184,8 +215,11 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     pieces.
 
     Args:
-        position: to write. irreversible: half-moves since the last irreversible one (negative or None: 0).
+        position: to write.
+        irreversible: half-moves since the last irreversible one; negative or None: written as 0.
         fullmove: the number of the next move, from 1.
+    Returns:
+        All six fields.
     """
     if position.rules is Rules.FRAMES:
         return frames_fen(position, irreversible, fullmove)
@@ -217,6 +251,11 @@ def _castling_letters(position: Position) -> str:
 def board_from_fen(text: str) -> str:
     """The 71-character board of a FEN (or of its first field); holdings and promotion marks are omitted.
 
+    Args:
+        text: a FEN or its first field.
+    Returns:
+        71 characters, rank 8 first, ranks joined by one blank.
+
     Raises:
         ValueError: it is not an 8×8 board.
     """
@@ -233,6 +272,8 @@ def position_from_fen(text: str, rules: Rules) -> Position:
     Args:
         text: board (with ``[hands]`` and ``~``), side, castling, en passant square; counters are not looked at.
         rules: that will prove its moves.
+    Returns:
+        The position; castling and en passant fields that are missing count as ``-``.
     Raises:
         ValueError: it is no FEN.
     """

@@ -97,7 +97,17 @@ def checkers(board: str, square: int, by_white: bool) -> list[int]:
 
 
 def moved(board: str, origin: int, target: int, placed: str) -> str:
-    """The board after a piece left ``origin`` and ``placed`` is on ``target``."""
+    """The board after a piece left ``origin`` and ``placed`` is on ``target``.
+
+    Args:
+        board: 71 characters.
+        origin: index of the square that becomes empty.
+        target: index of the square that ``placed`` gets.
+        placed: the piece's letter.
+
+    Returns:
+        71 characters.
+    """
     if origin < target:
         return f"{board[:origin]}-{board[origin + 1 : target]}{placed}{board[target + 1 :]}"
     return f"{board[:target]}{placed}{board[target + 1 : origin]}-{board[origin + 1 :]}"
@@ -174,6 +184,8 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
     Args:
         position: of rules that are not ``apart``.
         any_drop: take every piece to be in hand (a bughouse partner may pass one).
+    Returns:
+        False in checkmate and stalemate.
     """
     rules = position.rules
     board, white = position.board, position.white_to_move
@@ -272,7 +284,18 @@ def can_castle(position: Position, long: bool) -> bool:
 
 
 def castled(board: str, king: int, rook: int, king_to: int, rook_to: int) -> str:
-    """The board after a castling."""
+    """The board after a castling.
+
+    Args:
+        board: 71 characters.
+        king: index of the king's square.
+        rook: index of the castling rook's square.
+        king_to: index of the square that the king gets.
+        rook_to: index of the square that the rook gets.
+
+    Returns:
+        71 characters.
+    """
     squares = list(board)
     king_letter, rook_letter = squares[king], squares[rook]
     squares[king] = squares[rook] = "-"

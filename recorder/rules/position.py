@@ -105,7 +105,14 @@ def encode_move(uci: str) -> int:
 
 
 def decode_move(move: int) -> str:
-    """Unpack ``encode_move``'s integer into UCI notation."""
+    """Unpack ``encode_move``'s integer into UCI notation.
+
+    Args:
+        move: an integer that ``encode_move`` gave.
+
+    Returns:
+        ``e2e4``, ``e7e8q`` or a drop ``N@e4``.
+    """
     extra, to = move >> 12, _name(move >> 6 & 63)
     if extra >= 8:
         return f"{_PIECES[extra - 8].upper()}@{to}"

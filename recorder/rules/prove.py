@@ -397,7 +397,16 @@ def _origins(position: Position, named: Pretty) -> list[int]:
 
 
 def with_holdings(position: Position, white: str, black: str) -> Position:
-    """The position with these pieces in hand (letters in any order and case), as a holdings line prints them."""
+    """The position with other pieces in hand.
+
+    Args:
+        position: of a drop game.
+        white: White's pieces as a holdings line prints them: letters in any order and case.
+        black: Black's, in the same way.
+
+    Returns:
+        The position with upper-case letters in the order PNBRQ.
+    """
     ordered = ("".join(sorted(hand.upper(), key=_ORDER.find)) for hand in (white, black))
     return position._replace(holdings=(next(ordered), next(ordered)))
 
@@ -408,6 +417,8 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
     Args:
         position: with ``Rules.BOARDS`` and ``Rules.FRAMES`` nothing is known of legality, and True is returned.
         any_drop: take every piece to be in hand (a bughouse partner may pass one).
+    Returns:
+        False only if it is proved that there is none.
     """
     if position.rules.apart:
         return position.rules in (_BOARDS, _FRAMES) or _has_legal_move_apart(position)
@@ -415,6 +426,13 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
 
 
 def is_checkmate(position: Position) -> bool:
-    """Whether the side to move is mated whatever a partner or an unknown hand may hold."""
+    """Whether the side to move is mated whatever a partner or an unknown hand may hold.
+
+    Args:
+        position: of any rules.
+
+    Returns:
+        True only if the mate is certain: in bughouse, and while holdings are unknown, if no possible drop prevents it.
+    """
     unknown = position.rules is _BUGHOUSE or (position.rules is _CRAZYHOUSE and position.holdings is None)
     return position.in_check and not has_legal_move(position, any_drop=unknown)

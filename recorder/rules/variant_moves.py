@@ -95,7 +95,14 @@ def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
 
 
 def has_legal_move(position: Position) -> bool:
-    """Whether the side to move has a legal move."""
+    """Whether the side to move has a legal move.
+
+    Args:
+        position: of rules that are ``apart``, but not ``Rules.BOARDS`` or ``Rules.FRAMES``.
+
+    Returns:
+        False also where the game is over by a rule of the variant.
+    """
     if _is_over(position):
         return False
     if next(_legal_shifts(position), None) is not None:

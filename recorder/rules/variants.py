@@ -176,13 +176,27 @@ def read_category(category: str | None) -> str | None:
 
 
 def is_known_variant(word: str) -> bool:
-    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number."""
+    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number.
+
+    Args:
+        word: typed by the user, or stored.
+
+    Returns:
+        False where ``known_variant_like`` may have a suggestion.
+    """
     name = read_pgn_variant(word)
     return name in _BY_NAME or (name is not None and _WILD.fullmatch(name) is not None)
 
 
 def known_variant_like(word: str) -> str | None:
-    """A known variant with a spelling similar to an unknown word, or None."""
+    """A known variant with a spelling similar to an unknown word, or None.
+
+    Args:
+        word: a word that is no known variant.
+
+    Returns:
+        The name of a variant or a speed; None: none is similar.
+    """
     from difflib import get_close_matches
 
     close = get_close_matches(_squeezed(word), [*_BY_SPELLING, *SPEEDS], 1)
@@ -195,13 +209,23 @@ def icc_variant(number: int) -> str:
 
 
 def pgn_variant(name: str | None) -> str | None:
-    """The Variant tag for our name, in the spelling that most readers know; None: no tag (chess, or not known)."""
+    """The Variant tag for our name, in the spelling that most readers know; None: no tag (chess, or not known).
+
+    Args:
+        name: our name of the variant; None: unknown.
+
+    Returns:
+        The value of the tag.
+    """
     known = _BY_NAME.get(name or "")
     return known.pgn if known is not None else name
 
 
 def read_pgn_variant(text: str | None) -> str | None:
     """Our name for a Variant tag of any program.
+
+    Args:
+        text: the tag's value; None: there is no tag.
 
     Returns:
         ``chess`` for the words that mean it; the text in lower case where no table has it; None where there is none.
@@ -216,13 +240,23 @@ def read_pgn_variant(text: str | None) -> str | None:
 
 
 def cecp_variant(name: str | None) -> str | None:
-    """The engine protocol's name (``normal`` for chess); None: the protocol has none, or the variant is not known."""
+    """The engine protocol's name (``normal`` for chess); None: the protocol has none, or the variant is not known.
+
+    Args:
+        name: our name of the variant; None: unknown.
+
+    Returns:
+        The argument of ``variant`` in CECP.
+    """
     known = _BY_NAME.get(name or "")
     return known.cecp if known is not None else None
 
 
 def read_cecp_variant(text: str) -> str | None:
     """Our name for the argument of ``variant``.
+
+    Args:
+        text: one word.
 
     Returns:
         The text itself where an engine defines a variant of its own (``8x8+0_capablanca``, a board size before the
@@ -257,7 +291,14 @@ _RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.
 
 
 def rules_of(variant: str) -> Rules:
-    """The rules that prove the moves of a variant (our name)."""
+    """The rules that prove the moves of a variant (our name).
+
+    Args:
+        variant: our name.
+
+    Returns:
+        ``Rules.BOARDS`` for a name that is not known.
+    """
     return _RULES.get(variant, Rules.BOARDS)
 
 
@@ -277,7 +318,14 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
 
 
 def is_bare_wild(category: str | None) -> bool:
-    """Whether a category word says that the game is wild, and not which one."""
+    """Whether a category word says that the game is wild, and not which one.
+
+    Args:
+        category: as the server prints it; None: it printed none.
+
+    Returns:
+        True for ``wild`` without a number.
+    """
     return bool(category) and (category or "").lower().split()[-1:] == ["wild"]
 
 
@@ -285,7 +333,10 @@ def start_variant(category: str | None, board: str | None) -> tuple[str | None, 
     """As ``variant_of``; a bare ``wild`` that begins with a set-up of chess960 is chess960.
 
     Args:
-        category: as the server prints it. board: the start board, None: not known.
+        category: as the server prints it; None: it printed none.
+        board: the start board, 71 characters; None: unknown.
+    Returns:
+        Our name of the variant and the rules that prove it; each None where unknown.
     """
     if board is not None and is_bare_wild(category) and _is_chess960_start(board):
         return "chess960", Rules.CHESS960
@@ -329,7 +380,8 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
     """The start position of a list that was printed without a board.
 
     Args:
-        category: the server's word, if known. rules: of the game; None: unknown.
+        category: the server's word, if known.
+        rules: of the game; None: unknown.
     Returns:
         The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game,
         and for variants that are not known.
@@ -341,5 +393,12 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
 
 
 def has_pockets(rules: Rules) -> bool:
-    """Whether pieces can be in hand."""
+    """Whether pieces can be in hand.
+
+    Args:
+        rules: of a game.
+
+    Returns:
+        True for crazyhouse and bughouse.
+    """
     return rules is Rules.CRAZYHOUSE or rules is Rules.BUGHOUSE

@@ -47,8 +47,10 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
     the increment are given up.
 
     Args:
-        rows: the main line, in place. start_ply: half-moves played before it.
-        white, black: the sides' time controls. dialect: the server family.
+        rows: the main line, in place.
+        start_ply: half-moves played before it.
+        white, black: the sides' time controls.
+        dialect: the server family.
     """
     free = dialect in _FREE_FIRST_MOVES
     controls = (black, white)
@@ -88,7 +90,8 @@ class SavedReader(Protocol):
     """Reads a file of saved games. Pure; the result does not depend on how the bytes are cut into blocks.
 
     Attributes:
-        anomalies: what could not be read, with its offset. line_count: lines read.
+        anomalies: what could not be read, with its offset.
+        line_count: lines read.
         failures: games that an error of this program kept from being read.
         pending: offset of the first game that was not returned yet, and the number of lines before it. Reading
             continues there when the file has grown.
@@ -102,11 +105,22 @@ class SavedReader(Protocol):
     def pending(self) -> tuple[int, int]: ...
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes; lines end with ``\\n`` or ``\\r\\n``. Returns the games that they finished."""
+        """Read the next bytes; lines end with ``\\n`` or ``\\r\\n``.
+
+        Args:
+            block: bytes that follow those of the call before, cut anywhere.
+
+        Returns:
+            The games that these bytes finished.
+        """
         ...
 
     def finish(self) -> list[Game]:
-        """The file has ended: return the games that were still open."""
+        """End the file.
+
+        Returns:
+            The games that were still open.
+        """
         ...
 
 
@@ -122,7 +136,14 @@ class GameLines:
         self._offset = offset
 
     def receive(self, block: bytes) -> list[tuple[bytes, int]]:
-        """Complete lines, each with its line end and the offset of its first byte."""
+        """Cut the next bytes into lines.
+
+        Args:
+            block: bytes that follow those of the call before, cut anywhere.
+
+        Returns:
+            Complete lines, each with its line end and the offset of its first byte.
+        """
         lines = _split(self._rest + block)
         self._rest = b""
         if lines and not lines[-1].endswith(b"\n"):
@@ -134,7 +155,11 @@ class GameLines:
         return found
 
     def finish(self) -> list[tuple[bytes, int]]:
-        """The last line, if it has no line end."""
+        """End the file.
+
+        Returns:
+            The last line with its offset, if it has no line end; else nothing.
+        """
         rest, self._rest = self._rest, b""
         return self._placed([rest] if rest else [])
 

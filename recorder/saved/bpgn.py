@@ -80,11 +80,22 @@ class BpgnReader:
         return (self._begin, self._lines_before) if self._text else (self._end, self.line_count)
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes. Returns the games of the matches that they ended, two of each."""
+        """Read the next bytes.
+
+        Args:
+            block: bytes that follow those of the call before, cut anywhere.
+
+        Returns:
+            The games that these bytes finished, two for each match.
+        """
         return [game for line, offset in self._lines.receive(block) for game in self._line(line, offset)]
 
     def finish(self) -> list[Game]:
-        """The file has ended: return the games of its last match."""
+        """End the file.
+
+        Returns:
+            The games of the match that was still open.
+        """
         games = [game for line, offset in self._lines.finish() for game in self._line(line, offset)]
         return games + self._flush()
 

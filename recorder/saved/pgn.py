@@ -34,7 +34,8 @@ class PgnReader:
     """Reads PGN of any program; see ``SavedReader``.
 
     Args:
-        server: the site's name where the tags have none. chat: ``none`` skips comments.
+        server: the site's name where the tags have none.
+        chat: ``none`` skips comments.
         offset: of the first byte.
     """
 
@@ -67,14 +68,25 @@ class PgnReader:
         return (self._text_offset, self._lines_before) if self._text else (self._end, self.line_count)
 
     def receive(self, block: bytes) -> list[Game]:
-        """The next bytes, cut anywhere."""
+        """Read the next bytes.
+
+        Args:
+            block: bytes that follow those of the call before, cut anywhere.
+
+        Returns:
+            The games that these bytes finished.
+        """
         games: list[Game] = []
         for line, offset in self._lines.receive(block):
             games += self._line(line, offset)
         return games
 
     def finish(self) -> list[Game]:
-        """The file has ended."""
+        """End the file.
+
+        Returns:
+            The game that was still open, and one that waited for its next part.
+        """
         games: list[Game] = []
         for line, offset in self._lines.finish():
             games += self._line(line, offset)

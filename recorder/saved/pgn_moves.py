@@ -116,15 +116,22 @@ class Movetext:
     """Reads the movetext of one game.
 
     Args:
-        start: the first position; None: not known. start_ply: half-moves played before it.
-        offset: of the text's first character. ours: this program wrote it.
-        comments: whether words are wanted. seq: number of the first event. decimals: as for ``read_remark``.
+        start: the first position; None: not known.
+        start_ply: half-moves played before it.
+        offset: of the text's first character.
+        ours: this program wrote it.
+        comments: whether words are wanted.
+        seq: number of the first event.
+        decimals: as for ``read_remark``.
 
     Attributes:
-        lines, anchors, events, thinking: as in ``Observation``. problems: kind, offset, message and the word.
-        result: the token; None: there is none. end: place behind the game in the text.
+        lines, anchors, events, thinking: as in ``Observation``.
+        problems: kind, offset, message and the word.
+        result: the token; None: there is none.
+        end: place behind the game in the text.
         last_words: the words of a comment directly before the result, their event still in ``events``.
-        clocks: whether a clock was printed. moved: whether anything of a game was there.
+        clocks: whether a clock was printed.
+        moved: whether anything of a game was there.
     """
 
     def __init__(

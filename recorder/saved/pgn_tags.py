@@ -69,8 +69,11 @@ class PgnHeader:
     """What a game's tags say; names as in ``recorder.model.Game``.
 
     Attributes:
-        fen: as written. result: None where there is no tag that is one.
-        plies: what PlyCount says. ours: written by this program. part: number and count of RecorderPart.
+        fen: as written.
+        result: None where there is no tag that is one.
+        plies: what PlyCount says.
+        ours: written by this program.
+        part: number and count of RecorderPart.
         derived: its clocks were computed, as one of our files says.
         kept: tags that no field holds as they are, in their order.
     """
@@ -107,7 +110,8 @@ def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnH
     """Understand a tag section.
 
     Args:
-        pairs: names and values in their order. server: the site's name where the user gave it.
+        pairs: names and values in their order.
+        server: the site's name where the user gave it.
     """
     tags: dict[str, str] = {}
     for name, value in pairs:

@@ -177,7 +177,8 @@ def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
     Of all others ``token_of`` says what they are; there is a move for nearly every piece, so it is made quick.
 
     Args:
-        text: latin-1. begin: where in it.
+        text: latin-1.
+        begin: where in it.
     """
     return _TOKEN.finditer(text, begin)
 

@@ -20,9 +20,12 @@ class SavedPipeline:
     """Reads one file of saved games; the same to use as ``recorder.pipeline.Pipeline``.
 
     Args:
-        kind: of ``SAVED_KINDS``. server: the site's name where the games have none.
-        date: the day of games that tell none. tz: of their times of day, where they tell no zone.
-        chat: ``none`` leaves comments out. resume, offset, forgotten: as for ``Pipeline``.
+        kind: of ``SAVED_KINDS``.
+        server: the site's name where the games have none.
+        date: the day of games that tell none.
+        tz: of their times of day, where they tell no zone.
+        chat: ``none`` leaves comments out.
+        resume, offset, forgotten: as for ``Pipeline``.
     Attributes:
         unredacted: lines in which ``forgotten`` stood.
     """
@@ -52,12 +55,26 @@ class SavedPipeline:
         self.unredacted = 0
 
     def receive(self, block: bytes) -> list[Game]:
-        """Read the next bytes of the source. Returns the games that they finished."""
+        """Read the next bytes of the source.
+
+        Args:
+            block: bytes that follow those of the call before, cut anywhere.
+
+        Returns:
+            The games that these bytes finished.
+        """
         self._end += len(block)
         return self._take(self._redacted(self._ends.receive(block)))
 
     def finish(self, *, unfinished: bool = False) -> list[Game]:
-        """The source has ended: return all games that were still open. ``unfinished`` changes nothing here."""
+        """End the source.
+
+        Args:
+            unfinished: changes nothing here; see ``Pipeline``.
+
+        Returns:
+            All games that were still open.
+        """
         rest = self._redacted(self._ends.finish(), last=True)
         reader = self._reader
         games = self._given(reader.receive(rest)) if rest else []
@@ -94,7 +111,11 @@ class SavedPipeline:
         return clean.encode("latin-1")
 
     def restart(self) -> tuple[int, dict[str, Any]]:
-        """Where reading can go on when the file has grown: at the first game that was not given; see ``Pipeline``."""
+        """Find where reading can continue when the file has grown; see ``Pipeline``.
+
+        Returns:
+            The offset of the first game that was not emitted, and the state for ``resume``.
+        """
         if not self._ends.decided or self._ends.swapped:
             return 0, {}
         offset, lines = self._reader.pending

@@ -160,7 +160,14 @@ def _key(run: TrackedGame, server: str | None) -> str:
 
 
 def end_word(reason_key: str | None) -> str:
-    """``Game.end`` for a normalised reason."""
+    """``Game.end`` for a normalised reason.
+
+    Args:
+        reason_key: ``Game.reason_key``; None: no reason was printed.
+
+    Returns:
+        ``adjourned``, ``aborted`` or ``result``.
+    """
     if reason_key is not None and reason_key.startswith("adjourned"):
         return "adjourned"
     if reason_key is not None and (reason_key.startswith("aborted") or reason_key == "partner-aborted"):

@@ -45,7 +45,8 @@ class Chat:
     Raises:
         ValueError: ``kept`` is none of these.
     Attributes:
-        kinds: that are kept. titles: of each handle in lower case, as printed.
+        kinds: that are kept.
+        titles: of each handle in lower case, as printed.
     """
 
     def __init__(self, table: GameTable, kept: str) -> None:
@@ -137,7 +138,9 @@ def _who_decided(run: TrackedGame, event: GameEnded, ended: GameEnded | None, be
     Source: the end lines of two such servers, to all four players and to observers.
 
     Args:
-        run: which ends by ``event``. ended: the end line before it, of whatever game. before: that game, if followed.
+        run: which ends by ``event``.
+        ended: the end line before it, of whatever game.
+        before: that game, if followed.
     """
     key = event.reason_key
     if run.rules is not Rules.BUGHOUSE:

@@ -27,8 +27,10 @@ class Starting(NamedTuple):
     """The beginning of an examination before its first board: a line without a number, or the game examined before.
 
     Attributes:
-        setup: the server is in set-up mode. text: the line.
-        placed: the first board is a position being set up. category: of the game examined before it.
+        setup: the server is in set-up mode.
+        text: the line.
+        placed: the first board is a position being set up.
+        category: of the game examined before it.
     """
 
     setup: bool

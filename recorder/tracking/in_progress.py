@@ -25,7 +25,8 @@ class GameInProgress:
     """A game that ``InProgressTracker.changed`` returned.
 
     Attributes:
-        row: where the caller stored it, or None. state: all that decided how the game looked.
+        row: where the caller stored it, or None.
+        state: all that decided how the game looked.
     """
 
     run: TrackedGame
@@ -43,7 +44,11 @@ class InProgressTracker(Tracker):
         self._failed: set[TrackedGame] = set()  # cannot be shown
 
     def changed(self) -> list[tuple[GameInProgress, Game]]:
-        """The games in progress that have changed since the last call."""
+        """The games in progress that have changed since the last call.
+
+        Returns:
+            Each with its game as if the source ended here; games of erased players are excluded.
+        """
         found: list[tuple[GameInProgress, Game]] = []
         for run in self.boards.every():
             if run in self._failed:
@@ -85,12 +90,23 @@ class InProgressTracker(Tracker):
         super()._emit(offset)
 
     def gone(self) -> list[int]:
-        """Rows of games in progress that were emitted or dropped since the last call."""
+        """Rows of games in progress that were emitted or dropped since the last call.
+
+        Returns:
+            Numbers of rows in the archive.
+        """
         gone, self._gone = self._gone, []
         return gone
 
     def snapshot(self, shown: GameInProgress) -> Game:
-        """A game as if the source ended here."""
+        """Make the game of a game in progress, as if the source ended here.
+
+        Args:
+            shown: as ``changed`` returned it.
+
+        Returns:
+            A game that shares nothing with the one in progress.
+        """
         shown.state = _state(shown.run)
         return self._game(_closed_copy(shown.run), _NOT_YET)
 

@@ -77,7 +77,9 @@ def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple
     In bughouse a hand may have pieces before it. Datagrams have no boards of their own.
 
     Args:
-        frame: the first board of the game, after one ply. rules: in force. board, castling: of the known start.
+        frame: the first board of the game, after one ply.
+        rules: in force.
+        board, castling: of the known start.
     Returns:
         The start position and the move from there; None if it does not lead to the board and the rights shown.
     """

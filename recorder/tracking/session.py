@@ -45,12 +45,14 @@ class ServerSession:
     """One login's session; every game keeps the session that it began in.
 
     Args:
-        server: the site's name if the user gave it. family: of the banner, or None.
+        server: the site's name if the user gave it.
+        family: of the banner, or None.
         hosts: offsets and hosts of connections; the site's name if nothing else gives it. The sessions of a source
             share one list, and the pipeline appends to it.
 
     Attributes:
-        me: our handle. tokens: of the first whole frame, tag included.
+        me: our handle.
+        tokens: of the first whole frame, tag included.
         prompt: the first of the servers' own prompts that stood alone, and its offset; set by the line reader. It
             counts only for what is concluded behind it, so the pieces in which bytes arrive do not matter.
     """
@@ -70,7 +72,11 @@ class ServerSession:
         self.prompt: tuple[str, int] | None = None
 
     def look(self, frame: Style12) -> None:
-        """Note the shape of a frame."""
+        """Note the shape of the first whole frame, which differs between families of servers.
+
+        Args:
+            frame: of this session.
+        """
         if self.tokens is None and not frame.partial:
             self.tokens = len(frame.tail) + 9
 
@@ -87,7 +93,15 @@ class ServerSession:
         return dialect is not None and dialect.lag_meaningless
 
     def facts(self, offset: int, begun: int) -> SessionFacts:
-        """What is known at a place of the source of what began at another."""
+        """What is known at one place of the source about a game that began at another.
+
+        Args:
+            offset: the place; prompts after it do not count.
+            begun: offset of the game's first line; the connection before it gives the host.
+
+        Returns:
+            Server, dialect and our handle; each None where unknown.
+        """
         host = next((host for place, host in reversed(self.hosts) if place < begun), None)
         prompt = self.prompt[0] if self.prompt is not None and self.prompt[1] < offset else None
         dialect = detect_dialect(self.family, prompt, self.tokens)
@@ -95,11 +109,19 @@ class ServerSession:
         return SessionFacts(site, dialect.name if dialect is not None else None, self.me)
 
     def saved(self) -> list[Any]:
-        """The session as JSON keeps it."""
+        """The session as JSON keeps it.
+
+        Returns:
+            The state for ``load``.
+        """
         return [self.family, self.me, self.tokens, self.prompt]
 
     def load(self, saved: list[Any]) -> None:
-        """Take what ``saved`` gave."""
+        """Take what ``saved`` gave.
+
+        Args:
+            saved: of an earlier session of this source.
+        """
         self.family, self.me, self.tokens, prompt = saved
         self.prompt = None if prompt is None else (prompt[0], prompt[1])
 
@@ -115,7 +137,12 @@ class EmittedGames:
         self._most = _MOST_GAMES
 
     def add(self, game: Game, oldest_unfinished: Callable[[], int]) -> None:
-        """Add a game; now and then forget those that end before the oldest game in progress."""
+        """Add a game; now and then forget those that end before the oldest game in progress.
+
+        Args:
+            game: just emitted.
+            oldest_unfinished: returns the offset of the oldest game in progress.
+        """
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
         self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
         if len(self._games) > self._most:
@@ -124,7 +151,14 @@ class EmittedGames:
             self._most = len(self._games) + _MOST_GAMES
 
     def across(self, offset: int) -> tuple[list[list[int]], list[int]]:
-        """Of the games that begin before ``offset`` and end at or after it: number and last offset; their lists."""
+        """Find the games that begin before an offset and end at or after it.
+
+        Args:
+            offset: where reading can be resumed.
+
+        Returns:
+            Number and last offset of each game that has a number; offsets of their lists at or after ``offset``.
+        """
         over = [given for given in self._games if given[1] < offset <= given[2]]
         numbers = [[number, last] for number, _, last, _ in over if number is not None]
         return numbers, [place for *_, lists in over for place in lists if place >= offset]
@@ -143,7 +177,14 @@ class Resumed:
         self._lists: frozenset[int] = frozenset(state["muted_lists"])
 
     def wanted(self, event: Event) -> bool:
-        """Whether an event before the mark belongs to a game that is rebuilt."""
+        """Whether an event before the mark belongs to a game that is rebuilt.
+
+        Args:
+            event: read a second time.
+
+        Returns:
+            False if its game was emitted before.
+        """
         if isinstance(event, MovelistRead):
             return event.line.offset not in self._lists
         game_no: int | None

@@ -141,8 +141,10 @@ class TrackedGame:
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
-        delta: the last ``<d1>``, until a board joins it. unjoined: the place in ``rows`` of the first such ply.
-        longest: of the lists. list_forms: every ``ListSeen.form`` among them.
+        delta: the last ``<d1>``, until a board joins it.
+        unjoined: the place in ``rows`` of the first such ply.
+        longest: of the lists.
+        list_forms: every ``ListSeen.form`` among them.
         limits: what later takebacks left of the lists: how many lists, and the last valid ply of those of them
             that no entry before counts; both grow.
         lost_rules: those in force when the position was lost: plies are known, but no board before them.
@@ -154,8 +156,9 @@ class TrackedGame:
         suspended: the feed of this board stopped without a result; ``left`` is the reason (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
             were made an examiner after it was no longer observed.
-        tree: boards of an examined game; its observation has events and holdings only. navigation: how, by a line,
-            its next board is reached (``nodes.FORWARD`` …). starting: the line that announced it.
+        tree: boards of an examined game; its observation has events and holdings only.
+        navigation: how, by a line, its next board is reached (``nodes.FORWARD`` …).
+        starting: the line that announced it.
     """
 
     __slots__ = _FIELDS

@@ -80,7 +80,8 @@ class Tracker:
     """Follows the games of one connection.
 
     Args:
-        basis: of the arrival times. server: the site's name if the log does not contain it.
+        basis: of the arrival times.
+        server: the site's name if the log does not contain it.
         date: of the log, for games whose lines contain none.
         chat: ``none``, ``public``, ``own`` or ``all``: which words are kept with the games.
     Attributes:
@@ -140,6 +141,9 @@ class Tracker:
     def feed(self, events: list[Event]) -> list[Game]:
         """Take events in order.
 
+        Args:
+            events: as the recogniser emits them.
+
         Returns:
             The games that were finished with by them.
         """
@@ -165,12 +169,23 @@ class Tracker:
         return games
 
     def is_whole(self, number: int) -> bool:
-        """Whether the game that had a number last is over and complete."""
+        """Whether the last game with a number is over and complete.
+
+        Args:
+            number: of the server.
+
+        Returns:
+            False also where no game had this number.
+        """
         run = self.boards.runs.get(str(number))
         return run is not None and run.end is not None and self._game(run, run.end_offset).complete
 
     def finish(self) -> list[Game]:
-        """End the input: emit all games that are still followed or waiting."""
+        """End the input: emit all games that are still followed or waiting.
+
+        Returns:
+            These games; the tracker takes no events after that.
+        """
         if self._datagrams is not None:
             try:
                 self._datagrams.finish()
@@ -280,7 +295,11 @@ class Tracker:
     # -- resuming a log that has grown -------------------------------------------------------------------------
 
     def oldest_unfinished(self) -> int:
-        """Offset of the first game that is not emitted."""
+        """Offset of the first game that is not emitted.
+
+        Returns:
+            An offset beyond any source if all games are emitted.
+        """
         oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
         return min([oldest, *(run.restart_offset for run in self.boards.every())])
 
@@ -319,7 +338,11 @@ class Tracker:
         return offset, state
 
     def resume(self, state: dict[str, Any]) -> None:
-        """Take what ``restart_state`` gave before the first event."""
+        """Continue an earlier reading; before the first event.
+
+        Args:
+            state: what ``restart_state`` returned with the offset.
+        """
         self._resumed = Resumed(state)
         self._baseline = state
         self.session.load(state["session"])

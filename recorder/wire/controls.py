@@ -36,7 +36,15 @@ class TelnetFilter:
         self.rest_offset = 0
 
     def receive(self, data: bytes, offset: int) -> Iterator[tuple[bytes, int]]:
-        """Yield the pieces between commands with their offsets; ``FF FF`` is one ``FF``."""
+        """Remove telnet commands; ``FF FF`` is one ``FF``.
+
+        Args:
+            data: bytes that follow those of the call before, cut anywhere.
+            offset: of ``data[0]`` in the source.
+
+        Yields:
+            The pieces between commands, each with its offset.
+        """
         if self.rest:
             data, offset = self.rest + data, offset - len(self.rest)
             self.rest = b""
@@ -64,7 +72,9 @@ class OpenDatagram:
     """What has come of a datagram.
 
     Attributes:
-        open: whether there is one. start: offset of its ``\\x19(``. size: characters so far.
+        open: whether there is one.
+        start: offset of its ``\\x19(``.
+        size: characters so far.
     """
 
     def __init__(self) -> None:
@@ -75,7 +85,11 @@ class OpenDatagram:
         self._parts: list[str] = []
 
     def begin(self, start: int) -> None:
-        """Take the mark ``\\x19(`` at this offset."""
+        """Take the mark ``\\x19(`` at this offset.
+
+        Args:
+            start: offset of the mark's first byte.
+        """
         self.open = True
         self.start = start
         self.size = 0
@@ -83,12 +97,19 @@ class OpenDatagram:
         self._parts.clear()
 
     def add(self, text: str) -> None:
-        """Take the text between two marks, or a line end."""
+        """Take the text between two marks, or a line end.
+
+        Args:
+            text: latin-1.
+        """
         self._parts.append(text)
         self.size += len(text)
 
     def obey(self, mark: str) -> bool | None:
         """Take a control sequence.
+
+        Args:
+            mark: ``\\x19`` and the character after it.
 
         Returns:
             True if the datagram continues, False if it is complete, None if another datagram or a unit begins, so that
@@ -139,7 +160,8 @@ class Controls:
 
         Args:
             token: the sequence; groups ``id`` and ``code`` are set if it begins a reply block.
-            start: offset of the line. at_ms: its arrival.
+            start: offset of the line.
+            at_ms: its arrival.
             out: lines that are complete; those of units, datagrams and lost data are added.
         """
         mark = token[0]

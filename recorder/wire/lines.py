@@ -95,7 +95,14 @@ class LineReader:
         self._datagram = self._controls.datagram
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
-        """Read one chunk and return the lines that are now complete, in order."""
+        """Read one chunk.
+
+        Args:
+            chunk: the bytes that follow, or the lines in them; without bytes: the connection ended.
+
+        Returns:
+            The lines that are now complete, in order, with prompts still there.
+        """
         out: list[LineRow] = []
         if isinstance(chunk, CutLines):
             self._take_cut(chunk, out)
@@ -121,7 +128,11 @@ class LineReader:
         return self._telnet.rest_offset if self._telnet.rest else None
 
     def finish(self) -> list[Line]:
-        """Return what is left, the last line without a line end included; what comes then is a new connection's."""
+        """End the connection: what comes next is another one's.
+
+        Returns:
+            What is left, the last line without a line end included.
+        """
         out: list[LineRow] = []
         if self._telnet.rest:
             self._pend(self._telnet.rest, self._telnet.rest_offset, self._at_ms, out)

@@ -28,6 +28,9 @@ _PROMPT_ENDS: Final = ("%", ">", "$", "#")
 def strip_prompts(text: str) -> tuple[str, int]:
     """Take any number of the servers' own prompts off the beginning of a line.
 
+    Args:
+        text: a line as received.
+
     Returns:
         The text after them and the number of characters taken off.
     """
@@ -45,7 +48,14 @@ class PromptStripper:
         self._alone: Counter[str] = Counter()
 
     def strip(self, text: str) -> tuple[str, int]:
-        """As ``strip_prompts``, with what was learned."""
+        """Take prompts off the beginning of a line, the learned ones included.
+
+        Args:
+            text: a line as received.
+
+        Returns:
+            The text after them and the number of characters taken off.
+        """
         if text[:1] not in self._firsts:
             return text, 0
         match = self._pattern.match(text)
@@ -56,6 +66,9 @@ class PromptStripper:
 
         It is one if the server says so (``prompt set to "ICS> ".``) and it ends in ``%``, ``>``, ``$`` or ``#``, or if
         a single word ending in ``% `` has stood alone on three lines.
+
+        Args:
+            text: the line.
 
         Returns:
             Whether a prompt was learned: then lines that begin with it can be stripped from now on.

@@ -82,12 +82,26 @@ def unseal(line: bytes) -> tuple[bytes, int] | None:
 
 
 def is_own_talk(text: bytes) -> bool:
-    """Whether an unsealed line is part of the seal's own protocol: its greeting, the answer to a ping."""
+    """Whether an unsealed line is part of the seal's own protocol: its greeting, the answer to a ping.
+
+    Args:
+        text: without its line end.
+
+    Returns:
+        False for what the user typed.
+    """
     return text == PING_ANSWER or text.startswith(_GREETINGS)
 
 
 def as_typed(line: bytes) -> bytes | None:
-    """A line of a client as it was typed, sealed or not; None: it is the seal's own talk."""
+    """Read a line of a client as it was typed, sealed or not.
+
+    Args:
+        line: without its line end.
+
+    Returns:
+        The typed text; None: the line is part of the seal's own protocol.
+    """
     opened = unseal(line)
     text = line if opened is None else opened[0]
     return None if is_own_talk(text) and (opened is not None or text == PING_ANSWER) else text
@@ -178,11 +192,25 @@ class Sealing:
         self._pings = PingReader(version)
 
     def hello(self, now_ms: int) -> bytes:
-        """The first line of a connection."""
+        """The first line of a connection.
+
+        Args:
+            now_ms: the time in milliseconds, by the clock of all lines of this connection.
+
+        Returns:
+            The line that a sealing client sends first, sealed.
+        """
         return seal(format_hello(self.version, _WHO, _WHERE), now_ms % _LARGEST_STAMP_MS)
 
     def seal_lines(self, lines: bytes, now_ms: int) -> bytes:
         """Seal whole lines, each by itself.
+
+        Args:
+            lines: complete, each with its ``\\n``.
+            now_ms: the time, by the same clock as ``hello``.
+
+        Returns:
+            The sealed lines, to be sent as they are.
 
         Raises:
             ValueError: a character has more than 7 bits.
@@ -190,5 +218,13 @@ class Sealing:
         return b"".join(seal(line, now_ms % _LARGEST_STAMP_MS) for line in lines.split(b"\n")[:-1])
 
     def answers(self, data: bytes, now_ms: int) -> bytes:
-        """What received bytes ask to be answered at once; often nothing."""
+        """Answer the pings in received bytes.
+
+        Args:
+            data: from the socket, cut anywhere.
+            now_ms: the time, by the same clock as ``hello``.
+
+        Returns:
+            Sealed lines to send at once; empty: no ping is complete.
+        """
         return self._pings.receive(data, now_ms % _LARGEST_STAMP_MS).answer

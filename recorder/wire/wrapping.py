@@ -44,7 +44,8 @@ class WrappedLine:
         """Append a continuation line.
 
         Args:
-            physical: the continuation line with its margin. at_ms: its arrival, now that of the whole line.
+            physical: the continuation line with its margin.
+            at_ms: its arrival, now that of the whole line.
             margin: how many characters on each side of the seam to return.
         Returns:
             The text around the seam as it was sent, with a line end, and as it is now.
@@ -89,5 +90,12 @@ class WrappedLine:
 
 
 def is_whole(text: str) -> bool:
-    """Whether no server wraps this line (frames and similar lines) and a board has all fields up to its times."""
+    """Whether no server wraps this line (frames and similar lines) and a board has all fields up to its times.
+
+    Args:
+        text: a line without prompts.
+
+    Returns:
+        True if the line needs no continuation.
+    """
     return text.startswith(_WHOLE_TAGS) and (")" in text or not text.startswith("<12>"))

@@ -212,7 +212,9 @@ def result_of(code: str, score: str, description: str, white: str, black: str) -
     """Read a datagram's result.
 
     Args:
-        code: of three letters or less (``Mat``). score: a result token or ``aborted``. description: in words.
+        code: of three letters or less (``Mat``).
+        score: a result token or ``aborted``.
+        description: in words.
         white, black: the handles; the words say ``White`` and ``Black``.
     Returns:
         The result token, and the reason: by the words, or by the code where they are none of the known ones.

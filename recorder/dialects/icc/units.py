@@ -33,7 +33,8 @@ class UnitReader:
         count: called with the name and offset of every datagram that is not about games.
 
     Attributes:
-        depth: units that are open. begin: offset of the outermost one.
+        depth: units that are open.
+        begin: offset of the outermost one.
     """
 
     def __init__(self, count: Callable[[str, int], None]) -> None:

@@ -89,9 +89,12 @@ def make_board(
     """A board in the form of a frame.
 
     Args:
-        line: of the datagram. game: its number, White, Black, and our relation to it.
-        position, ply: reached. move: the move that led there, verbose and pretty (``none``: there is none).
-        arrived: whether it has just happened, so that its arrival is its time. times: sent with it.
+        line: of the datagram.
+        game: its number, White, Black, and our relation to it.
+        position, ply: reached.
+        move: the move that led there, verbose and pretty (``none``: there is none).
+        arrived: whether it has just happened, so that its arrival is its time.
+        times: sent with it.
     """
     number, white, black, relation = game
     rights = ["01"[position.castling >> bit & 1] for bit in range(4)]

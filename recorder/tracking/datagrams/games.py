@@ -58,13 +58,17 @@ class DatagramGame:
     """What is known of a game by datagrams.
 
     Attributes:
-        header: the datagram that began it; None if only clocks were received. begin: offset that the reading of
-            this game must begin at.
+        header: the datagram that began it; None if only clocks were received.
+        begin: offset that the reading of this game must begin at.
         symbol: our relation to it (``O PW PB SW SB E``), or None.
         entries: places of the line from ``base_ply`` on; empty where no position is known.
-        coming: moves still missing of a list. listed: those received. list_start: its start.
-        pending: a move whose board has not arrived yet. fen: a position sent before any move.
-        clocks: White's, Black's, in milliseconds. exact: which of them were sent so.
+        coming: moves still missing of a list.
+        listed: those received.
+        list_start: its start.
+        pending: a move whose board has not arrived yet.
+        fen: a position sent before any move.
+        clocks: White's, Black's, in milliseconds.
+        exact: which of them were sent so.
         after: White's, Black's clock after a move that has not arrived yet.
         lags: handle → lag of a move that has not arrived yet.
     """

@@ -193,7 +193,8 @@ class DatagramPositions:
     """Takes the datagrams about positions.
 
     Args:
-        table: the games of the connection. moves: leads them on.
+        table: the games of the connection.
+        moves: leads them on.
     """
 
     def __init__(self, table: DatagramGameTable, moves: DatagramMoves) -> None:

@@ -78,7 +78,8 @@ class DatagramGames:
     """Follows the games of one connection by datagrams.
 
     Args:
-        boards: holds the games. titles: handle in lower case → titles, to be filled.
+        boards: holds the games.
+        titles: handle in lower case → titles, to be filled.
     """
 
     def __init__(self, boards: Boards, titles: dict[str, str]) -> None:

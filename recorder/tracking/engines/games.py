@@ -23,7 +23,8 @@ class Engines:
 
     Args:
         failures: where errors of this program are noted.
-        date: given by the user for the log. chat: the words that are kept, as for ``Tracker``.
+        date: given by the user for the log.
+        chat: the words that are kept, as for ``Tracker``.
     Attributes:
         lines: how many were taken.
     """
@@ -42,7 +43,14 @@ class Engines:
         return [found for side in self._sides.values() for found in side.anomalies]
 
     def feed(self, line: EngineLine) -> bool:
-        """Take the next line; whether a game is over by it."""
+        """Take the next line.
+
+        Args:
+            line: between an interface and an engine, in the order of the log.
+
+        Returns:
+            Whether this line ends a game.
+        """
         self.lines += 1
         side = self._sides.get(line.engine)
         if side is None:
@@ -66,7 +74,11 @@ class Engines:
             side.done.clear()
 
     def join(self, game: Game) -> None:
-        """Give a server's game the view of the engine that played it, if there is one."""
+        """Give a server's game the view of the engine that played it, if there is one.
+
+        Args:
+            game: of a server, in the same log. The view is added to its observations.
+        """
         going = [side.run for side in self._sides.values() if side.run is not None]
         found = [run for run in [*self._over, *going] if _is_view_of(run, game)]
         if len(found) != 1:
@@ -90,6 +102,8 @@ class Engines:
 
         Args:
             before: no server's game that may still come began before this place of the log.
+        Returns:
+            Games without a server's game, each with one or two views.
         """
         games: list[Game] = []
         going = [side.run for side in self._sides.values() if side.run is not None]

@@ -64,9 +64,11 @@ class EngineSide:
     """Follows one engine.
 
     Args:
-        engine: the log's word for it. chat: the words that are kept, as for ``Tracker``.
+        engine: the log's word for it.
+        chat: the words that are kept, as for ``Tracker``.
     Attributes:
-        run: the game being played; None: none yet. done: those that are over.
+        run: the game being played; None: none yet.
+        done: those that are over.
     """
 
     def __init__(self, engine: str, chat: str) -> None:

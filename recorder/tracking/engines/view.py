@@ -99,8 +99,10 @@ class EngineRun:
     Attributes:
         own: plies of the main line that the engine made itself.
         colours: the sides that it played, as moves show.
-        opponent, rating, opponent_rating: from the commands ``name`` and ``rating``. level: that of the beginning.
-        result, reason: as the interface sent them, None before. end: as ``Game.end``.
+        opponent, rating, opponent_rating: from the commands ``name`` and ``rating``.
+        level: that of the beginning.
+        result, reason: as the interface sent them, None before.
+        end: as ``Game.end``.
     """
 
     def __init__(

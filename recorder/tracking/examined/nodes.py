@@ -32,8 +32,11 @@ class ShownBoard(NamedTuple):
     """A board as it was shown.
 
     Attributes:
-        position: from the board alone. lan, pretty: the move that led to it; None: none was printed.
-        row: that move as a ply, not proved; None without a move. fen: of the position. whole: no field was cut off.
+        position: from the board alone.
+        lan, pretty: the move that led to it; None: none was printed.
+        row: that move as a ply, not proved; None without a move.
+        fen: of the position.
+        whole: no field was cut off.
         start: what an observation that begins here keeps of it.
     """
 
@@ -54,12 +57,15 @@ class Node:
     Attributes:
         number: its place in ``ExaminedTree.nodes``: the order in which boards were first known.
         tree: number of the root that it hangs on, itself included.
-        leap: a node further up, so that few steps lead far; None: there is none. depth: how deep it hung then.
+        leap: a node further up, so that few steps lead far; None: there is none.
+        depth: how deep it hung then.
         joined: whether ``row`` leads from the parent to here; False: plies between them were not shown, or no parent.
         stored: it was reached by going through a game that the server keeps, not by a typed move.
-        chosen: the child that a commit made the main one. setup: the position was set up.
+        chosen: the child that a commit made the main one.
+        setup: the position was set up.
         typed: a line reported that a user typed this move; clocks printed with it are not a game's.
-        names: White's and Black's as they were when it was last shown. shown: when that was.
+        names: White's and Black's as they were when it was last shown.
+        shown: when that was.
         result: reported while it was shown: result and words.
     """
 
@@ -149,7 +155,9 @@ class NodeTable:
     Attributes:
         nodes: in the order in which they were first known.
         roots: by tree, the node without a parent.
-        by_board: by ply and board. in_tree: by tree, ply and board. by_ply: by tree and ply.
+        by_board: by ply and board.
+        in_tree: by tree, ply and board.
+        by_ply: by tree and ply.
         committed: all above it is the main line, and nothing beside it is stored; None: no such node is known.
     """
 

@@ -29,8 +29,10 @@ class ExaminedTree:
     """The boards of one examination, fed by frames or datagrams.
 
     Attributes:
-        nodes: in the order in which they were first known. current: the one being shown.
-        placed: a position being set up, that no move and no line has confirmed. setting_up: a line reported it.
+        nodes: in the order in which they were first known.
+        current: the one being shown.
+        placed: a position being set up, that no move and no line has confirmed.
+        setting_up: a line reported it.
         rules_stated: the server stated the variant, so no other rules may prove a move.
     """
 
@@ -103,7 +105,8 @@ class ExaminedTree:
         """Show a board.
 
         Args:
-            seen: the board. navigation: ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``.
+            seen: the board.
+            navigation: ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``.
         Returns:
             The node that it is; None for a board that can only be one being set up (it is ``placed`` then).
         """
@@ -186,7 +189,8 @@ class ExaminedTree:
         """Take the moves from the start to the board being shown, or beyond, as a list prints them.
 
         Args:
-            start: the position before the first move. steps: each move, and the board after it as the list gives it.
+            start: the position before the first move.
+            steps: each move, and the board after it as the list gives it.
         """
         assert self.current is not None
         tree = self.current.tree
