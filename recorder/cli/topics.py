@@ -40,18 +40,18 @@ Without any of them they choose all played games with at least one known move.
   $ ics-recorder export pgn --white Morphy --result 1-0 -o won.pgn
   $ ics-recorder clocks --variant crazyhouse --variant chess --no-guests
 
-Different options must all match. Of an option that is repeated one value must
-match: the last example selects crazyhouse and chess. Handles, variants,
-categories and servers are case-insensitive.
+A game must match every option. If an option is repeated, one of its values is
+enough: the last example selects crazyhouse and chess. Upper and lower case do
+not matter in handles, variants, categories and servers.
 
   --player HANDLE     as White or Black; --white and --black: in this colour
   --opponent HANDLE   against this player; with --player, games of these two
   --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
   --category WORD     as the server spells it: blitz, standard, lightning
-  --since, --until    first and last day of the game's start, in UTC; games
-                      whose date is unknown do not match and are counted
+  --since, --until    games that began on this day (UTC) or later, or earlier;
+                      games without a date do not match and are counted
   --source ID         games of one log (see `sources`)
-  --me HANDLE         games that a connection of this handle recorded
+  --me HANDLE         games recorded by a connection with this handle
   --server NAME       games of one site; unknown: games without a site
   --complete          games from the first move to the result, without gaps
   --last N            the newest N games that match everything else
@@ -61,14 +61,14 @@ analysis), setup (positions that were set up) and empty (no known move):
 
   $ ics-recorder games --include examined,empty --since 2020-01-01
 
---unique counts games that are probably duplicates once. The numbers of excluded
-games, and why they are excluded, are printed to stderr.
+--unique counts probable duplicates once. Standard error says how many games are
+excluded, and why.
 """
 
 _KEYS = """
-Every game has a key: hexadecimal digits that stay the same when its log is
-imported again. `games` prints the first eight. A command takes as
-many digits as identify the game:
+Every game has a key, which `games` prints: digits and letters from a to f. The
+key stays the same when the log is imported again. The first characters are
+enough if no other key begins with them:
 
   $ ics-recorder show 6af8
   $ ics-recorder export pgn 6af8 -o game.pgn
@@ -78,19 +78,19 @@ many digits as identify the game:
   $ ics-recorder show last
   $ ics-recorder report last~2 -o game.html
 
-If several games begin with the digits, the message lists them. A game that was
-merged from several sources has one key; the keys of the merged games lead to it
-as well. The shell completes keys: see `help completion`.
+If several keys begin with these characters, the message lists them. A game from
+several sources also has the keys that it has in each source. Your shell can
+complete keys: see `help completion`.
 
-Sources have an ID, which is used in the same way:
+Sources have an ID, which is shortened in the same way:
 
   $ ics-recorder sources
   $ ics-recorder games --source 1bf8
 """
 
 _LOGS = """
-import, convert and follow read logs of clients and saved games. The kind of a
-file is recognised by its content, whatever its name is; --kind overrides this.
+import, convert and follow read logs of clients and saved games. They recognise
+the kind of a file by its content, not by its name; --kind overrides this.
 
   raw          what a server sends, byte by byte (telnet, nc, a capture)
   typescript   what the program script records, with its timing file
@@ -104,12 +104,12 @@ file is recognised by its content, whatever its name is; --kind overrides this.
   $ ics-recorder import logs --server freechess.org --tz Europe/Vienna
   $ ics-recorder convert session.log -o session.pgn
 
-The first command identifies the files without importing them. Files that are
-compressed with gzip, bzip2, xz or zstd are decompressed. Standard input is -.
+The first command identifies the files without importing them. Files compressed
+with gzip, bzip2, xz or zstd are decompressed. Standard input is -.
 
-Importing a log again changes nothing; only the new part of a log that has grown
-is read. A game in several logs is stored once, and every move comes from the
-log that has it most exactly. What cannot be read is an anomaly:
+Importing a log again changes nothing. If a raw log or a journal has grown, only
+the new part is read. A game in several logs is stored once; each move comes
+from the log that has it most exactly. Lines that cannot be read are anomalies:
 
   $ ics-recorder sources
   $ ics-recorder anomalies
@@ -118,12 +118,12 @@ log that has it most exactly. What cannot be read is an anomaly:
 
 _TIMES = """
 Time of day
-  The archive has dates in UTC. A log without a date and a time zone needs both:
+  The archive stores dates in UTC. If a log has no date and zone, give both:
 
   $ ics-recorder import session.log --date 2020-01-31 --tz Europe/Vienna
 
-  The date of the file itself is never used. Without a date the start of a game
-  stays unknown, and --since and --until do not match it. Days are written as
+  The date of the file itself is never used. A game without a date has an
+  unknown start, and --since and --until do not match it. Days are written as
   YYYY-MM-DD; --since and --until are days in UTC.
 
   $ ics-recorder games --since 2005-01-01 --until 2012-12-31
@@ -134,56 +134,55 @@ Time of a move
   lag       network time that the server prints with the move
   arrival   when the line reached the recorder
 
-  Clock before - elapsed + increment = clock after: `verify` checks this sum for
-  each move and names a cause where it does not hold. Whole seconds are printed
-  as 0:05, milliseconds as 0:05.123; a dash means unknown. Times that are
-  computed from clocks, and clocks that are computed from times, are marked.
+  Clock before - elapsed + increment = clock after. `verify` checks this sum for
+  each move; if it is wrong, it names the cause. Whole seconds are printed as
+  0:05, milliseconds as 0:05.123, and unknown times as a dash. Times computed
+  from clocks are marked, and so are clocks computed from times.
 
   $ ics-recorder clocks last
   $ ics-recorder clocks --player Morphy --by phase
   $ ics-recorder export pgn last --clock clk,emt,lag
 
-  CSV, JSON and Parquet have times in milliseconds, tables on a terminal in
-  hours, minutes and seconds, and lag in milliseconds (ms).
+  CSV, JSON and Parquet have times in milliseconds. Tables on a terminal have
+  them in hours, minutes and seconds, but lag in milliseconds (ms).
 
-Time controls are written as minutes and increment by servers (5 12) and as
-seconds and increment here (300+12).
-
-Limits of time have a unit: `replay engine --time 500ms`, or 2s.
+Servers write time controls as minutes and increment (5 12), this program as
+seconds and increment (300+12). Write time limits with their unit: 500ms, 2s.
 """
 
 _PRIVACY = """
 What is stored
-  Archive and journals are readable by their owner only. Passwords and session
-  keys are masked before anything is stored. --chat chooses the chat that is
-  stored: none; public (kibitzes, whispers, shouts, channels), the default; own,
-  also tells in one's own games; all.
+  Only you can read your archive and journals. Passwords and session keys are
+  masked before anything is stored. --chat chooses which chat is stored: none;
+  public (kibitzes, whispers, shouts, channels), the default; own (also tells
+  during your own games); or all.
 
   $ ics-recorder import session.log --chat none
 
-  The archive also has the bytes of the logs, unless --no-keep-source is given.
+  The archive also stores the bytes of each log; --no-keep-source prevents this.
 
 To share an archive
-  `db share` copies it without bytes of logs, paths, tells and typed input.
-  --pseudonyms replaces every handle by an invented word, in texts as well.
+  `db share` copies the archive, without the bytes and paths of logs, tells and
+  typed input. --pseudonyms replaces every handle by an invented word.
 
   $ ics-recorder db share --pseudonyms -o shared.sqlite
 
 To erase a player
-  `forget` erases the games and the chat of a player, also from later imports.
-  --dry-run prints what would be erased.
+  `forget` erases a player's games and chat; later imports exclude them, too.
+  --dry-run prints what would be erased; --undo allows later imports again.
 
   $ ics-recorder forget --dry-run Morphy
   $ ics-recorder forget --yes Morphy
   $ ics-recorder forget --undo Morphy
 
-  Logs on the disk, backups and exported files are not changed; they are named.
+  Logs on the disk, backups and exported files are not changed. The command
+  names the logs that still contain the handle.
 
-To erase a log
+To remove a log from the archive
   $ ics-recorder sources forget 1bf8
 
 Passwords in old logs
-  `journal scrub` copies a log with passwords masked:
+  `journal scrub` copies a log and masks its passwords:
 
   $ ics-recorder journal scrub session.log -o clean.log
 """
