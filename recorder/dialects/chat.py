@@ -40,10 +40,13 @@ _TESTS = [(kind, re.compile(pattern, re.DOTALL).fullmatch) for kind, pattern in 
 
 
 def parse_chat(line: Line) -> ChatLine | None:
-    """Read a line of chat, or None.
+    """Read a line of chat.
 
     Args:
         line: without prompts.
+
+    Returns:
+        The chat; None: the line is none.
     """
     match = _SPOKEN.fullmatch(line.text)
     if match is not None:

@@ -40,14 +40,23 @@ def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -
         table: what a line is; the pattern of its beginning; the words that follow, which are no pattern; the pattern
             of its end. Blanks may follow.
         before: the pattern of text that may precede each line.
+    Returns:
+        The forms in the order of the table, for ``find_form``.
     """
     return [(kind, words, later(before + begin + re.escape(words) + end + r"\s*")) for kind, begin, words, end in table]
 
 
 def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[str]] | None:
-    """The first form that a whole line has, and its match; None: it has none.
+    """Find the first form that a whole line has.
 
     A pattern decides; it is compiled and tried only on lines that have its words, without which it cannot match.
+
+    Args:
+        forms: made by ``make_forms``.
+        text: the line without prompts.
+
+    Returns:
+        What the line is, and its match; None: it has no such form.
     """
     for kind, words, pattern in forms:
         if words in text and (match := pattern().fullmatch(text)) is not None:
@@ -65,7 +74,14 @@ _NUMBER = re.compile(r"([0-9]{1,9})[A-Za-z]?")
 
 
 def read_rating(text: str) -> RatingText:
-    """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0)."""
+    """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0).
+
+    Args:
+        text: without parentheses; blanks around it are kept.
+
+    Returns:
+        The text and the number without the letter behind it.
+    """
     if text.isascii() and text.isdigit() and len(text) < 10:
         return RatingText(text, int(text))
     match = _NUMBER.fullmatch(text)

@@ -12,6 +12,8 @@ the name to 13 characters and print the time as C does; FatICS cuts it to 14. IC
 for an aborted game.
 Source: the format strings of FICS 1.6.2, Lasker and FatICS; ``help history`` of ICC, which shows no line before the
 names of the columns.
+
+Each ``parse_…`` takes a line without prompts; it returns None for a line of another kind.
 """
 
 from __future__ import annotations

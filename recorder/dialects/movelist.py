@@ -160,6 +160,12 @@ class MovelistReader:
 
         Only between header and rows, of the same players, and with a relation that no frame of a followed game has
         there: -4 (FICS), -3 (ICC) or 0 with nothing played (Lasker family).
+
+        Args:
+            frame: printed while a list is read.
+
+        Returns:
+            Whether the list took it.
         """
         if self._match is None or self._in_rows or self._start is not None or self._names is None:
             return False

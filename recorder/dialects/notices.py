@@ -1,7 +1,8 @@
 """What servers say about a game besides its boards: starts, observations, offers, clocks, examined games.
 
 Every pattern matches a complete line. ``Game 12: `` before a notice gives its game; servers that leave it out leave the
-number unknown. Text never moves a piece: takebacks and examined moves are what the frames show.
+number unknown. Text never moves a piece: takebacks and examined moves are what the frames show. Each ``parse_…`` takes
+a line without prompts; it returns None for a line of another kind.
 Source: captures of FICS and FatICS, the message texts of the C servers.
 """
 

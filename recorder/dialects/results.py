@@ -273,7 +273,14 @@ def parse_results(line: Line) -> list[GameEnded]:
 
 
 def parse_result(line: Line) -> GameEnded | None:
-    """Read a line that is exactly one result text, else None."""
+    """Read a line that is exactly one result text.
+
+    Args:
+        line: without prompts.
+
+    Returns:
+        How a game ended; None: the line is no result, or has text before or behind it.
+    """
     found = parse_results(line)
     return found[0] if len(found) == 1 else None
 

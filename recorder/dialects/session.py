@@ -226,5 +226,12 @@ _NOISE = re.compile(
 
 
 def is_noise(text: str) -> bool:
-    """Whether a line is known to carry nothing about games: seek ads, offers, settings."""
+    """Whether a line is known to carry nothing about games: seek ads, offers, settings.
+
+    Args:
+        text: the line without prompts.
+
+    Returns:
+        False for every line that no known form has.
+    """
     return _NOISE.fullmatch(text) is not None

@@ -169,6 +169,8 @@ def read_tokens(
     Args:
         board, text, offset, at_ms, block, partial: as ``Style12`` has them.
         tail: the tokens from the side to move on.
+    Returns:
+        The frame, its fields converted.
     Raises:
         LineError: another field is missing or has not its form; values are not judged (servers print wild double-push
             files, negative counts and clocks).

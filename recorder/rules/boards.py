@@ -19,7 +19,17 @@ _MISMATCH = "pretty move names another move"
 
 
 def prove_by_boards(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
-    """As ``advance``, for ``Rules.BOARDS``; ``pretty`` None leaves the SAN to the verbose text."""
+    """As ``advance``, for ``Rules.BOARDS``; ``pretty`` None leaves the SAN to the verbose text.
+
+    Args:
+        position: before the move.
+        lan: the verbose move as a frame prints it.
+        pretty: the pretty move, which becomes the SAN; None: the verbose move becomes it.
+        after: the next frame's board; None: what the move gives.
+
+    Returns:
+        As ``advance``.
+    """
     named = None
     if pretty is not None:
         named = read_pretty(pretty)
@@ -169,7 +179,16 @@ def _is_free(board: str, squares: tuple[int, int, int, int, int]) -> bool:
 
 
 def play_by_boards(position: Position, named: Pretty, san: str) -> _Step | str:
-    """As ``play_san``, for ``Rules.BOARDS``: the one move of the pieces that fits, own king's safety aside."""
+    """As ``play_san``, for ``Rules.BOARDS``: the one move of the pieces that fits, own king's safety aside.
+
+    Args:
+        position: before the move.
+        named: the move as ``read_pretty`` read it.
+        san: its text, which stays as it is.
+
+    Returns:
+        As ``play_san``.
+    """
     if named.castle:
         return _castle(position, named.castle == 2, san, None)
     if named.drop:

@@ -60,7 +60,16 @@ def frames_position(board: str, white_to_move: bool, castling: int) -> Position:
 
 
 def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> str:
-    """The position in the form of a FEN; ranks may have other lengths than eight, and ``?`` stays as it is."""
+    """The position in the form of a FEN; ranks may have other lengths than eight, and ``?`` stays as it is.
+
+    Args:
+        position: of ``Rules.FRAMES``.
+        irreversible: half-moves since the last irreversible one; negative or None: written as 0.
+        fullmove: the number of the next move, from 1.
+
+    Returns:
+        All six fields.
+    """
     text = _EMPTY.sub(lambda run: str(len(run[0])), position.board).replace(" ", "/")
     rights = "".join(letter for bit, letter in enumerate("KQkq") if position.castling >> bit & 1)
     side = "w" if position.white_to_move else "b"

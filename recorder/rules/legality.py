@@ -50,7 +50,16 @@ _OWN: Final = ("pnbrqk", "PNBRQK")
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
-    """Whether a colour attacks a square (-1 is never attacked)."""
+    """Whether a colour attacks a square (-1 is never attacked).
+
+    Args:
+        board: 71 characters.
+        square: index in it; -1: not on the board.
+        by_white: which colour attacks.
+
+    Returns:
+        Whether a piece of that colour attacks it; pins do not matter.
+    """
     if square < 0:
         return False
     lower: i64 = 0 if by_white else _TO_LOWER
@@ -83,7 +92,16 @@ def _steps(letter: i64, step: i64, by_white: bool) -> bool:
 
 
 def checkers(board: str, square: int, by_white: bool) -> list[int]:
-    """The indexes of a colour's pieces that attack a square."""
+    """The indexes of a colour's pieces that attack a square.
+
+    Args:
+        board: 71 characters.
+        square: index in it.
+        by_white: which colour attacks.
+
+    Returns:
+        Board indexes.
+    """
     found = [at for at in PAWN_ATTACKERS[by_white][square] if board[at] == _PAWNS[by_white]]
     for letter, table in _TABLES[by_white]:
         row = table[square]
@@ -114,7 +132,16 @@ def moved(board: str, origin: int, target: int, placed: str) -> str:
 
 
 def castling_squares(position: Position, long: bool) -> tuple[int, int, int, int, int] | None:
-    """Right, king's and rook's squares before, then after a castling of the side to move; None: no such right."""
+    """The squares of a castling of the side to move.
+
+    Args:
+        position: before it.
+        long: towards the a file.
+
+    Returns:
+        The right (1, 2, 4 or 8), then board indexes: of king and rook before, of king and rook after; None: the right
+        is gone.
+    """
     white = position.white_to_move
     right = ((BLACK_SHORT, BLACK_LONG), (WHITE_SHORT, WHITE_LONG))[white][long]
     home = 63 if white else 0
@@ -130,6 +157,9 @@ def pseudo_legal(position: Position) -> Iterator[tuple[str, int, int]]:
 
     Yields:
         upper-case letter, from index, to index. A promotion is one move, whatever the piece.
+
+    Args:
+        position: of rules that are not ``apart``.
     """
     board, white = position.board, position.white_to_move
     own = _OWN[white]
@@ -266,6 +296,13 @@ def can_castle(position: Position, long: bool) -> bool:
     """Whether the side to move may castle to that side now: right, empty path, no attacked square on the king's way.
 
     Covers chess960: the squares that king and rook cross or reach must be empty but for these two.
+
+    Args:
+        position: before it.
+        long: towards the a file.
+
+    Returns:
+        True if the castling is legal.
     """
     squares = castling_squares(position, long)
     if squares is None or position.in_check:
@@ -304,7 +341,16 @@ def castled(board: str, king: int, rook: int, king_to: int, rook_to: int) -> str
 
 
 def rights_left(board: str, castling: int, rook_cols: tuple[int, int, int, int]) -> int:
-    """The castling rights whose rook is on its square and whose king is on its first rank, on the right side of it."""
+    """The castling rights whose rook is on its square and whose king is on its first rank, on the right side of it.
+
+    Args:
+        board: 71 characters, after a move.
+        castling: rights before it: 1 K, 2 Q, 4 k, 8 q.
+        rook_cols: files of the castling rooks in the order of these bits.
+
+    Returns:
+        The rights that remain.
+    """
     left = 0
     for bit, (right, rook_col) in enumerate(zip((1, 2, 4, 8), rook_cols, strict=True)):
         if castling & right:

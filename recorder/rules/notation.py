@@ -93,12 +93,27 @@ _KEEP: Final = {
 
 
 def castle_side(verbose: str) -> bool | None:
-    """Whether a castling text means the long side; None: it is no castling text."""
+    """Whether a castling text means the long side; None: it is no castling text.
+
+    Args:
+        verbose: the verbose move as a frame prints it.
+
+    Returns:
+        True for the long side, False for the short side; None: no castling.
+    """
     return _CASTLE.get(verbose)
 
 
 def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
-    """Letter, from index (-1: a drop), to index and promotion letter of a verbose move; None: not that shape."""
+    """Take a verbose move apart.
+
+    Args:
+        verbose: ``P/e2-e4``, ``P/e7-e8=Q``, ``P/@@-e4``.
+
+    Returns:
+        Upper-case letter, board index from (-1: a drop), board index to, promotion letter or None; None: the text has
+        another shape.
+    """
     if match := _VERBOSE.fullmatch(verbose) or _VERBOSE.fullmatch(_EP_MARK.sub("", verbose)):
         letter, origin, target, promotion = match.groups()
         return letter, index_of(origin), index_of(target), promotion
@@ -143,7 +158,14 @@ def read_shift(verbose: str, white: bool) -> Shift | Castle | Drop | NeedsPromot
 
 
 def known_shifts(white: bool) -> dict[str, Shift]:
-    """The decoded moves of one colour so far, by verbose text; ``read_shift`` fills it."""
+    """The decoded moves of one colour so far, by verbose text; ``read_shift`` fills it.
+
+    Args:
+        white: the side that moves.
+
+    Returns:
+        The dictionary itself, not a copy.
+    """
     return _SHIFTS[white]
 
 
@@ -187,10 +209,16 @@ def _pawn_kind(origin: int, target: int, white: bool) -> tuple[int, slice | None
 
 @lru_cache(maxsize=4096)
 def read_pretty(pretty: str) -> Pretty | None:
-    """Read a pretty or movelist move leniently; None: it is none.
+    """Read a pretty or movelist move leniently.
 
     Needless disambiguation, check, mate and comment signs, ``e8Q`` for ``e8=Q``, ``@e4`` for ``P@e4``, an ``ep`` mark
     and castling with small or capital o or zero are all read.
+
+    Args:
+        pretty: the move as printed.
+
+    Returns:
+        What the text names; None: it is no move.
     """
     text = _EP_MARK.sub("", pretty.rstrip("+#!?"))
     if text in _CASTLE:

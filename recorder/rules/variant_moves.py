@@ -43,7 +43,17 @@ _HORDE, _RACING = Rules.HORDE, Rules.RACING
 
 
 def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
-    """As ``advance``, for the rules named above."""
+    """As ``advance``, for the rules named above.
+
+    Args:
+        position: of these rules, before the move.
+        lan: the verbose move as a frame prints it.
+        pretty: the pretty move; None: there is none to compare.
+        after: the next frame's board; None: what the move gives.
+
+    Returns:
+        As ``advance``.
+    """
     named = None
     if pretty is not None:
         named = read_pretty(pretty)
@@ -77,7 +87,16 @@ def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str 
 
 
 def play_by_rules(position: Position, named: Pretty, san: str) -> _Step | str:
-    """As ``play_san``, for the rules named above."""
+    """As ``play_san``, for the rules named above.
+
+    Args:
+        position: of these rules, before the move.
+        named: the move as ``read_pretty`` read it.
+        san: its text.
+
+    Returns:
+        As ``play_san``.
+    """
     if named.castle:
         return _castle(position, named.castle == 2, san, None)
     if named.drop:
@@ -111,7 +130,16 @@ def has_legal_move(position: Position) -> bool:
 
 
 def in_check(board: str, white: bool, rules: Rules) -> bool:
-    """Whether a colour's king is in check on a board."""
+    """Whether a colour's king is in check on a board.
+
+    Args:
+        board: 71 characters.
+        white: whose king.
+        rules: in suicide no king is in check; in atomic none that touches the other.
+
+    Returns:
+        True if the king is attacked.
+    """
     if rules is _SUICIDE:
         return False
     king, other = (board.find(letter) for letter in ("Kk" if white else "kK"))

@@ -70,7 +70,13 @@ class BpgnBoard:
     wants_clock: bool = False
 
     def add(self, ply: int, san: str, offset: int) -> None:
-        """The board's next move."""
+        """The board's next move.
+
+        Args:
+            ply: number of the half-move on this board, from 1.
+            san: the move as written.
+            offset: of its text in the file.
+        """
         self.moves.append(_Move(ply, san, offset))
         self.wants_clock = True
 
@@ -109,7 +115,16 @@ class BpgnFacts:
 
 
 def make_games(a: BpgnBoard, b: BpgnBoard, facts: BpgnFacts) -> tuple[list[Game], list[Anomaly]]:
-    """The games of a match, board A's first, and what is wrong with its moves."""
+    """Make the games of a match.
+
+    Args:
+        a: moves of board A.
+        b: moves of board B.
+        facts: what the tags say of the match.
+
+    Returns:
+        Board A's game and board B's; what is wrong with their moves.
+    """
     plies, found = _play(a, b)
     reasons = _reasons(a, b, facts)
     games = [_game(board, plies[board.letter], facts, reasons[board.letter]) for board in (a, b)]

@@ -53,7 +53,14 @@ class PartOf(NamedTuple):
     goes_on: bool
 
     def continues(self, before: PartOf) -> bool:
-        """Whether this part follows the one before."""
+        """Whether this part follows the one before.
+
+        Args:
+            before: the part that was read before.
+
+        Returns:
+            True if both are of one game and no part between them is missing.
+        """
         return before.goes_on and self[:3] == (before.key, before.number + 1, before.of)
 
 

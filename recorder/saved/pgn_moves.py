@@ -53,6 +53,10 @@ _LIST, _UNPROVED, _PGN = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN)
 def play_word(position: Position, word: str) -> Step | str:
     """Play a move as a saved game may write it: SAN, or squares (``e2e4``, ``Ng1-f3``, ``e7e8q``).
 
+    Args:
+        position: before the move.
+        word: the move as written.
+
     Returns:
         as ``play_san``: exactly one legal move fits, else the reason why none does.
     """
@@ -167,7 +171,12 @@ class Movetext:
         self._reported: set[str] = set()
 
     def read(self, text: str, begin: int = 0) -> None:
-        """Read from a place of the text to the result behind the moves, or to the end."""
+        """Read from a place of the text to the result behind the moves, or to the end.
+
+        Args:
+            text: latin-1; other games may follow.
+            begin: index in it.
+        """
         self.end = len(text)
         for match in matches(text, begin):
             if match.lastindex == MOVE_GROUP:

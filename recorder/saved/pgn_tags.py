@@ -112,6 +112,8 @@ def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnH
     Args:
         pairs: names and values in their order.
         server: the site's name where the user gave it.
+    Returns:
+        What the tags say; values that they do not have are None.
     """
     tags: dict[str, str] = {}
     for name, value in pairs:

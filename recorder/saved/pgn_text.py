@@ -111,7 +111,14 @@ class Token(NamedTuple):
 
 
 def decoded(text: str) -> str:
-    """Text that was read as latin-1, as UTF-8 if it is that."""
+    """Text that was read as latin-1, as UTF-8 if it is that.
+
+    Args:
+        text: one character a byte.
+
+    Returns:
+        The text in UTF-8, unchanged where its bytes are not UTF-8.
+    """
     if not text.isascii():
         with suppress(UnicodeError):  # then it is latin-1
             return text.encode("latin-1").decode("utf-8")
@@ -158,6 +165,8 @@ def open_brace(line: str, inside: bool) -> bool:
 
     Args:
         inside: it begins inside one.
+    Returns:
+        Whether the next line begins inside one.
     """
     at = 0
     while True:
@@ -179,12 +188,21 @@ def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
     Args:
         text: latin-1.
         begin: where in it.
+    Yields:
+        Matches in the order of the text.
     """
     return _TOKEN.finditer(text, begin)
 
 
 def token_of(match: re.Match[str]) -> Token | None:
-    """What a piece is that is no move; None: an escape line or a move number, of which nothing is kept."""
+    """What a piece is that is no move; None: an escape line or a move number, of which nothing is kept.
+
+    Args:
+        match: of ``matches``, without ``MOVE_GROUP``.
+
+    Returns:
+        Kind and text of the piece; None: an escape line or a move number, of which nothing is kept.
+    """
     group = match.lastindex or 0
     kind = _KIND_OF_GROUP[group]
     if kind is None or kind is TokenKind.NUMBER:
@@ -245,7 +263,14 @@ def _thousandths(digits: str | None) -> int:
 
 
 def read_time(text: str) -> tuple[int, bool] | None:
-    """``0:04:57.338``, ``4:57``, ``2.063`` or ``17`` as milliseconds, and whether parts of a second were printed."""
+    """Read a time: ``0:04:57.338``, ``4:57``, ``2.063`` or ``17``.
+
+    Args:
+        text: hours, minutes and seconds, the first ones optional.
+
+    Returns:
+        Milliseconds, and whether parts of a second were printed; None: the text is no time.
+    """
     if match := _HMS.fullmatch(text):
         hours, minutes, seconds, part = match.groups()
         return (int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + _thousandths(part), part is not None
@@ -264,6 +289,8 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
         text: latin-1, without its braces. A comment that is nothing but ``0:04:57`` is the clock.
         decimals: so many a number needs that is all of a comment (``1.015``) to be the elapsed time in seconds. With
             fewer it may be an evaluation; the FICS games database cuts zeros, and writes none of those.
+    Returns:
+        Times, evaluations and words of the comment.
     """
     if "[%" not in text:
         match = _CLOCK.fullmatch(text)

@@ -224,6 +224,8 @@ def disputed_start(run: TrackedGame, basis: TimeBasis) -> str | None:
 
     Args:
         basis: of the arrival times. Those without a date contradict nothing.
+    Returns:
+        A sentence for an anomaly; None: nothing contradicts the date.
     """
     facts = run.facts
     if facts.started_at_ms is None or run.examined or basis not in (TimeBasis.UTC, TimeBasis.LOCAL):

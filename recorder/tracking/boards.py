@@ -46,7 +46,11 @@ class Boards(GameTable):
     # -- the common case ---------------------------------------------------------------------------------------
 
     def frame(self, frame: Style12) -> None:
-        """Place one frame."""
+        """Place one frame.
+
+        Args:
+            frame: the next one of the stream; its disposition is counted.
+        """
         run = self.runs.get(frame.number)
         if (
             run is not None
@@ -124,7 +128,11 @@ class Boards(GameTable):
             self.next_plies, self.session.tokens = next_plies, tokens
 
     def frame_counts(self) -> dict[Disposition, int]:
-        """Disposition → frames so far."""
+        """Disposition → frames so far.
+
+        Returns:
+            A number for each disposition that a frame had.
+        """
         counts = dict(self.counts)
         counts[Disposition.PLY] += self.next_plies
         return counts

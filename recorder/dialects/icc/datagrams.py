@@ -316,7 +316,14 @@ def parse_datagram(text: str) -> IccDatagram | int:
 
 
 def format_datagram(datagram: IccDatagram) -> str:
-    """Write the datagram that ``parse_datagram`` reads; fields that are None were not printed."""
+    """Write the datagram that ``parse_datagram`` reads; fields that are None were not printed.
+
+    Args:
+        datagram: as ``parse_datagram`` returns it.
+
+    Returns:
+        The text between line ends, with its ``\\x19`` marks.
+    """
     if isinstance(datagram, MovesSent):
         return format_fields(datagram.number, [str(datagram.game_no), *datagram.words])
     if isinstance(datagram, MoveList):

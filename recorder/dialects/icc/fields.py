@@ -108,12 +108,21 @@ class MoveForm:
         self.settings: dict[int, bool] = {}
 
     def set(self, number: int, on: bool) -> None:
-        """Take an acknowledged setting."""
+        """Take an acknowledged setting.
+
+        Args:
+            number: of the datagram: 35, 36 or 113.
+            on: whether moves have its number from now on.
+        """
         if number in _NUMBERS:
             self.settings[number] = on
 
     def learn(self, moves: Iterable[tuple[str, ...]]) -> None:
-        """Conclude from moves what only one form allows."""
+        """Conclude from moves what only one form allows.
+
+        Args:
+            moves: the words of each, as ``read_words`` gives them.
+        """
         for words in moves:
             values = _numbers(words)
             if len(values) == len(_NUMBERS):
@@ -150,7 +159,15 @@ def read_words(text: str) -> tuple[str, ...]:
 
 
 def read_move(words: tuple[str, ...], form: MoveForm) -> IccMove | None:
-    """Read a move's words; None if they are no move."""
+    """Read a move's words.
+
+    Args:
+        words: as ``read_words`` gives them.
+        form: which numbers a move has.
+
+    Returns:
+        The move; None: the words are no move of this form.
+    """
     texts = list(words[:2])
     while texts and _NUMBER.fullmatch(texts[-1]):
         texts.pop()

@@ -48,6 +48,9 @@ class UnitReader:
     def mark(self, line: Line) -> tuple[Event, list[Line]]:
         """Read a line that begins with ``\\x19``.
 
+        Args:
+            line: with the mark as its first character.
+
         Returns:
             Its event, and the text lines that it releases.
         """
@@ -67,6 +70,9 @@ class UnitReader:
     def keep(self, line: Line) -> list[Line]:
         """Hold a text line of the open unit back.
 
+        Args:
+            line: text without a mark.
+
         Returns:
             The text lines that it releases: all, where the unit does not seem to end or data was lost in it.
         """
@@ -74,7 +80,11 @@ class UnitReader:
         return self.release() if line.text == "\x1a" or len(self._lines) > _MOST_LINES else []
 
     def release(self) -> list[Line]:
-        """End what is open, and give its lines away; those that only repeat datagrams come behind ``\\x19|``."""
+        """End what is open.
+
+        Returns:
+            The text lines that were held back; those that only repeat datagrams begin with ``\\x19|``.
+        """
         lines, self._lines = self._lines, []
         if self._has_boards:
             lines = [line if line.text == "\x1a" else line._replace(text="\x19|" + line.text) for line in lines]

@@ -95,6 +95,8 @@ def make_board(
         move: the move that led there, verbose and pretty (``none``: there is none).
         arrived: whether it has just happened, so that its arrival is its time.
         times: sent with it.
+    Returns:
+        The board, to be placed as frames are.
     """
     number, white, black, relation = game
     rights = ["01"[position.castling >> bit & 1] for bit in range(4)]
@@ -114,7 +116,15 @@ def make_board(
 
 
 def verbose_of(before: Position, move: int) -> str:
-    """A move as frames write it, given as plies keep it."""
+    """A move as frames write it, given as plies keep it.
+
+    Args:
+        before: the position before the move.
+        move: as ``encode_move`` packs it.
+
+    Returns:
+        The verbose move, ``P/e2-e4``.
+    """
     uci = decode_move(move)
     if uci[1] == "@":
         return f"{uci[0]}/@@-{uci[2:4]}"
@@ -140,6 +150,11 @@ def set_times(run: TrackedGame, board: DatagramBoard) -> None:
 
 def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
     """Replace a ply of a datagram by the frame that shows it now.
+
+    Args:
+        run: the game of both.
+        frame: of a ply that the game has.
+        lag_meaningless: whether this server prints a lag that means nothing.
 
     Returns:
         Whether a ply became the frame's.
@@ -181,7 +196,17 @@ def _sharpened(shown: Ply, reported: Ply) -> Ply:
 
 
 def sharpen(ply: Ply, white: bool, clock_ms: int, *, mover: bool) -> Ply | None:
-    """A ply with one clock in milliseconds, if it is the same clock; None: it is another."""
+    """Replace one clock of a ply by the same clock in milliseconds.
+
+    Args:
+        ply: as frames showed it.
+        white: whose clock.
+        clock_ms: the exact one.
+        mover: whether it is the mover's.
+
+    Returns:
+        The ply with it; None: the printed clock is another one.
+    """
     printed = ply.white_clock_ms if white else ply.black_clock_ms
     if printed is not None and abs(printed - clock_ms) >= _NEAR_MS:
         return None

@@ -356,7 +356,16 @@ class DatagramClocks:
 
 
 def times_after(game: DatagramGame, ply: int, heard: IccMove | None) -> Times:
-    """The clocks after a ply; ``heard`` None: no move was just made."""
+    """The clocks after a ply.
+
+    Args:
+        game: as datagrams have shown it.
+        ply: its number.
+        heard: the move that was just made; None: none was.
+
+    Returns:
+        Both clocks, and what the move took.
+    """
     if heard is None:
         return Times(game.clocks[0], game.clocks[1], None, None, (game.exact[0], game.exact[1]))
     side = 0 if ply % 2 else 1

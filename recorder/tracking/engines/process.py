@@ -139,7 +139,11 @@ class EngineSide:
                 self._result(result, comment, line)
 
     def close(self, end: str) -> None:
-        """The game that is followed goes on no further."""
+        """The game that is followed goes on no further.
+
+        Args:
+            end: ``Game.end`` of a game without a result.
+        """
         run, self.run = self.run, None
         if run is None:
             return

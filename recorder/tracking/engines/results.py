@@ -41,6 +41,13 @@ def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]
     """What the comment of ``result`` means: normalised reason and PGN's Termination.
 
     Source: the texts that xboard sends; a program's or a server's own words are ``unknown``.
+
+    Args:
+        words: the comment without braces; None: there is none.
+        result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``.
+
+    Returns:
+        ``Game.reason_key`` and ``Game.termination``.
     """
     if words is None:
         return None, "unterminated" if result == "*" else "normal"
@@ -141,7 +148,14 @@ def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
 
 
 def control_text(level: LevelCommand) -> str | None:
-    """A control that whole seconds of base time and increment cannot express, in PGN's form (``40/300``); else None."""
+    """Write a time control that whole seconds of base time and increment cannot express.
+
+    Args:
+        level: the control of the engine protocol.
+
+    Returns:
+        PGN's form, ``40/300``; None: whole seconds express it.
+    """
     if level.increment_ms is None or not (level.moves or level.increment_ms % 1000):
         return None
     increment = f"+{level.increment_ms / 1000:g}" if level.increment_ms else ""

@@ -161,7 +161,16 @@ class EngineRun:
         self.observation.ended_at_ms = line.at_ms
 
     def play(self, move: MoveText, line: EngineLine, *, own: bool) -> str | None:
-        """Add a ply; the reason if it is no legal move here, which then changes nothing."""
+        """Add a ply.
+
+        Args:
+            move: as the line writes it.
+            line: between the interface and the engine.
+            own: whether the engine made it.
+
+        Returns:
+            Why the move is not legal here, which changes nothing; None: it is a ply now.
+        """
         step = play_move(self.position, move)
         if isinstance(step, str):
             return step
@@ -185,6 +194,11 @@ class EngineRun:
         """Set the clocks of ``time`` and ``otim`` before the last move: they are those after it.
 
         The engine's own clock has not run since its own move, so it is that move's clock, too.
+
+        Args:
+            white_ms: White's clock in milliseconds; None: not sent.
+            black_ms: Black's, in the same way.
+            engine_white: the engine's side.
         """
         if not self.rows or (white_ms is None and black_ms is None):
             return
@@ -199,7 +213,15 @@ class EngineRun:
                 self.rows[-2] = before._replace(black_clock_ms=black_ms)
 
     def take_back(self, count: int, line: EngineLine) -> bool:
-        """Take back so many plies; they stay beside the main line. False: there are not so many."""
+        """Take back plies; they stay beside the main line.
+
+        Args:
+            count: how many.
+            line: that says so.
+
+        Returns:
+            False: there are not so many.
+        """
         if count > len(self.rows):
             return False
         ply = self.ply - count

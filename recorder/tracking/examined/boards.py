@@ -247,7 +247,15 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
 
 
 def examined_run(table: GameTable, game_no: int | None) -> TrackedGame | None:
-    """The examined game of a line of chat: the one with its number, without a number the only one shown."""
+    """Find the examined game of a line of chat.
+
+    Args:
+        table: the games of the connection.
+        game_no: the number in the line; None: it has none.
+
+    Returns:
+        The game with the number, without one the only game shown; None: there is none, or several are shown.
+    """
     if game_no is not None:
         return table.examined.get(str(game_no))
     shown = _shown(table)

@@ -35,7 +35,11 @@ PLACED: Final = "set-up"
 
 
 def with_lines(run: TrackedGame) -> TrackedGame:
-    """A copy of an examined run whose observations are what its tree holds."""
+    """A copy of an examined run whose observations are what its tree holds.
+
+    Args:
+        run: with a tree.
+    """
     tree, raw = run.tree, run.observations[0]
     assert tree is not None
     roots = tree.roots
@@ -70,7 +74,14 @@ def _is_normal_start(root: Node) -> bool:
 
 
 def main_observation(observations: list[Observation]) -> int:
-    """Which observation's main line is the game's: the first one with plies, else the first."""
+    """Which observation's main line is the game's: the first one with plies, else the first.
+
+    Args:
+        observations: of one examined game, at least one.
+
+    Returns:
+        Its index.
+    """
     with_plies = [
         index for index, seen in enumerate(observations) if seen.lines and any(line.rows for line in seen.lines)
     ]
