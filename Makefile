@@ -44,9 +44,11 @@ demo: $(VENV)/.installed
 	@echo "The archive is demo/archive.sqlite, its games are in demo/games.pgn."
 	@echo "Open this game with its real think times in a browser: $(CURDIR)/demo/game.html"
 
-PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --nbmake --nbmake-timeout=120 tests examples
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests
+# Runs the cells of the notebooks. Among the tests that take longer are those that run them and compare their outputs.
+SHORT := --nbmake --nbmake-timeout=120 examples -m 'not long' --hypothesis-profile=few
 test: $(VENV)/.installed-for-development
-	$(PYTEST) -m 'not long' --hypothesis-profile=few $(ARGS)
+	$(PYTEST) $(SHORT) $(ARGS)
 
 # What test does, and everything that takes longer: more examples, all recorded connections, each fault 4 times.
 test-all: $(VENV)/.installed-for-development
@@ -57,7 +59,7 @@ test-newest:
 	$(PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --upgrade pip
 	ICS_RECORDER_PURE=1 .venv-newest/bin/python -m pip install --quiet --no-compile '.[dev]'
-	.venv-newest/bin/$(PYTEST:$(BIN)/%=%) -m 'not long' --hypothesis-profile=few $(ARGS)
+	.venv-newest/bin/$(PYTEST:$(BIN)/%=%) $(SHORT) $(ARGS)
 
 lint: $(VENV)/.installed-for-development
 	$(BIN)/ruff check .

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
+from nbmake.nb_run import NotebookRun
 
 __all__ = ["NOTEBOOKS", "executed", "words_of"]
 
@@ -17,11 +16,16 @@ _VARYING = re.compile(r"0x[0-9a-f]+")
 
 
 def executed(path: Path) -> dict[str, Any]:
-    """A notebook with the outputs that its cells have now."""
+    """A notebook with the outputs that its cells have now.
+
+    Raises:
+        RuntimeError: a cell failed, or took longer than 300 seconds.
+    """
     book: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    run = nbformat.reads(path.read_text(encoding="utf-8"), 4)
-    NotebookClient(run, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
-    for cell, done in zip(book["cells"], run.cells, strict=True):
+    run = NotebookRun(path, default_timeout=300).execute()
+    if run.error is not None:
+        raise RuntimeError(run.error.trace)
+    for cell, done in zip(book["cells"], run.nb.cells, strict=True):
         if cell["cell_type"] == "code":
             cell["execution_count"] = done["execution_count"]
             cell["outputs"] = [_output(json.loads(json.dumps(output))) for output in done["outputs"]]

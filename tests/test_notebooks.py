@@ -1,4 +1,7 @@
-"""The notebooks are committed with their outputs; ``make test`` executes them with nbmake."""
+"""The notebooks are committed with their outputs, and nbmake executes them.
+
+``make test`` only runs their cells; ``make test-all`` compares the outputs of one run, too.
+"""
 
 from __future__ import annotations
 
