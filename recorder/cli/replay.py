@@ -56,7 +56,7 @@ def as_engine(
 
     KEY is the first characters of a game's key, or a file with one game. Moves come at their recorded times, for either
     side or both. An opponent that leaves the recorded game is asked to take the move back; against a computer the
-    recording resigns. See docs/how-to/replay.md.
+    recording resigns. See docs/how-to/replay-as-engine.md.
     """
     from recorder.replay.engine_pipe import announce, play
 
@@ -168,7 +168,7 @@ def _server(
 
     Any name can log in, and "guest". Each client has its own time, which starts when it observes or follows its first
     game; "tell replay help" explains how to pause, seek and change the speed. A client that logs in as the player who
-    recorded a game sees the game from that player's side. See docs/how-to/replay.md.
+    recorded a game sees the game from that player's side. See docs/how-to/replay-server.md.
     """
     if shared and pause_at:
         raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")
