@@ -54,6 +54,8 @@ def record_line(at_ns: int, mark: bytes, data: bytes) -> bytes:
 
     Args:
         at_ns: since the session's anchor. mark: which way the bytes went. data: no more than a record has.
+    Returns:
+        Time, mark, escaped data and checksum.
     Raises:
         ValueError: the time is negative.
     """
@@ -63,12 +65,24 @@ def record_line(at_ns: int, mark: bytes, data: bytes) -> bytes:
 
 
 def checked(content: bytes) -> bytes:
-    """A line's content with its checksum."""
+    """A line's content with its checksum.
+
+    Args:
+        content: of a line, without checksum and line end.
+    Returns:
+        The content, a blank and its CRC-32 in eight hexadecimal digits.
+    """
     return b"%b %08x" % (content, crc32(content))
 
 
 def escape(data: bytes) -> bytes:
-    """Bytes as a record shows them, in printable ASCII."""
+    """Bytes as a record shows them, in printable ASCII.
+
+    Args:
+        data: any bytes.
+    Returns:
+        Up to four characters for each byte; ``unescape`` is the inverse.
+    """
     # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
     return unicode_escape_encode(data.decode("latin-1"))[0]
 
@@ -153,7 +167,13 @@ class Record(NamedTuple):
 
 
 def format_header(header: JournalHeader) -> bytes:
-    """Write a header as its line, without the line end."""
+    """Write a header as its line, without the line end.
+
+    Args:
+        header: its ``version`` is written as it is.
+    Returns:
+        The line, with its checksum.
+    """
     fields = header._asdict()
     del fields["version"]
     text = json.dumps({**fields, "about": _ABOUT}, separators=(",", ":")).encode("ascii")
@@ -165,6 +185,8 @@ def parse_header(line: bytes) -> JournalHeader:
 
     Args:
         line: without its end.
+    Returns:
+        The header; fields that this version does not know are ignored.
     Raises:
         NewerJournalError: its version is newer than this program.
         JournalError: it is damaged or none at all.
@@ -196,6 +218,10 @@ def parse_header(line: bytes) -> JournalHeader:
 def format_record(record: Record) -> bytes:
     """Write a record as its line, without the line end.
 
+    Args:
+        record: at most ``MAX_DATA_BYTES`` bytes.
+    Returns:
+        The line, with its checksum.
     Raises:
         ValueError: its time is negative, or it has more than ``MAX_DATA_BYTES`` bytes.
     """
@@ -206,7 +232,13 @@ def format_record(record: Record) -> bytes:
 
 
 def unescape(text: bytes) -> bytes:
-    """The inverse of ``escape``; of nothing else."""
+    """The inverse of ``escape``.
+
+    Args:
+        text: a result of ``escape``; any other text gives undefined bytes or an error.
+    Returns:
+        The bytes.
+    """
     return text.decode("unicode_escape").encode("latin-1")
 
 
@@ -215,6 +247,8 @@ def parse_record(line: bytes, version: int = VERSION) -> Record:
 
     Args:
         line: without its end. version: of its file.
+    Returns:
+        The record, its data unescaped.
     Raises:
         JournalError: the line is corrupt.
     """
@@ -237,6 +271,8 @@ def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
 
     Args:
         kind: ``connected``, ``closed``, ``outage`` … facts: values that JSON has; none is called kind.
+    Returns:
+        One JSON object, as the data of a record.
     Raises:
         ValueError: the facts cannot be written as JSON, or they are too long for a record.
     """
@@ -251,6 +287,10 @@ def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
 def parse_note(data: bytes) -> dict[str, Any]:
     """Read a note's data: an object whose ``kind`` is a text.
 
+    Args:
+        data: of a record of the kind ``NOTE``.
+    Returns:
+        The object; ``kind`` is a text, the other values are not checked.
     Raises:
         JournalError: they are something else.
     """

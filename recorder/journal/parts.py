@@ -53,7 +53,13 @@ class AppendedFile:
         self._fd = fd
 
     def write(self, data: bytes, /) -> int:
-        """Hand bytes to the operating system, perhaps fewer than all; how many it took."""
+        """Hand bytes to the operating system, perhaps fewer than all.
+
+        Args:
+            data: any bytes.
+        Returns:
+            How many bytes the operating system has taken.
+        """
         return os.write(self._fd, data)
 
     def sync(self) -> None:
@@ -92,7 +98,13 @@ class PartFile(Protocol):
     """A file that is being appended to. Every method raises ``OSError``."""
 
     def write(self, data: bytes, /) -> int:
-        """Hand bytes to the operating system, perhaps fewer than all; how many it took."""
+        """Hand bytes to the operating system, perhaps fewer than all.
+
+        Args:
+            data: any bytes.
+        Returns:
+            How many bytes the operating system has taken.
+        """
         ...
 
     def sync(self) -> None:
@@ -128,6 +140,10 @@ def _create(path: Path, flags: int = 0) -> int:
 def new_part(path: Path) -> PartFile:
     """Create a file that only its owner may read.
 
+    Args:
+        path: of the new file.
+    Returns:
+        The open and locked file.
     Raises:
         OSError: it exists, or cannot be created.
     """
@@ -137,7 +153,13 @@ def new_part(path: Path) -> PartFile:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether a running process appends to a part."""
+    """Whether a running process appends to a part.
+
+    Args:
+        path: of a part.
+    Returns:
+        False also where the file is missing or the file system has no locks.
+    """
     try:
         with path.open("rb") as file:
             return is_locked(file)
@@ -146,7 +168,13 @@ def is_being_written(path: Path) -> bool:
 
 
 def part_name(header: JournalHeader) -> str:
-    """The file's name: sorts by the session's time and the part; unsafe characters of the host become ``_``."""
+    """The file name of a part; names sort by the time of the session and by part.
+
+    Args:
+        header: of the part. Characters of the host that are not safe in file names become ``_``.
+    Returns:
+        A name without a folder, as ``20260101T120000000Z_freechess.org_5000_0123456789abcdef_00001.journal``.
+    """
     begun = datetime.fromtimestamp(header.anchor_utc_ns // 1_000_000_000, UTC)
     ms = header.anchor_utc_ns // 1_000_000 % 1000
     server = header.host if header.port is None else f"{header.host}_{header.port}"
@@ -157,6 +185,8 @@ def part_name(header: JournalHeader) -> str:
 def find_part(path: Path) -> Path:
     """The file of a part now: its name changes when it is compressed or decompressed.
 
+    Args:
+        path: of the part, plain or compressed.
     Returns:
         ``path``, or the other form of the part; ``path`` if neither exists.
     """
@@ -167,6 +197,8 @@ def find_part(path: Path) -> Path:
 def session_parts(path: Path) -> dict[int, Path]:
     """The parts of a file's session in its folder, by number; compressed ones before plain ones.
 
+    Args:
+        path: of any part of the session.
     Returns:
         Only the file itself as part 0 if its name does not have the form of ``part_name``.
     """
@@ -182,19 +214,35 @@ def session_parts(path: Path) -> dict[int, Path]:
 
 
 def is_unfinished(path: Path) -> bool:
-    """Whether a file is what ``compress_part`` has begun to write, by its name."""
+    """Whether a file is, by its name, one that ``compress_part`` has begun to write.
+
+    Args:
+        path: of a file in a folder of journals.
+    Returns:
+        True also for a file whose process is still writing it.
+    """
     return path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part"
 
 
 def session_name(name: str) -> str | None:
-    """What the names of all parts of a session begin with, from that of any of them; None: it is no such name."""
+    """The text with which the names of all parts of a session begin.
+
+    Args:
+        name: of a file, without its folder.
+    Returns:
+        None: it is not the name of a part.
+    """
     match = _NAME().fullmatch(name)
     return None if match is None else match["session"]
 
 
 def session_sizes(folder: Path) -> dict[str, int]:
-    """How many bytes each session in a folder has, decompressed, by ``session_name``; the oldest first.
+    """The sizes of the sessions in a folder, the oldest first.
 
+    Args:
+        folder: of journals.
+    Returns:
+        Decompressed bytes by ``session_name``.
     Raises:
         OSError: the folder cannot be listed. A file that cannot be read counts nothing.
     """
@@ -223,6 +271,8 @@ def compress_part(path: Path) -> Path:
     The compressed file gets its name only when it is on the disk and was read again, and only then the plain one is
     removed: after a crash at any point one of them is whole, and where both are there they hold the same.
 
+    Args:
+        path: of the plain part.
     Returns:
         The compressed file.
     Raises:
@@ -265,6 +315,10 @@ def _digest(path: Path) -> bytes:
 def part_blocks(path: Path) -> Generator[bytes, None, None]:
     """The bytes of one part, decompressed if it is compressed; no block is empty.
 
+    Args:
+        path: of a part, plain or compressed.
+    Yields:
+        Blocks of any size; none is empty.
     Raises:
         OSError: the file cannot be read. JournalError: what was compressed is damaged; all before was given.
     """
@@ -288,7 +342,13 @@ def part_blocks(path: Path) -> Generator[bytes, None, None]:
 
 
 def is_closed(path: Path) -> bool:
-    """Whether a part ends with the note that says so; one without it may be another program's, still written."""
+    """Whether a part ends with the note ``end``; another process may still write a part without it.
+
+    Args:
+        path: of a part that is not compressed.
+    Returns:
+        False also if the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             file.seek(-min(_LAST_LINE_BYTES, path.stat().st_size), os.SEEK_END)

@@ -201,6 +201,10 @@ class JournalReader:
     def read(self, blocks: Iterable[bytes]) -> Iterator[JournalEntry]:
         """Read a whole journal.
 
+        Args:
+            blocks: of one or several parts in order, cut anywhere.
+        Yields:
+            Headers and records in their order.
         Raises:
             NewerJournalError: a header's version is newer than this program.
         """
@@ -209,7 +213,15 @@ class JournalReader:
         yield from self.finish()
 
     def receive(self, block: bytes) -> list[JournalEntry]:
-        """Read the next bytes; raises what ``read`` does."""
+        """Read the next bytes.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            The headers and records of the lines that are complete now.
+        Raises:
+            NewerJournalError: a header's version is newer than this program.
+        """
         out: list[JournalEntry] = []
         lines, begin = self._split(block)
         self._read_each(lines, begin, out)
@@ -222,6 +234,8 @@ class JournalReader:
         A way round ``receive_lines`` for text with no other escapes than those of line ends: few steps, because what
         they touch has left the processor's caches since the last one.
 
+        Args:
+            block: the bytes that were appended since the last call.
         Returns:
             Its time and data; None: nothing was read, and ``receive_lines`` takes it.
         """
@@ -246,7 +260,13 @@ class JournalReader:
         return int(seconds) * _NS_PER_S + int(fraction), data
 
     def receive_lines(self, block: bytes) -> list[JournalEntry | Reads]:
-        """Read the next bytes as ``receive`` does; many records may come as one value."""
+        """Read the next bytes as ``receive`` does; many records may come as one value.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            As ``receive``; ``Reads`` has many records of received bytes.
+        """
         out: list[JournalEntry | Reads] = []
         lines, begin = self._split(block)
         done = 0
@@ -303,7 +323,11 @@ class JournalReader:
             self._offset = end
 
     def finish(self) -> list[JournalEntry]:
-        """Read what stands at the end. A line that only lacks its end is whole."""
+        """Read what stands at the end. A line that only lacks its end is whole.
+
+        Returns:
+            The last header or record, if its line lacked its end.
+        """
         out: list[JournalEntry] = []
         if self._rest and not self._in_long:
             try:

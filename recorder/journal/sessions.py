@@ -80,13 +80,21 @@ class Survey:
         self._latest: dict[str, int] = {}  # direction → time of its last record
 
     def begin(self, file: str) -> None:
-        """Say how the next part's file is called."""
+        """Begin the next part.
+
+        Args:
+            file: its name, for findings.
+        """
         self._file = file
         self._files.append(file)
         self.closed = False
 
     def feed(self, entry: JournalEntry) -> None:
-        """Take the next header or record."""
+        """Take the next header or record.
+
+        Args:
+            entry: of the part that ``begin`` has named.
+        """
         if isinstance(entry.value, JournalHeader):
             self._begin_part(entry.offset, entry.value)
             return
@@ -95,7 +103,11 @@ class Survey:
         self._read(entry.offset, entry.value)
 
     def end(self, reader: JournalReader) -> None:
-        """Take what a file's reader has found besides headers and records, after its last entry."""
+        """Take what a file's reader has found besides headers and records, after its last entry.
+
+        Args:
+            reader: of the part, after its ``finish``.
+        """
         for damage in reader.damage:
             self.damage.append((self._file, damage))
             what = f"{damage.size_bytes:,} bytes are damaged: {damage.why}" if damage.size_bytes else damage.why
@@ -203,6 +215,8 @@ def open_sessions(folder: Path) -> list[OpenSession]:
 
     Args:
         folder: where journals are; it need not exist. What is in it and is no journal is passed over.
+    Returns:
+        Also sessions that a running process is writing (``written``).
     """
     if not folder.is_dir():
         return []

@@ -58,11 +58,19 @@ class Compressor:
         self._work: list[tuple[str, Future[object]]] = [("", self._thread.submit(self._compress_left_over))]
 
     def compress(self, path: Path) -> None:
-        """Compress a part that was closed, some time."""
+        """Compress a closed part in the background.
+
+        Args:
+            path: of the plain part.
+        """
         self._work.append((path.name, self._thread.submit(compress_part, path)))
 
     def failures(self) -> list[tuple[str, str]]:
-        """Parts that had to stay plain since the last call, and why."""
+        """The parts that could not be compressed since the last call.
+
+        Returns:
+            File names and reasons.
+        """
         done = [(name, work) for name, work in self._work if work.done()]
         self._work = [entry for entry in self._work if entry not in done]
         left, self._left = self._left, []
@@ -187,7 +195,11 @@ class JournalWriter:
         self._begin_part(0)
 
     def now_ns(self) -> int:
-        """Nanoseconds since the session's anchor, to be taken when bytes arrive."""
+        """Nanoseconds since the session's anchor, to be taken when bytes arrive.
+
+        Returns:
+            Nanoseconds of the monotonic clock since the session's anchor.
+        """
         return self._clock_ns() - self._start_ns
 
     def received(self, data: bytes, at_ns: int | None = None) -> None:

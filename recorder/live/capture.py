@@ -122,6 +122,8 @@ class Capture:
     async def run(self, stop: asyncio.Event) -> None:
         """Record until ``stop`` is set.
 
+        Args:
+            stop: ends the recording when it is set.
         Raises:
             JournalError: the journal cannot be written.
             LoginError: the first login is refused, the password is refused twice in a row, another login has taken the

@@ -172,7 +172,11 @@ class BackgroundQueue:
         ).start()  # a daemon, so that it never delays the end of the program
 
     def do(self, work: Callable[[], object]) -> None:
-        """Queue a function, from any thread. What it raises is ignored; if the queue is full, it is dropped."""
+        """Queue a function, from any thread. What it raises is ignored; if the queue is full, it is dropped.
+
+        Args:
+            work: what it raises is ignored.
+        """
         with self._changed:
             if len(self._works) >= self._most:
                 self._missed += 1
@@ -181,7 +185,13 @@ class BackgroundQueue:
                 self._changed.notify_all()
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until the queue is empty, but not longer than the limit; whether it is."""
+        """Wait until the queue is empty, but not longer than a limit.
+
+        Args:
+            limit_s: in seconds.
+        Returns:
+            False: functions are left.
+        """
         with self._changed:
             return self._changed.wait_for(lambda: self._idle and not self._works, limit_s)
 
@@ -221,15 +231,29 @@ class MessagePrinter:
         self.settle()
 
     def say(self, sentence: str) -> None:
-        """Print one line, made safe for a terminal."""
+        """Print one line, made safe for a terminal.
+
+        Args:
+            sentence: without line end.
+        """
         self.write(_encoded(clean(sentence)))
 
     def write(self, data: bytes) -> None:
-        """Write bytes."""
+        """Write bytes as they are.
+
+        Args:
+            data: complete lines.
+        """
         self._queue.do(lambda: _write(data))
 
     def settle(self, limit_s: float = _END_S) -> bool:
-        """Wait until everything is printed, but not longer than the limit; whether it is."""
+        """Wait until everything is printed, but not longer than a limit.
+
+        Args:
+            limit_s: in seconds.
+        Returns:
+            False: lines are left.
+        """
         return self._queue.settle(limit_s)
 
 
@@ -279,7 +303,13 @@ class RunLog:
         )
 
     def write(self, event: str, sentence: str, /, **facts: Fact) -> None:
-        """Append one event of ``EVENTS``; never waits for the disk."""
+        """Append one event of ``EVENTS``; never waits for the disk.
+
+        Args:
+            event: a name of ``EVENTS``.
+            sentence: for people.
+            facts: for programs; names of quantities end with their unit.
+        """
         at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
         line = {"at": at.replace("+00:00", "Z"), "level": EVENTS[event].level.value, "event": event}
         text = json.dumps({**line, "message": sentence, **facts}, ensure_ascii=True)
@@ -323,6 +353,8 @@ def report_to(log: RunLog | None, show: Callable[[str, str], None]) -> MessageSi
 
     Args:
         show: gets the event and its sentence.
+    Returns:
+        A sink for all events of ``EVENTS``.
     """
 
     def report(event: str, sentence: str, /, **facts: Fact) -> None:

@@ -105,17 +105,32 @@ class RecordedConnection:
         return self._journal.now_ns()
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection."""
+        """Write a fact about the connection.
+
+        Args:
+            kind: of the note.
+            facts: values that JSON has.
+        """
         self._write(lambda: self._journal.note(kind, **facts))
 
     def server_sent(self, data: bytes, at_ns: int) -> None:
-        """Record bytes of the server, then bytes of the client that the guard releases because of them."""
+        """Record bytes of the server, then bytes of the client that the guard releases because of them.
+
+        Args:
+            data: as they arrived.
+            at_ns: on the journal's clock.
+        """
         releases = self._ask(lambda guard: guard.server_sent(data))
         self._write(lambda: self._put_received(self._answers.receive(data, at_ns)))
         self._give(releases)
 
     def client_sent(self, data: bytes, at_ns: int) -> None:
-        """Record bytes of the client."""
+        """Record bytes of the client.
+
+        Args:
+            data: as they were sent.
+            at_ns: on the journal's clock.
+        """
         self._held += len(data)
         if self._guard is None:
             self._withhold(at_ns)

@@ -43,12 +43,25 @@ Message = tuple[str, str]  # time of day (UTC), sentence
 
 
 def encode_news(snapshot: Snapshot, messages: list[Message]) -> bytes:
-    """One line: a snapshot and the last messages."""
+    """Write what the view shows as one line of JSON.
+
+    Args:
+        snapshot: of the recording.
+        messages: the last ones, each with its time of day.
+    Returns:
+        ASCII, with its line end.
+    """
     return json.dumps({"snapshot": snapshot, "messages": messages}).encode("ascii") + b"\n"
 
 
 def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
-    """The inverse of ``encode_news``."""
+    """The inverse of ``encode_news``.
+
+    Args:
+        line: with or without its line end.
+    Returns:
+        The arguments of ``encode_news``.
+    """
     news: dict[str, Any] = json.loads(line)
     *facts, boards = news["snapshot"]
     snapshot = Snapshot._make([*facts, tuple(ObservedBoard._make(board) for board in boards)])
@@ -56,7 +69,13 @@ def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
 
 
 def rows_for_boards(height: int) -> int:
-    """How many boards the view shows on a terminal of this height; at least one."""
+    """The number of boards that the view shows.
+
+    Args:
+        height: of the terminal, in lines.
+    Returns:
+        At least 1.
+    """
     return max(1, height - MESSAGE_LINES - _OTHER_LINES)
 
 
@@ -76,7 +95,11 @@ class ScreenMode(Enum):
         """Choose the mode; a view needs a terminal without other output.
 
         Args:
+            quiet: only problems are printed.
+            plain: lines are printed on a terminal, too.
             events: whether events are printed on standard output.
+        Returns:
+            ``VIEW`` only on a terminal.
         """
         if quiet:
             return cls.QUIET
@@ -104,7 +127,12 @@ class Screen:
         self._messages: deque[Message] = deque(maxlen=_MESSAGES)
 
     def report(self, event: str, sentence: str) -> None:
-        """Show an event, unless the mode excludes it."""
+        """Show an event, unless the mode excludes it.
+
+        Args:
+            event: a name of ``EVENTS``.
+            sentence: for people.
+        """
         level = EVENTS[event].level
         if self._view is not None:
             if event != "progress":

@@ -204,6 +204,8 @@ class RequestQueue:
 
         Args:
             now_ms: monotonic milliseconds, never less than before.
+        Returns:
+            Commands with their line ends, perhaps none; and the time to call again, None: after the next request.
         """
         self._give_up(now_ms)
         if self._refused_ms is not None and self._pace.ready(now_ms):

@@ -93,6 +93,10 @@ def heed_signals(stop: asyncio.Event, hurry: asyncio.Event) -> None:
     """Ctrl-C or SIGTERM sets ``stop``, and once that is set ``hurry``; a terminal that goes away sets ``stop``.
 
     To be called in the loop.
+
+    Args:
+        stop: ends the recording.
+        hurry: skips what is not in the archive yet.
     """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -109,23 +113,35 @@ class StopRequest:
         self._ends = os.pipe()
 
     def is_set(self) -> bool:
+        """Whether the process was asked to stop."""
         return self._asked
 
     def set(self) -> None:
+        """Ask the process to stop, from a signal handler."""
         self._asked = True
         os.write(self._ends[1], b".")
 
     def wait(self, timeout_s: float) -> None:
+        """Wait until the process is asked to stop.
+
+        Args:
+            timeout_s: the longest wait, in seconds.
+        """
         select.select([self._ends[0]], [], [], timeout_s)
 
     def close(self) -> None:
+        """Close the pipe that wakes ``wait``."""
         for end in self._ends:
             os.close(end)
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[StopRequest]:
-    """An event that the first SIGINT or SIGTERM sets; a second one ends the program as usual."""
+    """An event that the first SIGINT or SIGTERM sets; a second one ends the program as usual.
+
+    Yields:
+        The event, as long as the handlers are set.
+    """
     stop = StopRequest()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

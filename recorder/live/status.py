@@ -96,7 +96,11 @@ class StateFile:
                     left.unlink()
 
     def write(self, state: RecorderState) -> None:
-        """Replace the file's content in one step; on a full disk it stays unchanged."""
+        """Replace the file's content in one step; on a full disk it stays unchanged.
+
+        Args:
+            state: replaces the one before.
+        """
         new = self._path.with_suffix(".state.new")
         try:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -135,7 +139,13 @@ def _is_locked(path: Path) -> bool:
 
 
 def is_state_file(path: Path) -> bool:
-    """Whether a file is, by its name, a recorder's state file."""
+    """Whether a file is, by its name, a recorder's state file.
+
+    Args:
+        path: need not exist.
+    Returns:
+        True also for a file that a crash has left.
+    """
     return fnmatch.fnmatchcase(path.name, f"{_NAMES}*")
 
 
@@ -144,6 +154,8 @@ def read_states(folder: Path) -> list[RecorderState]:
 
     Args:
         folder: of the journals; it need not exist.
+    Returns:
+        States of recorders that run; those of crashed ones and of other versions are skipped.
     """
     return sorted(state for path in folder.glob(_NAMES) if (state := _read(path)) is not None)
 
@@ -235,6 +247,8 @@ def take_snapshot(
     Args:
         now_s, utc_ms: the monotonic clock and the wall clock.
         archive: how far the archive is. first, most: which boards; a ``first`` beyond the last means 0.
+    Returns:
+        Values alone, which can be sent to another process.
     """
     connection, counts = capture.connection_state, capture.progress
     conversation, journal = connection.conversation, connection.journal
@@ -339,7 +353,13 @@ _METRICS: Final[Sequence[tuple[str, str, str, Callable[[RecorderState], float | 
 
 
 def current_states(folder: Path) -> list[RecorderState]:
-    """The states of the running recorders, without those that hang."""
+    """The states of the running recorders, without those that hang.
+
+    Args:
+        folder: of the journals; it need not exist.
+    Returns:
+        States that are not older than ``_STALE_MS``; ``quiet_ms`` counts up to now.
+    """
     now_ms = time.time_ns() // 1_000_000
     states = []
     for state in read_states(folder):
@@ -377,7 +397,13 @@ def _reconnecting(state: RecorderState) -> str:
 
 
 def metrics(states: Sequence[RecorderState]) -> str:
-    """The states as Prometheus text. Unknown values have no sample; without recorders only their number is given."""
+    """Write the states as Prometheus text.
+
+    Args:
+        states: of the running recorders; without any, only their number is given.
+    Returns:
+        Lines with ``# HELP`` and ``# TYPE``; a value that is unknown has no sample.
+    """
     return "".join(f"{line}\n" for line in _lines(states))
 
 

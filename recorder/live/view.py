@@ -50,7 +50,14 @@ class Meter:
         self._seen: deque[tuple[int, int]] = deque()
 
     def rate(self, at_ms: int, frames: int) -> float | None:
-        """The rate, once two different moments are known."""
+        """The rate, once two different moments are known.
+
+        Args:
+            at_ms: of the snapshot, in milliseconds.
+            frames: boards since the start of the recorder.
+        Returns:
+            Boards a second; None: only one moment is known.
+        """
         self._seen.append((at_ms, frames))
         while self._seen[0][0] < at_ms - _RATE_MS:
             self._seen.popleft()
@@ -66,6 +73,8 @@ def draw(
     Args:
         rate: boards a second; None: not known yet.
         width, height: of the terminal. stale_s: how long nothing was heard from the recorder.
+    Returns:
+        As many lines as the terminal has, or fewer.
     """
     most = rows_for_boards(height)
     shown = snapshot.boards[:most]
@@ -244,7 +253,11 @@ class _View:
 
 
 def main() -> int:
-    """Draw what standard input tells; the exit status is 1 if the terminal is gone."""
+    """Draw the snapshots on standard input until it ends.
+
+    Returns:
+        The exit status; 1: the terminal is gone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the recorder, whose end is our end
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     try:

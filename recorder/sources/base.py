@@ -25,11 +25,22 @@ class Decoder(Protocol):
     def time_basis(self) -> TimeBasis: ...
 
     def receive(self, block: bytes) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Read the next bytes of the (decompressed) log."""
+        """Read the next bytes of the (decompressed) log.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            What the server sent, with offsets in the decompressed log and times. ``CutLines`` where bytes are missing;
+            ``EngineLine`` for lines between an interface and its engine.
+        """
         ...
 
     def finish(self) -> Sequence[Chunk | CutLines | EngineLine]:
-        """Return the rest at the log's end."""
+        """Return the rest at the log's end.
+
+        Returns:
+            As ``receive``.
+        """
         ...
 
 
@@ -51,7 +62,13 @@ class LineEnds:
         self._waiting = b""
 
     def receive(self, block: bytes) -> bytes:
-        """The next bytes, as lines that end with ``\\n``."""
+        r"""Take the next bytes.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            The bytes with lines that end with ``\n``, as many as have been received but for those that wait.
+        """
         if not self.decided:
             block = self._waiting + block
             if b"\n" not in block[:_LOOKED_AT] and len(block) < _LOOKED_AT:
@@ -61,7 +78,11 @@ class LineEnds:
         return self.swap(block) if self.swapped else block
 
     def finish(self) -> bytes:
-        """The bytes that were not returned before the end."""
+        """The bytes that were not returned before the end.
+
+        Returns:
+            At most 64 KiB.
+        """
         rest = self._waiting
         if not self.decided:
             self._decide(rest)
@@ -73,7 +94,13 @@ class LineEnds:
         self.swapped = b"\n" not in head and b"\r" in head
 
     def swap(self, block: bytes) -> bytes:
-        """The bytes with the two swapped if this log needs it; swapping twice restores them."""
+        r"""Swap ``\r`` and ``\n`` if this log needs it; swapping twice restores the bytes.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            As many bytes.
+        """
         return block.translate(_SWAP) if self.swapped else block
 
 
@@ -99,6 +126,8 @@ class RawDecoder:
     def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
         """The place to begin reading at for the bytes at ``offset``, and the argument ``begun`` for it.
 
+        Args:
+            offset: in the decompressed log.
         Returns:
             None if only the whole log can be read: the returned bytes differ from those of the log.
         """
@@ -141,7 +170,13 @@ class LineSplitter:
         self._offset = 0
 
     def receive(self, block: bytes) -> list[tuple[bytes, int]]:
-        """Complete lines without their ``\\n``, each with the offset of its first byte."""
+        r"""Take the next bytes.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            Complete lines without their ``\n``, each with the offset of its first byte.
+        """
         return self._split(self._ends.receive(block))
 
     def _split(self, block: bytes) -> list[tuple[bytes, int]]:
@@ -159,7 +194,11 @@ class LineSplitter:
         return out
 
     def finish(self) -> list[tuple[bytes, int]]:
-        """The last lines, also one without a line end."""
+        """The last lines, also one without a line end.
+
+        Returns:
+            As ``receive``.
+        """
         lines = self._split(self._ends.finish())
         line, self._rest = self._rest, b""
         return [*lines, (line, self._offset)] if line else lines

@@ -67,6 +67,8 @@ _NOT_LOGS: Final = (
 def detect(head: bytes) -> SourceKind | None:
     """Recognise a log's kind by its first 64 KiB (decompressed).
 
+    Args:
+        head: at least the first 64 KiB, or all of a shorter log; more is ignored.
     Returns:
         The kind; None: they contain neither a server's text nor a saved game. ``why_not_a_log`` gives the reason.
     """
@@ -98,6 +100,8 @@ def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
 
     Args:
         nameable: the command has ``--kind``.
+    Returns:
+        A clause without a full stop that follows the file's name.
     """
     foreign = _foreign(head)
     if foreign is not None:
@@ -116,6 +120,8 @@ def is_own_export(head: bytes) -> bool:
 
     Args:
         head: as for ``detect``, which has recognised saved games.
+    Returns:
+        False also for saved games of other programs.
     """
     head = head[:HEAD_BYTES]
     second = _SECOND_GAME.search(head, 1)
@@ -137,6 +143,8 @@ def make_decoder(
         tz: the zone of times that are printed without one.
         timing: the whole timing file of a typescript.
         begun: from ``restart`` of a raw log's or a journal's decoder, to begin in the middle.
+    Returns:
+        A decoder that has read nothing.
     Raises:
         SourceError: the kind is of saved games, which contain no server output.
     """

@@ -133,6 +133,8 @@ def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0)
 
     Args:
         offset: of the first byte wanted.
+    Returns:
+        An iterator of blocks that opens each part when it is needed.
     Raises:
         SourceError: the file cannot be opened.
     """
@@ -142,6 +144,10 @@ def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0)
 def path_kind(path: str | PathLike[str]) -> PathKind | None:
     """The kind of the entry at a path; None: there is none.
 
+    Args:
+        path: of a file, folder or anything else; links are followed.
+    Returns:
+        None: nothing has this path.
     Raises:
         SourceError: the path is empty, cannot be read, or is not a valid name.
     """
@@ -159,6 +165,10 @@ def path_kind(path: str | PathLike[str]) -> PathKind | None:
 def log_files(path: Path) -> list[Path]:
     """The files that make up a log: the parts of a journal's session in order, else the file itself.
 
+    Args:
+        path: of a log, or of any part of a journal.
+    Returns:
+        At least one path; a file that is not a journal need not exist.
     Raises:
         OSError: the folder cannot be listed.
     """
@@ -166,7 +176,13 @@ def log_files(path: Path) -> list[Path]:
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is by its name a part of a journal."""
+    """Whether a file is, by its name, a part of a journal.
+
+    Args:
+        path: need not exist.
+    Returns:
+        Its content is not read.
+    """
     return path.name.endswith((SUFFIX, COMPRESSED))
 
 
@@ -270,6 +286,8 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
     Args:
         paths: files and folders.
         skipped: gets the files that are skipped by their name.
+    Yields:
+        Files in the order of ``paths``, those of a folder sorted by name; a journal once, by its first part.
     Raises:
         SourceError: a path does not exist or cannot be read.
     """
@@ -316,7 +334,13 @@ def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
 
 
 def find_timing(path: Path) -> Path | None:
-    """The timing file of a typescript, by its name and content: ``x.timing``, ``x.tm``, ``x.time`` or ``timing``."""
+    """The timing file of a typescript, found by its name and content: ``x.timing``, ``x.tm``, ``x.time`` or ``timing``.
+
+    Args:
+        path: of the typescript.
+    Returns:
+        None: no such file is beside it.
+    """
     names = [path.name + suffix for suffix in _TIMING_SUFFIXES]
     names += [path.stem + suffix for suffix in _TIMING_SUFFIXES]
     if path.stem == "typescript":

@@ -100,6 +100,8 @@ class JournalDecoder:
     def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
         """The place to begin reading at for the line at ``offset``, and the argument ``begun`` for it.
 
+        Args:
+            offset: of a line in the decompressed journal.
         Returns:
             None if only the whole journal can be read.
         """

@@ -95,6 +95,11 @@ def is_handle(text: str) -> bool:
     """Whether a word can be the handle of an erased player: letters, digits, single hyphens, at least three characters.
 
     Words of the servers' lines about games are excluded: without them no game could be read.
+
+    Args:
+        text: one word.
+    Returns:
+        False also for words that look like moves.
     """
     if len(text) < _SHORTEST or _WHOLE_HANDLE().fullmatch(text) is None:
         return False
@@ -102,10 +107,12 @@ def is_handle(text: str) -> bool:
 
 
 def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
-    """What is remembered of a handle, however it is spelt.
+    """The hash by which an erased handle is recognised, however it is spelt.
 
     Args:
         handle: for which ``is_handle`` is true. salt: hexadecimal digits; None: a new one.
+    Returns:
+        Salt, length of the handle, and hash.
     """
     salt = salt or secrets.token_hex(16)
     return salt, len(handle), blake2b(handle.lower().encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
@@ -140,15 +147,33 @@ class Forgotten:
         return known
 
     def concerns(self, text: str) -> bool:
-        """Whether a text has such a handle, or what stands for one, in it."""
+        """Whether a text contains an erased handle, or its replacement.
+
+        Args:
+            text: any text, without bytes that are not text.
+        Returns:
+            True also where a word only looks like a replacement.
+        """
         return "X_" in text or any(word in self for word in set(_WORD().findall(text)))
 
     def text(self, text: str) -> str:
-        """A text of whole lines without the handles; the same object if there are none."""
+        """Replace the handles in a text.
+
+        Args:
+            text: whole lines.
+        Returns:
+            As many characters; the same object if there are no handles.
+        """
         return self._replace(text, _WORD())
 
     def name(self, name: str) -> str:
-        """A file's name or path without the handles, also where a hyphen or underscore joins them with other words."""
+        """Replace the handles in the name of a file, also where a hyphen or underscore joins them with other words.
+
+        Args:
+            name: of a file, or its path.
+        Returns:
+            As many characters.
+        """
         return self._replace(self._replace(name, _WORD()), _IN_NAME())
 
     def _replace(self, text: str, words: re.Pattern[str]) -> str:
@@ -157,7 +182,14 @@ class Forgotten:
         return words.sub(lambda word: _fill(word[0]) if word[0] in self else word[0], text)
 
     def words_in(self, text: str, kind: SourceKind) -> str:
-        """As ``text``, for the text of a log's bytes, in which a word may stand behind what is no text."""
+        """Replace the handles in the text of a log's bytes, where a word may follow bytes that are not text.
+
+        Args:
+            text: the bytes, decoded as Latin-1.
+            kind: of the log.
+        Returns:
+            As many characters.
+        """
         return self._replace(text, _WORDS.get(kind, _IN_RAW)())
 
 
@@ -183,6 +215,8 @@ class Redactor:
 
         Args:
             lines: whole ones; the last of a log need not be.
+        Returns:
+            As many bytes.
         """
         if self._idle or not lines:
             return lines
@@ -241,6 +275,8 @@ def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) ->
     Args:
         blocks: cut anywhere; the first begins a line.
         forgotten: which handles. kind: of the log.
+    Yields:
+        The bytes in blocks that end with a line, longer lines excepted.
     """
     redactor = Redactor(forgotten, kind)
     rest = b""

@@ -122,7 +122,13 @@ class Scrubber:
         self._asked = False  # the server has asked for a password and nothing was typed since
 
     def receive(self, block: bytes) -> bytes:
-        """Return the bytes whose line is complete, scrubbed."""
+        """Take the next bytes.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            The bytes of the lines that are complete now, secrets masked.
+        """
         end = block.rfind(b"\n") + 1
         if end:
             out = self._scrub_lines(b"".join((self._rest, memoryview(block)[:end])))
@@ -139,7 +145,11 @@ class Scrubber:
         return out
 
     def finish(self) -> bytes:
-        """Return the last line, scrubbed."""
+        """Take the end of the log.
+
+        Returns:
+            The rest, secrets masked.
+        """
         rest, self._rest = self._rest, b""
         return rest if self._in_long else self._scrub_line(rest, cut=True)
 
@@ -240,7 +250,13 @@ class Scrubber:
 
 
 def without_boards(data: bytes) -> bytes:
-    """What stands between whole lines' boards: one of them that stands at a line's beginning hides nothing."""
+    """Drop the lines of boards (``<12>``) that follow another line; a board contains no secret.
+
+    Args:
+        data: whole lines.
+    Returns:
+        The other lines; a board at the very beginning stays.
+    """
     first, *rest = data.split(b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> ")
     return b"".join([first, *[part[end:] for part in rest if (end := part.find(b"\n")) >= 0]])
 
@@ -293,6 +309,8 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
         blocks: all of the log from its first byte: whether a line is a password depends on earlier lines.
         kind: of the log.
         begun: the bytes begin at a line in the middle of a raw log or a journal, whose lines do not depend on others.
+    Yields:
+        Blocks that end with a complete line; the last need not.
     """
     scrubbing = Scrubbing(kind, begun)
     for block in blocks:
@@ -315,13 +333,23 @@ class Scrubbing:
         self._redact = redact or _unchanged
 
     def receive(self, block: bytes) -> bytes:
-        """The next bytes whose lines are complete, masked."""
+        """Take the next bytes.
+
+        Args:
+            block: cut anywhere.
+        Returns:
+            The bytes of the lines that are complete now, masked.
+        """
         if self._scrubber is None:
             return block
         return self._ends.swap(self._redact(self._scrubber.receive(self._ends.receive(block))))
 
     def finish(self) -> bytes:
-        """The bytes of lines that were not complete before the end."""
+        """The bytes of lines that were not complete before the end.
+
+        Returns:
+            As ``receive``.
+        """
         if self._scrubber is None:
             return b""
         rest = self._scrubber.receive(self._ends.finish())
@@ -333,7 +361,13 @@ def _unchanged(lines: bytes) -> bytes:
 
 
 def find_repeated(line: bytes) -> int | None:
-    """Where a password begins that a server's line repeats after it was changed or created; None: there is none."""
+    """Find a password that a server's line repeats after it was changed or created.
+
+    Args:
+        line: without its prompts.
+    Returns:
+        The offset of the password in the line; None: the line repeats none.
+    """
     match = _CHANGED().match(line, _text_begin(line))
     return None if match is None else match.start("secret")
 
@@ -355,12 +389,24 @@ def _text_begin(line: bytes) -> int:
 
 
 def fill_key(text: bytes) -> bytes:
-    """Replace what a datagram carries; the marks of its strings stay."""
+    """Replace what a datagram carries; the marks of its strings stay.
+
+    Args:
+        text: of a datagram.
+    Returns:
+        As many bytes.
+    """
     return _KEY_TEXT().sub(FILLER, text)
 
 
 def fill(text: bytes) -> bytes:
-    """Replace all that can be seen of a text, telnet commands excepted; blanks and control characters stay."""
+    """Mask every visible character of a text; blanks, control characters and telnet commands stay.
+
+    Args:
+        text: any bytes.
+    Returns:
+        As many bytes.
+    """
     return _FILLED().sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
 
 
@@ -374,6 +420,12 @@ def _fill_typed(text: bytes) -> bytes:
 
 
 def fill_command(text: bytes) -> bytes:
-    """Replace the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …"""
+    """Mask the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …
+
+    Args:
+        text: the command, as it was typed.
+    Returns:
+        As many bytes; the command itself stays.
+    """
     match = _TYPED_CHANGE().match(text) or _NAMED().match(text)
     return text if match is None else _fill_secret(text, match)

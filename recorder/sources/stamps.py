@@ -61,7 +61,13 @@ _WORDS: Final = later(
 
 
 def zone_minutes(text: str | None) -> int | None:
-    """Minutes east of UTC for ``Z``, ``+02:00``, ``-0700`` or an unambiguous abbreviation; None: not known."""
+    """Read a time zone: ``Z``, ``+02:00``, ``-0700`` or an unambiguous abbreviation.
+
+    Args:
+        text: as a log prints it; None: it prints none.
+    Returns:
+        Minutes east of UTC; None: unknown.
+    """
     if not text:
         return None
     if text[0] in "+-":
@@ -73,6 +79,8 @@ def zone_minutes(text: str | None) -> int | None:
 def parse_header_date(text: str) -> tuple[datetime, int | None] | None:
     """Read the date in a line such as ``Script started on 2024-05-08 20:06:50+02:00``.
 
+    Args:
+        text: the line.
     Returns:
         The wall-clock time and the zone in minutes east of UTC (None: not printed or ambiguous), or None.
     """
@@ -115,7 +123,14 @@ class Stamps:
         self._last_ms: int | None = None
 
     def from_wall(self, wall: datetime, zone_min: int | None) -> int:
-        """Milliseconds of a full date and time."""
+        """Convert a date and time.
+
+        Args:
+            wall: as the log prints it, without a zone.
+            zone_min: minutes east of UTC; None: the log prints no zone.
+        Returns:
+            Milliseconds since 1970, in UTC or in local time as ``basis`` says.
+        """
         if self.basis is TimeBasis.NONE:
             known = zone_min is not None or self._tz is not None
             self.basis = TimeBasis.UTC if known else TimeBasis.LOCAL
@@ -127,7 +142,13 @@ class Stamps:
         return (wall - _EPOCH) // timedelta(milliseconds=1)
 
     def from_time_of_day(self, of_day_ms: int) -> int:
-        """Milliseconds of a time of day: after midnight it is the next day (a step back of at most an hour is not)."""
+        """Convert a time of day; after midnight it is the next day (a step back of at most an hour is not).
+
+        Args:
+            of_day_ms: milliseconds since midnight.
+        Returns:
+            Milliseconds since 1970 if the day is known, else since the midnight before the first stamp.
+        """
         if self._last_ms is not None and of_day_ms < self._last_ms - _HOUR_MS:
             self._turn_ms += _DAY_MS
         self._last_ms = of_day_ms
@@ -205,7 +226,13 @@ _MAX_LINE: Final = 512
 
 
 def looks_like_timing(head: bytes) -> bool:
-    """Whether a file is the timing file of a typescript."""
+    """Whether a file is the timing file of a typescript.
+
+    Args:
+        head: the first bytes of the file; 4096 are enough.
+    Returns:
+        True if every one of its first 20 lines has the form of a timing file.
+    """
     lines = head[:4096].split(b"\n")[:-1][:20] or [head[:80]]
     return all(_CLASSIC().match(line) or _ADVANCED().match(line) or _OTHER().match(line) for line in lines)
 

@@ -29,6 +29,8 @@ def find_password(user: str, host: str, report: Callable[[str], object]) -> str:
         host: of the server; the keyring's entry is named ``user@host``.
         report: called with lines for the user: the keyring cannot be read, or an empty line after an interrupted
             question.
+    Returns:
+        One line of text, without its line end; it is not empty.
     Raises:
         PasswordError: there is none, or it is not one line of text.
     """

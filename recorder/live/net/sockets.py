@@ -50,6 +50,8 @@ def parse_address(text: str, default_port: int | None = None, default_host: str 
         text: what was typed.
         default_port: for a text without a port; None: the port is required.
         default_host: the host of a port alone; None: the host is required.
+    Returns:
+        The host without brackets, and a port from 0 to 65535.
     Raises:
         ValueError: the text has another form; the message says what to write.
     """
@@ -74,7 +76,13 @@ def parse_address(text: str, default_port: int | None = None, default_host: str 
 
 
 def format_address(address: Address) -> str:
-    """The inverse of ``parse_address``, always with the port."""
+    """The inverse of ``parse_address``, always with the port.
+
+    Args:
+        address: of a client or server.
+    Returns:
+        ``chess.example:5000``, ``[::1]:5000``.
+    """
     host = f"[{address.host}]" if ":" in address.host else address.host
     return f"{host}:{address.port}"
 
@@ -96,6 +104,8 @@ async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], o
     Args:
         work: the function.
         too_late: gets its result if the caller was cancelled meanwhile.
+    Returns:
+        The result of the function; its exception is raised.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_Result] = loop.create_future()
@@ -134,6 +144,10 @@ async def connect(address: Address) -> socket.socket:
     The addresses are tried in the system's order. If one does not answer, as where IPv6 is not routed, the next is
     tried a quarter of a second later (RFC 8305, "Happy Eyeballs").
 
+    Args:
+        address: of the server.
+    Returns:
+        A connected socket that does not block.
     Raises:
         OSError: no address answers; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name has no
             address.
@@ -181,7 +195,13 @@ async def _dial(
 
 
 async def why_unknown(address: Address) -> str | None:
-    """One sentence without full stop if a host's name is unknown; None: it is known, or cannot be looked up."""
+    """Look up the name of a host.
+
+    Args:
+        address: of the server.
+    Returns:
+        One sentence without full stop if the name is unknown; None: it is known, or cannot be looked up now.
+    """
     try:
         await _look_up(address)
     except socket.gaierror as error:
@@ -207,6 +227,11 @@ def failure_reason(error: BaseException) -> str:
     """The reason of a network error in the system's words.
 
     asyncio adds addresses to the text of its errors, and the error for an unknown name has no errno of the system.
+
+    Args:
+        error: of a connection.
+    Returns:
+        A clause without full stop.
     """
     if isinstance(error, TimeoutError) and not getattr(error, "errno", None):
         return "no answer"
@@ -216,7 +241,14 @@ def failure_reason(error: BaseException) -> str:
 
 
 def why_no_connection(address: Address, error: BaseException) -> str:
-    """One sentence without its full stop that says why a connection failed."""
+    """Describe why a connection failed.
+
+    Args:
+        address: of the server.
+        error: that ``connect`` has raised.
+    Returns:
+        One sentence without its full stop.
+    """
     where = format_address(address)
     if isinstance(error, socket.gaierror):
         return f"The name {address.host} cannot be looked up ({failure_reason(error)})"
@@ -253,6 +285,10 @@ _FAREWELL_S: Final = 1
 def listen(address: Address) -> list[socket.socket]:
     """Listen on every IP address of a host.
 
+    Args:
+        address: of the proxy or replay server.
+    Returns:
+        One socket for each IP address; none of them blocks.
     Raises:
         ListenError: one of them is not available.
     """
@@ -273,12 +309,23 @@ def listen(address: Address) -> list[socket.socket]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine reaches a listening socket."""
+    """Whether only this machine reaches a listening socket.
+
+    Args:
+        listener: returned by ``listen``.
+    Returns:
+        False: other machines can connect.
+    """
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 async def say_farewell(client: socket.socket, sentence: str) -> None:
-    """Send a line, then read until the client closes: unread bytes of the client would reset the connection first."""
+    """Send a line, and read until the client closes the connection or a second has passed.
+
+    Args:
+        client: its unread bytes would reset the connection before it has the line.
+        sentence: without line end.
+    """
     loop = asyncio.get_running_loop()
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_S):

@@ -228,6 +228,9 @@ class Rehearsal:
     def receive(self, data: bytes, now_ms: int) -> bytes:
         """Take the server's bytes.
 
+        Args:
+            data: cut anywhere.
+            now_ms: monotonic milliseconds.
         Returns:
             What to send now; often nothing.
         Raises:
@@ -251,6 +254,10 @@ class Rehearsal:
     def take(self, now_ms: int) -> bytes:
         """What to send because time has passed; to be called once a second.
 
+        Args:
+            now_ms: monotonic milliseconds.
+        Returns:
+            Often nothing.
         Raises:
             LoginError: the server has not answered the login for too long.
         """
@@ -273,7 +280,11 @@ class Rehearsal:
             self._login.closed()
 
     def result(self) -> tuple[list[RehearsedCommand], list[GameOutcome]]:
-        """What would be sent, in order, and every game of the table; only once."""
+        """What would be sent; to be called once, after the end.
+
+        Returns:
+            The commands in order, and every game of the table.
+        """
         assert self.we is not None
         family, guest = self.we.family, self.we.guest
         games = self._explainer.finish()

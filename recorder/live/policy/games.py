@@ -33,6 +33,11 @@ class Share(NamedTuple):
 
         Games of the same two players are always in the same share, whatever their colours. All bughouse games are in
         the first share: before they are observed no line states which two boards are one match.
+
+        Args:
+            game: as far as it is known.
+        Returns:
+            The same answer on every machine.
         """
         if read_category(game.facts.category) == "bughouse":
             return self.number == 1
@@ -43,6 +48,10 @@ class Share(NamedTuple):
 def parse_share(text: str) -> Share:
     """Read ``1/2``: the first of two shares.
 
+    Args:
+        text: ``N/M``, as a user has typed it.
+    Returns:
+        N from 1 to M.
     Raises:
         PolicyError: the text is not a share.
     """

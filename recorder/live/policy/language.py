@@ -279,7 +279,13 @@ def parse_policy(text: str) -> Expression:
 
 
 def format_policy(tree: Expression) -> str:
-    """Write the expression that ``parse_policy`` reads as this tree."""
+    """Write the expression that ``parse_policy`` reads as this tree.
+
+    Args:
+        tree: of ``parse_policy``.
+    Returns:
+        The expression, with parentheses only where they are needed.
+    """
     if isinstance(tree, Word):
         return tree.name
     if isinstance(tree, Category):
@@ -312,7 +318,13 @@ def _decimal(value: Fraction) -> str:
 
 
 def words_of(tree: Expression) -> frozenset[str]:
-    """The words (``rated``, ``examined``, ``gm`` …) that an expression contains."""
+    """The words (``rated``, ``examined``, ``gm`` …) that an expression contains.
+
+    Args:
+        tree: of ``parse_policy``.
+    Returns:
+        Names of ``Word``; categories, handles and fields are not among them.
+    """
     if isinstance(tree, Word):
         return frozenset((tree.name,))
     if isinstance(tree, Not):
@@ -325,6 +337,10 @@ def words_of(tree: Expression) -> frozenset[str]:
 def parse_handles(text: str) -> tuple[str, ...]:
     """Read a list of handles, one a line; empty lines and text after ``#`` are ignored.
 
+    Args:
+        text: of the whole file.
+    Returns:
+        Each handle once, whatever its case, as it is written first.
     Raises:
         PolicyError: a line contains anything but a handle.
     """

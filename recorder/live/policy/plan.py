@@ -38,6 +38,11 @@ class ObservationPlan(NamedTuple):
     ) -> Observing:
         """Make the ``Observing`` of this plan; ``gone`` and ``poll_ms`` as there.
 
+        Args:
+            gone: called with each game that leaves the list, why, and the time in monotonic milliseconds.
+            poll_ms: interval between two requests for the table of games; None: adapted to the server.
+        Returns:
+            An ``Observing`` that knows no game yet.
         Raises:
             PolicyError: the expression is invalid.
         """
@@ -54,6 +59,9 @@ class ObservationPlan(NamedTuple):
     def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
         """Let an ``Observing`` choose games by this plan; ``poll_ms`` as there.
 
+        Args:
+            observing: keeps the games that it knows.
+            poll_ms: interval between two requests for the table of games; None: adapted to the server.
         Raises:
             PolicyError: the expression is invalid.
         """
@@ -68,7 +76,13 @@ class ObservationPlan(NamedTuple):
 
 
 def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
-    """Write a plan as the facts of one note of the kind ``policy``, or of several if it is long."""
+    """Write a plan as the facts of one note of the kind ``policy``, or of several if it is long.
+
+    Args:
+        plan: of a recording that begins, or after its options were read again.
+    Yields:
+        The facts of each note; ``part`` and ``parts`` number them.
+    """
     texts = _cut(plan.observe, _LETTERS) if plan.observe is not None else [None]
     lists = _cut(plan.handles, _HANDLES)
     rows = list(zip_longest(texts, lists))
@@ -96,7 +110,11 @@ class PlanReader:
         self._parts: list[Mapping[str, Any]] = []
 
     def note(self, note: Mapping[str, Any]) -> None:
-        """Take a note of any kind; notes without a plan are ignored."""
+        """Take a note of any kind; notes without a plan are ignored.
+
+        Args:
+            note: with its ``kind``.
+        """
         if note.get("kind") != "policy":
             return
         if note.get("part") == 1:

@@ -106,6 +106,8 @@ def explain_log(file: str, plan: ObservationPlan | None) -> ExplainedLog:
     Args:
         file: a path, or - for standard input.
         plan: every request under it is taken for granted; None: the one in force when the journal was recorded.
+    Returns:
+        The decisions about all games of the log.
     Raises:
         SourceError: it cannot be read. NoPolicyError: no plan is given, and the log has none.
     """
