@@ -168,7 +168,7 @@ def test_added_time_is_known_from_its_line() -> None:
         ("60 seconds were added to your opponents clock", None, Cause.TIME_ADDED),
     ],
 )
-def test_a_line_of_our_own_game_tells_whose_clock_it_is(text: str, mine: bool | None, cause: Cause) -> None:
+def test_a_line_of_our_own_game_determines_whose_clock_it_is(text: str, mine: bool | None, cause: Cause) -> None:
     game = _game((1, 300_000, 300_000, 0), (3, 300_000, 300_000, 60_000))
     game.me = {True: game.white.handle, False: game.black.handle, None: None}[mine]
     _event(game, EventKind.NOTICE, "time-added", 150, 60)
@@ -290,7 +290,7 @@ def test_the_clocks_of_a_game_joined_after_its_first_move_begin_as_the_time_cont
     assert (_last(game).before_ms, _found(game)) == (300_000, (0, Cause.EXACT, None))
 
 
-def test_the_other_side_of_a_joined_board_stands() -> None:
+def test_the_other_side_of_a_joined_board_is_kept() -> None:
     game = _game((75, 593_625, 300_000, 60_000), (76, 593_625, 335_000, 10_000), base_s=2700, increment_s=45)
     _start(game, 74, 557_871, 300_000)
     assert (_last(game).before_ms, _last(game).cause) == (300_000, Cause.EXACT)

@@ -53,7 +53,7 @@ def test_guests_and_computers_are_the_same_in_a_log_and_in_the_archive(
             assert archive.count(where) == len(list(taken)) == (kind != word)
 
 
-def test_plies_of_a_line_are_named_where_they_stand() -> None:
+def test_rows_of_a_line_become_plies_in_place() -> None:
     rows = [(ply, None, "e4", 1, 2, 3, None, None, 0, 0, 1, 0, 1, 5) for ply in (1, 2)]
     line = PlyLine(0, LineKind.MAIN, None, None, rows)
     assert line.plies is line.rows

@@ -231,7 +231,7 @@ def _other_hands(game: Game) -> None:
     del changes[-1]
 
 
-def test_differences_of_hands_are_seen() -> None:
+def test_differences_of_holdings_are_found() -> None:
     sums = _product("b09_crazyhouse", "observer_GuestXz", lambda game: None)
     assert sums["holdings compared"] > 100
     assert (sums["holdings differences"], score.is_perfect(sums)) == (0, True)

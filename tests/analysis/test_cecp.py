@@ -235,7 +235,7 @@ def test_an_old_engine_gets_positions_by_edit() -> None:
     ]  # fmt: skip
 
 
-def test_a_position_that_edit_cannot_tell_is_not_asked_about() -> None:
+def test_a_position_that_edit_cannot_express_is_not_analysed() -> None:
     """``edit`` lets everybody castle whose king and rook stand at home."""
     start = ('[FEN "r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1"]',)
     dialogue = Dialogue(scripted(THINKS, "feature ping=1 done=1"))

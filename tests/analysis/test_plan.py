@@ -47,7 +47,7 @@ def test_the_steps_lead_from_look_to_look_with_what_was_taken_back() -> None:
     assert taken_back == 0
 
 
-def test_positions_and_hands_of_crazyhouse_are_those_of_another_program() -> None:
+def test_positions_and_holdings_of_crazyhouse_are_those_of_another_program() -> None:
     compared = 0
     for game in games_of("a03_crazyhouse", "observer_GuestObsD", True):
         board = chess.variant.CrazyhouseBoard()
@@ -60,7 +60,7 @@ def test_positions_and_hands_of_crazyhouse_are_those_of_another_program() -> Non
     assert compared > 20
 
 
-def test_clocks_are_those_that_stood_when_the_position_was_reached() -> None:
+def test_clocks_are_those_of_the_moment_the_position_was_reached() -> None:
     (game,) = games_of("a03_crazyhouse", "observer_GuestObsD", True)[:1]
     clocks = {look.ply: (look.white_clock_ms, look.black_clock_ms) for look in make_plan(game).looks}
     for ply in game.plies[:-1]:

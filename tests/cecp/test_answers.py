@@ -195,7 +195,7 @@ def test_mate_scores(score: int, score_cp: int | None, mate: int | None) -> None
         ("9 1 2 3", (), (None, None, None), ""),
     ],
 )
-def test_extra_fields_stand_before_a_tab(
+def test_extra_fields_are_before_a_tab(
     text: str, extras: tuple[int, ...], wanted: tuple[int | None, ...], pv: str
 ) -> None:
     line = parse_answer(text)

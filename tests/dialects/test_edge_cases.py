@@ -52,7 +52,7 @@ def test_02_prompts_before_a_frame(prompts: str) -> None:
     assert got.text == FRAME
 
 
-def test_04_a_bots_tell_is_no_board() -> None:
+def test_04_a_bots_message_is_no_board() -> None:
     (got,) = recognise(":" + FRAME)
     assert isinstance(got, ChatLine)
 
@@ -156,7 +156,7 @@ def test_28_a_drop() -> None:
     assert (got.verbose, got.pretty, got.has_move) == ("N/@@-e4", "N@e4", True)
 
 
-def test_30_a_passed_piece_says_whose_hand_got_it() -> None:
+def test_30_a_passed_piece_names_the_player_who_holds_it() -> None:
     (got,) = recognise("fics% <b1> game 4 white [PN] black [PN] <- BN")
     assert isinstance(got, HoldingsLine)
     assert (got.passed, got.passed_to_white) == ("N", False)

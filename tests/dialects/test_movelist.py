@@ -216,6 +216,6 @@ def test_captured_lists(file: str, rows: int, complete: bool) -> None:
     assert [(len(event.rows), event.complete) for event in lists] == [(rows, complete)]
 
 
-def test_rows_remember_where_they_stand() -> None:
+def test_rows_have_their_offset() -> None:
     got = only(*HEADER, *COLUMNS, *ROWS, RUNNING)
     assert got.rows[-1] == ListRow(3, "Qxe5+", 4_464_313, True, 8000)

@@ -90,7 +90,7 @@ def test_a_wild_push_file_is_given_as_printed() -> None:
         (23, "lag"),
     ],
 )
-def test_a_damaged_field_is_named_and_never_guessed(place: int, name: str) -> None:
+def test_a_malformed_field_is_named_and_never_guessed(place: int, name: str) -> None:
     tokens = FULL[77:].split(" ")
     tokens[place] = "x1"
     with pytest.raises(LineError, match=f"the {name}.*x1"):

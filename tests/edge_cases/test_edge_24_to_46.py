@@ -76,7 +76,7 @@ def crazyhouse(*moves: str) -> tuple[Table, list[str]]:
     return table, lines
 
 
-def test_edge_28_drop_takes_a_piece_out_of_the_hand() -> None:
+def test_edge_28_drop_removes_a_piece_from_the_holdings() -> None:
     table, lines = crazyhouse("e4", "e5", "Nf3", "Nc6", "Nxe5", "Nxe5", "d4")
     assert lines[-1] == "<b1> game 7 white [P] black [N]"
     lines += [table.play("N@e6"), table.hands()]

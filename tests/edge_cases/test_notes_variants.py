@@ -245,7 +245,7 @@ def test_unit_negative_and_zero_clocks() -> None:
     assert (only(found).plies[1].white_clock_ms, only(found).plies[1].black_clock_ms) == (-1000, 89_000)
 
 
-def test_damaged_frame_is_counted_and_not_stored() -> None:
+def test_malformed_frame_is_counted_and_not_stored() -> None:
     table = Table()
     first, e4 = table.frame(), table.play("e4")
     damaged = table.frame(elapsed="(-27:-36. -60)").replace("<12> rnbqkbnr", "<12> rnb qkbnr")

@@ -33,7 +33,7 @@ def test_the_first_plain_line_after_the_ply_counts() -> None:
     assert [holdings for _, holdings in plies_with_holdings(game)] == [(None, None)] * 2 + [("P", ""), *unchanged]
 
 
-def test_plies_that_no_board_showed_have_no_hands() -> None:
+def test_plies_that_no_board_showed_have_no_holdings() -> None:
     game = make_game()
     seen = game.observations[0]
     seen.holdings.append(change(0, "", seen.offset))
@@ -43,7 +43,7 @@ def test_plies_that_no_board_showed_have_no_hands() -> None:
 
 
 @pytest.mark.parametrize("scenario", ["a12_bughouse", "b06_bughouse", "c06_bughouse", "a03_crazyhouse"])
-def test_every_ply_has_the_hands_of_the_line_behind_it(scenario: str) -> None:
+def test_every_ply_has_the_holdings_of_the_line_behind_it(scenario: str) -> None:
     """Read from the bytes: the plain line that follows each board."""
     stream = next(one for one in streams(scenario) if one.connection.startswith("observer"))
     lines = stream_bytes(scenario, stream.connection).replace(b"\r", b"").split(b"\n")

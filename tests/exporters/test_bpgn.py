@@ -91,7 +91,7 @@ def test_four_players_two_tags_on_a_line() -> None:
     assert '[WhiteB "Spassky"]' in text
 
 
-def test_links_count_more_than_what_the_games_tell() -> None:
+def test_links_count_more_than_the_fields_of_the_games() -> None:
     one, other = (
         make_game(variant="bughouse", moves=["e2e4", "e7e5"], key=key, links=[Link(LinkKind.PARTNER, linked, "told")])
         for key, linked in (("1" * 20, "2" * 20), ("2" * 20, "1" * 20))

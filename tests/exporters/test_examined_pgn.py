@@ -103,7 +103,7 @@ def said(text: str) -> str:
     return f"LectureBot(TD)(----)[1] kibitzes: {text}"
 
 
-def test_comments_stand_at_the_board_that_was_shown() -> None:
+def test_comments_are_at_the_board_that_was_shown() -> None:
     table, lines = lecture()
     lines += [said("welcome"), *table.plays("e4", "e5"), said("an open game"), table.play("Nf3")]
     lines += [

@@ -290,7 +290,7 @@ def test_a_gap_makes_two_parts() -> None:
     assert exporter.report.plies == 34
 
 
-def test_a_crazyhouse_part_has_its_hands() -> None:
+def test_a_crazyhouse_part_has_its_holdings() -> None:
     moves = random_moves(11, 60, "crazyhouse")
     game = make_game(moves, variant="crazyhouse", complete=False)
     fen = fen_after(moves, 40, "crazyhouse")
@@ -302,7 +302,7 @@ def test_a_crazyhouse_part_has_its_hands() -> None:
     assert [move.uci() for move in second.mainline_moves()] == moves[40:]
 
 
-def test_hands_that_were_printed_after_the_first_board_are_in_its_fen() -> None:
+def test_holdings_that_were_printed_after_the_first_board_are_in_its_fen() -> None:
     moves = random_moves(11, 60, "crazyhouse")
     whole = fen_after(moves, 40, "crazyhouse")
     board, _, rest = whole.partition("[")
@@ -416,7 +416,7 @@ def test_plies_taken_back_at_the_end_are_a_comment() -> None:
     ]
 
 
-def test_chat_stands_after_its_ply_and_is_harmless() -> None:
+def test_chat_follows_its_ply_and_is_harmless() -> None:
     game = make_game()
     game.observations[0].events += [
         chat(0, "good luck"),

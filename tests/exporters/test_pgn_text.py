@@ -66,7 +66,7 @@ def test_parts_of_a_comment_come_back(parts: list[str]) -> None:
     assert [" ".join(part.split()) for part in split_remark(wrap(comment)[1:-1])] == parts
 
 
-def test_times_and_marks_stand_with_the_words_behind_them() -> None:
+def test_times_and_marks_are_kept_with_the_words_behind_them() -> None:
     times, mark, words = Item("[%clk 0:01:00]", bare=True), Item("[%csl Gd4]", bare=True), Item("good")
     assert comment_of([times, mark, words, words, mark]) == "{[%clk 0:01:00] [%csl Gd4] good | good | [%csl Gd4]}"
     depth = Item("[%depth 9]", bare=True)  # alone it belongs to no evaluation and must not be attached to one

@@ -113,7 +113,7 @@ def many_servers(tmp_path: Path) -> Cli:
     return cli
 
 
-def test_what_is_counted_together_and_what_is_excluded_is_said(
+def test_the_page_names_what_is_counted_together_and_what_is_excluded(
     many_servers: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))

@@ -171,7 +171,7 @@ def test_templates_never_switch_escaping_off() -> None:
         assert not re.search(r"\s(style|on\w+)=", text), path.name
 
 
-def test_a_page_reaches_for_nothing_and_tells_no_path() -> None:
+def test_a_page_loads_nothing_and_contains_no_path() -> None:
     text = game_report(make_game()).decode()
     assert set(re.findall(r"(?:https?:)?//[\w.]+\.[a-z]{2,}", text)) == {"http://www.w3.org"}  # SVG's name
     assert not re.search(r"/(?:home|root|tmp|usr|work)/", text)
@@ -445,7 +445,7 @@ def test_thinking_output_is_shown_beside_the_moves() -> None:
     assert all(" ".join(thought.pv.split()) in parsed.text for thought in thoughts)
 
 
-def test_evaluations_stand_with_their_moves() -> None:
+def test_evaluations_are_shown_with_their_moves() -> None:
     """Computed by hand in tests/support/evaluated.py; scores are as White sees them."""
     pipeline = make_pipeline(SourceKind.PGN)
     (game,) = [*pipeline.receive(PGN), *pipeline.finish()]
@@ -495,7 +495,7 @@ def saved_match(movetext: str) -> Match:
     return board_order(*[*pipeline.receive(made.encode()), *pipeline.finish()])
 
 
-def test_hands_of_a_saved_match_follow_from_the_captures_of_both_boards() -> None:
+def test_holdings_of_a_saved_match_follow_from_the_captures_of_both_boards() -> None:
     match = saved_match(
         "1A. e4 {179} 1B. e4 {179} 1a. d5 {178} 2A. exd5 {177} 1b. P@e5 {176} 2a. Qxd5 {175} 2B. P@h3 {174} "
         "3A. Nc3 {173} 2b. Nf6 {172}"

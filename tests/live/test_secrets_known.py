@@ -70,7 +70,7 @@ def kept(guard: SecretGuard, line: bytes) -> bytes:
         (seal(b"alias go", 17), seal(b"alias go", 17)),
     ],
 )
-def test_the_password_of_the_login_is_filler_wherever_it_is_typed(typed: bytes, shown: bytes, one_line: bool) -> None:
+def test_the_password_of_the_login_is_masked_wherever_it_is_typed(typed: bytes, shown: bytes, one_line: bool) -> None:
     guard = logged_in(one_line=one_line)
     assert guard.take_repeated() == [b"hunter2"], "the server may echo it"
     assert kept(guard, typed) == shown
@@ -125,7 +125,9 @@ def test_a_guest_has_no_password() -> None:
         ((b"Ann\n", b"hunter2\n"), b"\n**** Starting FICS session as Ann ****\nYour password is hunter2.\nfics% "),
     ],
 )
-def test_the_password_of_the_login_is_filler_where_the_server_says_it(typed: tuple[bytes, bytes], said: bytes) -> None:
+def test_the_password_of_the_login_is_masked_where_the_server_prints_it(
+    typed: tuple[bytes, bytes], said: bytes
+) -> None:
     journal = FakeJournal()
     recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
     recording.server_sent(b"login: ", 1)
@@ -158,7 +160,7 @@ def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:
     assert journal.wrote[1] == ("<", IN + b"*******: Command not found.\n\rfics% ", 3)
 
 
-def test_the_password_is_filler_as_long_as_the_connection_lasts_and_only_a_digest_is_kept() -> None:
+def test_the_password_is_masked_as_long_as_the_connection_lasts_and_only_a_digest_is_kept() -> None:
     journal = FakeJournal()
     recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
     password = b"-".join((b"hun", b"ter"))  # no constant of this module

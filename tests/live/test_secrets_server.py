@@ -109,7 +109,7 @@ def knowing(*passwords: bytes) -> AnswerGuard:
 
 
 @pytest.mark.parametrize("later", [0, 5 << 10, 1 << 20])
-def test_the_password_of_the_connection_is_filler_however_much_later_it_is_repeated(later: int) -> None:
+def test_the_password_of_the_connection_is_masked_however_much_later_it_is_repeated(later: int) -> None:
     guard = knowing()
     guard.expect(PASSWORD)
     line = b"fics% Ann tells you: Hunter22\n\r"
@@ -131,7 +131,7 @@ def test_the_password_of_the_connection_is_filler_however_much_later_it_is_repea
         (b"Bob tells you: <12> {Game 1 ( Hunter22\n", b"Bob tells you: <12> {Game 1 ( ********\n"),
     ],
 )
-def test_only_whole_words_are_filler_wherever_reads_are_cut(said: bytes, kept: bytes) -> None:
+def test_only_whole_words_are_masked_wherever_reads_are_cut(said: bytes, kept: bytes) -> None:
     for cut in range(len(said) + 1):
         assert kept_of(knowing(), b" ", said[:cut], said[cut:]) == b" " + kept
     assert kept_of(knowing(), b" ", *(bytes((byte,)) for byte in said)) == b" " + kept
@@ -171,7 +171,7 @@ def test_lines_about_a_game_stay_unchanged(line: bytes) -> None:
         assert kept_of(guard, *pieces) == b"\n\r" + line + b"******** tells you: 1\n\r"
 
 
-def test_a_short_password_is_filler_only_where_the_server_echoes_it() -> None:
+def test_a_short_password_is_masked_only_where_the_server_echoes_it() -> None:
     guard = knowing(b"piano")
     guard.expect(b"piano")
     text = b"fics% piano: Command not found.\n\r" + b"\n\rfics% hello there" * 300 + b"piano\n\r"

@@ -73,7 +73,7 @@ def test_of_one_player(plies: pd.DataFrame) -> None:
     assert len(blunder_sheet(plies, player="Bob").axes) == 2
 
 
-def test_without_evaluations_it_is_said() -> None:
+def test_missing_evaluations_are_reported() -> None:
     with pytest.raises(ExportError, match=r"No data \(3 plies without a known evaluation\)"):
         evaluation_course(posed([0, 0, 1000]))
     with pytest.raises(ExportError, match="excluded: 3 plies without a known loss"):

@@ -431,7 +431,7 @@ _TIMES = st.one_of(st.none(), st.just(0), st.integers(-5000, 200_000), st.just(1
         },
     ),
 )
-def test_whatever_a_game_holds_is_drawn_or_said(
+def test_every_move_of_a_game_is_drawn_or_reported(
     times: list[int | None],
     lags: list[int | None],
     base_s: int | None,

@@ -54,7 +54,7 @@ def test_titles_name_the_game_and_the_footer_counts() -> None:
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("move", "clock left (min:s)")
 
 
-def test_whole_seconds_are_steps_and_said() -> None:
+def test_whole_seconds_are_steps_and_named() -> None:
     ax = clock_race(posed([0, 0, 3000, 4000], precision="seconds"))
     assert line(ax, "clock-white").get_drawstyle() == "steps-post"
     assert footer(ax).endswith("times in whole seconds")
@@ -85,7 +85,7 @@ def test_unobserved_moves_are_shaded() -> None:
     assert footer(ax).endswith("the game is not complete")
 
 
-def test_events_stand_behind_their_half_move() -> None:
+def test_events_follow_their_half_move() -> None:
     told = events(
         ("takeback", "6-4", 4, ""),
         ("notice", "time-added", 5, "Ann adds 60 seconds"),

@@ -62,7 +62,7 @@ def test_another_second_proves_nothing() -> None:
         assert compare(View(game), View(later)).verdict is Verdict.OPEN
 
 
-def test_the_day_alone_needs_telling_times() -> None:
+def test_the_day_alone_needs_distinctive_times() -> None:
     games = _dated("a01_standard", "observer_Watcher")
     slow = max(games, key=lambda game: len({(ply.elapsed_ms or 0) // 1000 for ply in game.plies}))
     quick = min(games, key=lambda one: len(one.plies))

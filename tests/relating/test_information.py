@@ -138,7 +138,7 @@ def test_boards_that_move_in_turn_prove_nothing(cycle: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_boards_tell_by_thinking_for_different_times(seed: int) -> None:
+def test_boards_prove_more_with_different_think_times(seed: int) -> None:
     """Long games of programs of constant times stay below what is required; those of other times do not."""
     chance = random.Random(seed)
 

@@ -118,7 +118,7 @@ def test_a_list_joins_what_was_cut_after_the_first_moves(plies: int) -> None:
     assert shuffled(seen(game, (-1_000, 1_000), (6_000, END), listed=False)) is None
 
 
-def test_a_game_may_be_over_while_it_is_in_sight_of_one_recorder_only() -> None:
+def test_a_game_may_end_while_only_one_recorder_observes_it() -> None:
     """Its flag falls ten seconds after its last move: one recorder was there, the other one came back."""
     game = Played(0, SPENT[:3], ends_ms=10_000)
     parts = [*seen(game, (-1_000, 20_000)), *seen(game, (8_000, 20_000), who="b")]
@@ -132,7 +132,7 @@ def test_a_list_that_prints_no_times_of_the_first_half_contradicts_nothing() -> 
     assert [ply.elapsed_ms for ply in one.plies] == [0, 0, *SPENT[2:]]
 
 
-def test_a_game_whose_clocks_stand_is_known_by_them() -> None:
+def test_a_game_with_stopped_clocks_is_recognised_by_them() -> None:
     """As before the first move after it was resumed; it is seen three times, and no move is made."""
     game = Played(0, [*SPENT[:5], 200_000], stands=True)
     parts = seen(game, (20_000, 25_000), (40_000, 45_000), (150_000, 160_000), listed=False)
@@ -167,7 +167,7 @@ def numbered(game: Game, number: int) -> list[Observation]:
 
 
 @pytest.mark.parametrize("by_list", [True, False])
-def test_moves_taken_back_out_of_sight_make_no_second_game(by_list: bool) -> None:
+def test_moves_taken_back_unobserved_make_no_second_game(by_list: bool) -> None:
     """One recorder is lost after its eighth ply, which is taken back; another one has seen all, or joins later."""
     lost = Played(0, SPENT[:8], [*LONG[:7], "d6"], ends_ms=None)
     spent = [each + 4_000 * (ply == 7) for ply, each in enumerate(SPENT)]

@@ -128,7 +128,7 @@ def test_utc_times_order_the_boards_of_two_logs() -> None:
     assert [moment.ply.san for moment in moments] == [moment.ply.san for moment in timeline(match)]
 
 
-def test_moves_of_a_list_stand_before_what_follows_them() -> None:
+def test_moves_of_a_list_are_before_what_follows_them() -> None:
     """Where a list's moves stand among the other board's is not known, but they come before the board's next frame."""
     match = matches(*OF_BOTH_BOARDS[1])[0]
     seen = match.a.observations[0]

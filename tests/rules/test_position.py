@@ -43,7 +43,7 @@ def test_a_double_push_is_remembered_but_written_only_when_it_can_be_taken() -> 
     assert fen(proved(advance(takeable, "P/e2-e4", "e4", None))[2], -1, 1).endswith("b KQkq e3 0 1")
 
 
-def test_a_stale_castling_flag_is_dropped_where_no_rook_stands() -> None:
+def test_a_stale_castling_flag_is_dropped_where_there_is_no_rook() -> None:
     # Edge case 18: "1 1 1 1" after the h1 rook was captured.
     board = "r---k--r -------- -------- -------- -------- -------- -------- R---K---"
     position = start_position(board, True, 15, -1, Rules.CHESS)
@@ -164,7 +164,7 @@ def test_a_pinned_piece_and_a_king_in_check() -> None:
     assert advance(at("4r2k/8/8/8/8/8/8/3K3N w - - 0 1"), "K/d1-e1", "Ke1", None) == "illegal: king left in check"
 
 
-def test_a_drop_needs_the_piece_and_leaves_the_hand() -> None:
+def test_a_drop_needs_the_piece_and_removes_it_from_the_holdings() -> None:
     # Edge case 28: `N/@@-e4` and `N@e4`.
     position = with_holdings(at("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Rules.CRAZYHOUSE), "PN", "")
     uci, san, after = proved(advance(position, "N/@@-e4", "N@e4", board_from_fen("4k3/8/8/8/4N3/8/8/4K3")))
@@ -176,7 +176,7 @@ def test_a_drop_needs_the_piece_and_leaves_the_hand() -> None:
     assert proved(advance(position._replace(holdings=None), "Q/@@-e4", "Q@e4+", None))[1] == "Q@e4+"
 
 
-def test_a_captured_promoted_piece_goes_to_the_hand_as_a_pawn() -> None:
+def test_a_captured_promoted_piece_becomes_a_pawn_in_hand() -> None:
     position = at("4k3/P7/8/8/8/8/1q6/4K3[] w - - 0 1", Rules.CRAZYHOUSE)
     promoted = proved(advance(position, "P/a7-a8=R", "a8=R+", None))[2]
     assert fen(promoted, 0, 1).startswith("R~3k3/8/8/8/8/8/1q6/4K3[] b")

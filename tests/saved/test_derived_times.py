@@ -51,7 +51,9 @@ def moves(*clocks: str) -> str:
     ids=["lichess", "fics", "unknown", "no increment", "chess.com", "berserk", "time added", "no control", "untimed",
          "finer than before"],
 )  # fmt: skip
-def test_what_two_clocks_tell(clocks: tuple[str, ...], control: str, site: str, elapsed_ms: list[int | None]) -> None:
+def test_think_times_follow_from_two_clocks(
+    clocks: tuple[str, ...], control: str, site: str, elapsed_ms: list[int | None]
+) -> None:
     plies = read(moves(*clocks), control, site).plies
     assert [ply.elapsed_ms for ply in plies] == elapsed_ms
     assert {ply.elapsed_origin for ply in plies if ply.elapsed_ms is not None} <= {"derived"}

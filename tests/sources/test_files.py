@@ -59,7 +59,7 @@ def test_a_truncated_file_gives_what_can_be_read(tmp_path: Path, name: str, comp
 
 
 @pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
-def test_memory_does_not_grow_with_what_few_bytes_stand_for(
+def test_memory_does_not_grow_with_the_size_of_decompressed_data(
     tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
 ) -> None:
     size = 64 << 20

@@ -18,7 +18,7 @@ from recorder.sources.redaction import Forgotten, Redactor, hash_handle, silence
         ("\x19(24 7 e4\x19)", "\x19(24 7 e4\x19)"),
     ],
 )
-def test_what_they_said(said: str, kept: str) -> None:
+def test_handles_of_erased_players_are_masked_in_datagrams(said: str, kept: str) -> None:
     forgotten = Forgotten([hash_handle("Carl")])
     around = "\x19(56 7 W 1 0\x19){}\x19(24 7 e4\x19)\r\n"
     redactor = Redactor(forgotten, SourceKind.RAW)

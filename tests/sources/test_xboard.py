@@ -133,7 +133,7 @@ def test_engines_lines_have_their_place_and_time() -> None:
     assert [line.offset for line in found[:3]] == [0, 20, 31]
 
 
-def test_engines_lines_stand_among_the_servers_bytes() -> None:
+def test_engines_lines_are_between_the_servers_bytes() -> None:
     data = b"<ICS: one\\012\\015\n5 >first : go\n<ICS: two\\012\\015\n"
     whole = read(data)
     assert [type(part) for part in whole] == [Chunk, EngineLine, Chunk]

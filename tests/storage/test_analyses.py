@@ -161,7 +161,7 @@ def test_a_game_that_is_read_again_has_its_positions_compared_again(cli: Cli, tm
     assert stands[again[0]] == before[again[0]]
 
 
-def test_a_game_that_a_newer_parser_tells_otherwise(cli: Cli) -> None:
+def test_a_game_that_a_newer_parser_reads_differently(cli: Cli) -> None:
     cli("import", ADJOURNED)
     (key,) = before = analyse(cli.archive)
     with sqlite3.connect(cli.archive) as connection:
@@ -339,7 +339,7 @@ def test_show_and_exports_contain_analyses(cli: Cli, tmp_path: Path) -> None:
     )
 
 
-def test_show_tells_whose_evaluations_it_prints(cli: Cli) -> None:
+def test_show_names_the_engine_whose_evaluations_it_prints(cli: Cli) -> None:
     cli("import", ADJOURNED)
     analyse(cli.archive)
     analyse(cli.archive, engine="Other")

@@ -38,7 +38,7 @@ def test_damage_is_found(archive: ArchiveStore, path: Path, sql: str, finding: s
     assert any(finding in found for found in check(archive.path))
 
 
-def test_a_damaged_page_is_found(path: Path) -> None:
+def test_a_corrupt_page_is_found(path: Path) -> None:
     with ArchiveStore.open(str(path), create=True) as archive:
         import_bytes(archive, b"one", [make_game(number) for number in range(100)])
     connection = open_sqlite(path)

@@ -32,7 +32,7 @@ def rows(sql: sqlite3.Connection, query: str) -> list[dict[str, Any]]:
     return [dict(row) for row in sql.execute(query)]
 
 
-def test_plies_stand_with_their_game(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
+def test_plies_have_their_game(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
     import_bytes(archive, b"one", [make_game()])
     first, second = rows(sql, "SELECT * FROM v_plies ORDER BY key, ply")
     assert second == {

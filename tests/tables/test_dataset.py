@@ -53,14 +53,14 @@ def test_a_variant_and_a_month_are_a_file(folder: Path) -> None:
         assert set(plies["at"].dropna().dt.strftime("%Y/%m")) <= {"/".join(path.relative_to(folder).parts[1:-1])}
 
 
-def test_games_without_a_day_stand_apart(tmp_path: Path) -> None:
+def test_games_without_a_day_are_separate(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", Path(__file__).parents[1] / "corpus" / "public" / "pychess-play-gbtami.txt")
     cli("export", "plies", "--dataset", "-o", tmp_path / "plies")
     assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["undated"]
 
 
-def test_the_schema_tells_units_and_version(folder: Path) -> None:
+def test_the_schema_contains_units_and_version(folder: Path) -> None:
     for path in (folder / "_common_metadata", next(folder.rglob("*.parquet"))):
         schema = pq.read_schema(path)
         assert schema.names == NAMES

@@ -46,7 +46,7 @@ def test_of_a_saved_game_as_the_mover_sees_them(plies: pd.DataFrame) -> None:
     assert plies["eval_engine"].isna().all()  # lichess does not name it
 
 
-def test_losses_by_hand(plies: pd.DataFrame) -> None:
+def test_losses_calculated_by_hand(plies: pd.DataFrame) -> None:
     found = dict(zip(plies["ply"], cells(plies, "loss_cp", "loss_permille"), strict=True))
     assert found == {ply: loss or (None, None) for ply, loss in LOSSES.items()}
 

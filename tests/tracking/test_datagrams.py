@@ -325,7 +325,7 @@ def test_chess960_with_and_without_its_castling() -> None:
     assert sans(one(data)) == moves
 
 
-def test_crazyhouse_drops_and_hands() -> None:
+def test_crazyhouse_drops_and_holdings() -> None:
     board = chess.variant.CrazyhouseBoard()
     moves = ["e4", "d5", "exd5", "Qxd5", "Nc3", "Qd8", "P@d5"]
     data = started(wild=23, kind="Crazyhouse", more="1 0 1 {} 0") + dg(101, "7 {} 0")

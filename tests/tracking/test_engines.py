@@ -253,7 +253,7 @@ def test_edit_with_the_move_that_only_gives_black_the_turn() -> None:
     assert moves(game) == "Kd7 O-O-O+"
 
 
-def test_crazyhouse_and_its_hands() -> None:
+def test_crazyhouse_and_its_holdings() -> None:
     (game,) = games(
         *BEGIN, ">first: variant crazyhouse", ">first: e2e4", "<first: move d7d5", ">first: e4d5",
         "<first: move d8d5", ">first: holding [P] [P]", ">first: P@e6",

@@ -27,7 +27,7 @@ def hands_of(fen: str | None) -> str:
     return fen.split()[0].partition("[")[2].removesuffix("]")
 
 
-def test_hands_printed_with_the_first_board() -> None:
+def test_holdings_printed_with_the_first_board() -> None:
     table, shown = joined_after(4)
     found = read(log(table.header("crazyhouse"), shown, table.hands(), *table.plays("Nc3")))
     assert hands_of(only(found).start_fen) == "Pp"

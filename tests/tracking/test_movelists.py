@@ -183,7 +183,7 @@ def test_a_list_without_its_last_line_is_reported() -> None:
     assert sans(only(found)) == list(MOVES)
 
 
-def test_no_more_lists_are_held_than_needed() -> None:
+def test_no_more_lists_are_kept_than_needed() -> None:
     """The games of a long answer to many ``smoves`` are emitted early, each once."""
     names = [f"A{chr(97 + at % 26)}{chr(97 + at // 26)} Bob" for at in range(70)]
     lines = [line for pair in names for line in movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None, names=pair)]

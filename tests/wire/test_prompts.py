@@ -37,7 +37,7 @@ def test_observed_03_a_prompt_that_was_set() -> None:
     assert strip("ICS>x") == ("ICS>x", 0)
 
 
-def test_a_prompt_that_stands_alone_three_times() -> None:
+def test_a_prompt_printed_alone_three_times() -> None:
     stripper = PromptStripper()
     strip = stripper.strip
     assert [stripper.learn("mychess% ") for _ in range(3)] == [False, False, True]

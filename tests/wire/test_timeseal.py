@@ -24,7 +24,7 @@ BY_HAND_AT_THE_END = bytes.fromhex("7facb8d4b4a2a5b0bca571a9 b1 0a")
 
 
 @pytest.mark.parametrize(("sealed", "offset"), [(BY_HAND, 0), (BY_HAND_AT_THE_END, 49)])
-def test_what_a_hand_works_out(sealed: bytes, offset: int) -> None:
+def test_an_example_calculated_by_hand(sealed: bytes, offset: int) -> None:
     assert seal(b"a", 5, offset) == sealed
     assert unseal(sealed) == (b"a", 5)
     assert unseal(sealed.rstrip(b"\n")) == (b"a", 5)
