@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from exporters.selection import Filters, make_filter
+from recorder.archive.exporting import require_variants
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, SourceError, StorageError
 from recorder.model import SourceKind
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recorder.archive.inputs import ReadOptions
     from recorder.archive.verifying import VerifyReport
     from recorder.model import Game
+    from storage import GameFilter
 
 __all__ = ["Archive"]
 
@@ -77,6 +79,16 @@ class Archive:
         """Release the file."""
         self._store.close()
 
+    def _filter(self, filters: Filters) -> GameFilter:
+        """The archive's filter, with known variants only.
+
+        Raises:
+            ExportError: a word of a filter is not known. UnknownVariantError: a variant is not known.
+        """
+        where = make_filter(filters)
+        require_variants(self._store, where)
+        return where
+
     # --- games
 
     def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
@@ -89,7 +101,7 @@ class Archive:
         Raises:
             ExportError: a filter's word is not known. StorageError: the archive cannot be read.
         """
-        return self._store.games(make_filter(filters))
+        return self._store.games(self._filter(filters))
 
     def __iter__(self) -> Iterator[Game]:
         return self.games()
@@ -125,7 +137,7 @@ class Archive:
         from exporters.tables.frames import ply_frame
 
         _check(extra)
-        return ply_frame(self._store, make_filter(filters), extra, arrow=self._arrow)
+        return ply_frame(self._store, self._filter(filters), extra, arrow=self._arrow)
 
     def batches(
         self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
@@ -146,7 +158,7 @@ class Archive:
         _check(extra)
         if rows < 1:
             raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
-        where = make_filter(filters)
+        where = self._filter(filters)
         with self._store.columns(arrow=self._arrow) as reader:
             for ids in pieces(reader.games_of(where), rows):
                 yield plies_of(reader, ids, extra)
@@ -155,7 +167,7 @@ class Archive:
         """Two rows a game, White first; columns in docs/reference/tables.md, arguments and errors as for ``plies``."""
         from exporters.tables.frames import side_frame
 
-        where = make_filter(filters)
+        where = self._filter(filters)
         with self._store.columns(arrow=False) as reader:
             return side_frame(reader, reader.games_of(where))
 
@@ -163,7 +175,7 @@ class Archive:
         """One row a game; columns in docs/reference/tables.md, arguments and errors as for ``plies``."""
         from exporters.tables.frames import game_frame
 
-        where = make_filter(filters)
+        where = self._filter(filters)
         with self._store.columns(arrow=False) as reader:
             return game_frame(reader, reader.games_of(where))
 
@@ -171,7 +183,7 @@ class Archive:
         """One row for everything that is no ply: offers, takebacks, chat, results …; arguments as for ``plies``."""
         from exporters.tables.frames import events_of
 
-        return events_of(self._store, make_filter(filters))
+        return events_of(self._store, self._filter(filters))
 
     def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """The plies of both boards of bughouse matches, in the order in which they were played.
@@ -187,7 +199,7 @@ class Archive:
         from exporters.tables.frames import ply_frame
         from exporters.tables.matches import boards_of, match_frame, read_matches
 
-        where = make_filter(filters)
+        where = self._filter(filters)
         with self._store.snapshot():
             matches = read_matches(self._store, where)
         return match_frame(ply_frame(self._store, boards_of(matches, where), arrow=self._arrow), matches)
@@ -293,7 +305,7 @@ class Archive:
         options = pgn_options(clock, style, variations, comments, engine, analysis, as_crazyhouse)
         if append and force:
             raise ExportError(_APPEND_OR_FORCE)
-        chosen, output = make_filter(filters), Path(path).expanduser()
+        chosen, output = self._filter(filters), Path(path).expanduser()
         return export_pgn(self._store, chosen, options, output, force=force, append=append, split=split)
 
     def export_bpgn(
@@ -325,7 +337,7 @@ class Archive:
         options = BpgnOptions(frozenset(word.strip() for word in words) - {"", "none"}, comments)
         if append and force:
             raise ExportError(_APPEND_OR_FORCE)
-        chosen, output = make_filter(filters), Path(path).expanduser()
+        chosen, output = self._filter(filters), Path(path).expanduser()
         return export_bpgn(self._store, chosen, options, output, force=force, append=append)
 
     def write_report(
@@ -348,7 +360,7 @@ class Archive:
         from recorder.archive.exporting import protected
         from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
-        chosen = make_filter(filters)
+        chosen = self._filter(filters)
         if len(chosen.players) > 1 or (key is not None and filters):
             raise ExportError("A report is about one game, given by its key alone, about one player, or the archive.")
         with self._store.snapshot():

@@ -33,6 +33,7 @@ __all__ = [
     "protected",
     "require_games",
     "require_keys",
+    "require_variants",
     "share_archive",
     "without_games",
 ]
@@ -82,15 +83,18 @@ def require_keys(archive: ArchiveStore, where: GameFilter) -> None:
     """
     from storage import GameFilter
 
-    _refuse_unknown_variants(archive, where)
+    require_variants(archive, where)
     for key in sorted(where.keys):
         if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
             raise StorageError(f"No game has a key that begins with {key}.")
 
 
-def _refuse_unknown_variants(archive: ArchiveStore, where: GameFilter) -> None:
-    """Refuse a word of ``--variant`` that no table and no game of the archive has.
+def require_variants(archive: ArchiveStore, where: GameFilter) -> None:
+    """Refuse a variant that neither the rules nor any game of the archive know. Every reading by a filter begins so.
 
+    Args:
+        archive: where the games are.
+        where: which games; only its ``variants`` are looked at.
     Raises:
         UnknownVariantError: it names the word, and a known one that is like it.
     """
@@ -172,7 +176,7 @@ def require_games(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
     Raises:
         StorageError: no game is left.
     """
-    _refuse_unknown_variants(archive, where)
+    require_variants(archive, where)
     reasons = count_excluded(archive, where)
     if not archive.count(where):
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,42 @@ def test_the_class_writes_matches_and_reports_as_the_commands_do(tmp_path: Path)
             archive.write_report(tmp_path / "none.html", **wrong)  # type: ignore[arg-type]
     with pytest.raises(recorder.ExportError, match="one of them"):
         archive.export_bpgn(tmp_path / "class.bpgn", append=True, force=True)
+
+
+def test_a_variant_that_nothing_knows_is_refused_wherever_games_are_chosen(
+    archive: recorder.Archive, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    uses: list[Callable[..., object]] = [
+        archive.games,
+        archive.plies,
+        lambda **filters: next(archive.batches(**filters)),
+        archive.sides,
+        archive.game_table,
+        archive.events,
+        archive.matches,
+        lambda **filters: archive.export_pgn(out, **filters),
+        lambda **filters: archive.export_bpgn(out, **filters),
+        lambda **filters: archive.write_report(out, **filters),
+    ]
+    for use in uses:
+        with pytest.raises(
+            recorder.UnknownVariantError, match="unknown variant 'crazyhous'; did you mean 'crazyhouse'"
+        ):
+            use(variant=["chess", "crazyhous"])
+    assert not out.exists()
+    assert len(list(archive.games(variant="zh"))) == len(list(archive.games(variant="crazyhouse"))) > 0
+
+
+def test_a_variant_that_only_the_archive_has_is_known(tmp_path: Path) -> None:
+    """A game of a variant that the rules lack."""
+    archive = recorder.Archive(tmp_path / "games.db")
+    (tmp_path / "foreign.pgn").write_text('[White "A"]\n[Black "B"]\n[Variant "Wormhole"]\n[Result "*"]\n\n*\n')
+    archive.import_logs(tmp_path / "foreign.pgn")
+    assert [game.variant for game in archive.games(include=["empty"])] == ["wormhole"]
+    assert list(archive.games(variant="wormhole")) == []
+    with pytest.raises(recorder.UnknownVariantError, match=r"unknown variant 'whirlpool'\.$"):
+        archive.games(variant="whirlpool")
 
 
 def test_an_archive_is_not_merged_into_itself_or_from_nothing(path: Path, tmp_path: Path) -> None:

@@ -41,7 +41,11 @@ def test_an_append_that_adds_nothing_is_no_filter_without_games(filled: Cli, tmp
 )
 def test_an_unknown_variant_is_refused_with_a_suggestion(filled: Cli, word: str, meant: str | None) -> None:
     ending = "." if meant is None else f"; did you mean '{meant}'?"
-    for command in (("export", "pgn"), ("games",), ("clocks",)):
+    commands = (
+        ("export", "pgn"), ("export", "bpgn"), ("export", "games"), ("export", "plies"), ("games",), ("clocks",),
+        ("plot", "thinking", "-o", "x.png"), ("report", "--index", "-o", "x.html"), ("replay", "server"),
+    )  # fmt: skip
+    for command in commands:
         assert f"unknown variant '{word}'{ending}" in filled(*command, "--variant", word, code=2).stderr
     for known in ("zh", "wild(22)", "wild/99", "wild 5", "Fischerandom", "blitz"):
         filled("games", "--variant", known)
