@@ -96,6 +96,8 @@ class Pipeline:
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes of the source.
 
+        Args:
+            block: decompressed bytes that follow those of before; blocks may end anywhere.
         Returns:
             The games that they finished.
         """
@@ -116,10 +118,12 @@ class Pipeline:
         return games
 
     def finish(self, *, unfinished: bool = False) -> list[Game]:
-        """End the source: return all games that are still open.
+        """End the source.
 
         Args:
             unfinished: the file is being written: a last line without its end is not read.
+        Returns:
+            All games that were not finished before.
         """
         games: list[Game] = []
         if not unfinished:

@@ -122,6 +122,8 @@ def clock_curve(
         plies: the ply frame of any number of games.
         player: this handle's clocks and the opponents' in the same games.
         ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
     Raises:
         ExportError: no clock is known.
     """
@@ -246,6 +248,8 @@ def score_by_lead(
         player: only this handle's sides; None: both sides of each game.
         move: the move number.
         ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
@@ -320,6 +324,8 @@ def endings(
         plies: the ply frame of any number of games.
         player: the handle.
         ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
     Raises:
         ExportError: the player made no move.
     """

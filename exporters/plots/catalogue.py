@@ -46,6 +46,8 @@ def player_profile(
         plies: the ply frame of the player's games, both sides.
         player: the handle, in any case.
         theme: ``light`` or ``dark``. size: in inches.
+    Returns:
+        The figure with all pictures.
     Raises:
         ExportError: the player made no move.
     """

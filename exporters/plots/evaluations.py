@@ -197,6 +197,8 @@ def evaluation_sheet(
 
     Args:
         plies, events, theme: as for ``clock_race``. size: in inches.
+    Returns:
+        The figure with all pictures.
     Raises:
         ExportError: there is not one game, or it has no evaluations.
     """
@@ -318,6 +320,8 @@ def blunder_sheet(
 
     Args:
         plies, player, theme: as for ``blunder_rates``. size: in inches.
+    Returns:
+        The figure with all pictures.
     Raises:
         ExportError: no move has a loss and a clock.
     """

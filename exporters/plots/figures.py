@@ -73,8 +73,11 @@ def svg_text(figure: Figure, prefix: str = "") -> str:
     """A figure as an ``<svg>`` element for an HTML page.
 
     Args:
+        figure: made by ``new_figure`` or a function that draws a sheet.
         prefix: is put before every id in it, so that one page can have several pictures; the gid ``ply-17``
             becomes ``race-ply-17`` with the prefix ``race-``. Letters, digits, ``-`` and ``_``.
+    Returns:
+        The element, without an XML declaration.
     Raises:
         ValueError: the prefix has other characters.
     """
@@ -127,6 +130,9 @@ def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5
 
     Args:
         size: width and height in inches.
+        theme: name of its colours: ``light`` or ``dark``.
+    Returns:
+        The figure, without axes.
     """
     figure = _Shown(figsize=size, facecolor=theme_of(theme).background, layout="constrained")
     FigureCanvasAgg(figure)

@@ -140,6 +140,8 @@ def lag_histogram(
 
     Args:
         plies, player, ax, theme, titles, footer: as for ``lag_course``.
+    Returns:
+        The axes that were drawn on.
     Raises:
         ExportError: no lag is known.
     """
@@ -188,6 +190,8 @@ def lag_sheet(
 
     Args:
         plies, player, theme: as for ``lag_course``. size: in inches.
+    Returns:
+        The figure with all pictures.
     Raises:
         ExportError: no lag is known.
     """

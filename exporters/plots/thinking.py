@@ -166,6 +166,8 @@ def think_times(
         plies: the ply frame of any number of games.
         player: only moves of this handle.
         ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
     Raises:
         ExportError: no time is known.
     """

@@ -92,27 +92,40 @@ class Archive:
     # --- games
 
     def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
-        """The games that match, one after another, in the order of their start.
+        """Read the games that match, one after another.
 
-        Memory does not grow with their number. All are of one moment, also if the archive is written meanwhile.
+        Memory use does not grow with their number. The archive is read as it is at the first game, even if another
+        program writes to it meanwhile.
 
         Args:
-            filters: see ``Filters``; without any all played games with a known move.
+            filters: see ``Filters``; without any, all played games with at least one known move.
+        Returns:
+            Games in the order of their start, games without a known start last.
         Raises:
-            ExportError: a filter's word is not known. StorageError: the archive cannot be read.
+            ExportError: a word of a filter is not known. UnknownVariantError: neither the rules nor the archive know
+                a variant. StorageError: the archive cannot be read.
         """
         return self._store.games(self._filter(filters))
 
     def __iter__(self) -> Iterator[Game]:
+        """Read the games that ``games()`` returns without filters.
+
+        Yields:
+            Played games with at least one known move, in the order of their start.
+        """
         return self.games()
 
     def __getitem__(self, key: str) -> Game:
-        """One game.
+        """Read one game.
 
         Args:
-            key: the beginning of its key; ``last`` is the newest played game, ``last~2`` the third newest.
+            key: the first characters of its key (the key of a source's game names the merged game); ``last`` is the
+                newest played game, ``last~2`` the third newest.
+        Returns:
+            The game with all that is known of it.
         Raises:
-            StorageError: no game has such a key, or several have (they are listed).
+            StorageError: no game has such a key, or several have (the message lists them).
+            TypeError: the key is not text.
         """
         if not isinstance(key, str):
             raise TypeError(f"A game's key is text, as in archive['5b26'], not {type(key).__name__}.")
@@ -121,17 +134,19 @@ class Archive:
     # --- tables
 
     def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
-        """One row a half-move of the main lines, in the order of the games.
+        """Read the half-moves of the main lines as a table.
 
         The measures are methods of its attribute ``ics``: ``archive.plies().ics.time_usage(by="phase")``.
 
         Args:
-            extra: columns that are only there on request: ``material``, ``fen``.
+            extra: columns that are included only on request: ``material``, ``fen``.
             filters: see ``Filters``.
         Returns:
-            The columns that docs/reference/tables.md lists; times are in milliseconds.
+            A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
+            in milliseconds.
         Raises:
-            ExportError: a word of a filter or of ``extra`` is not known. StorageError: the archive cannot be read.
+            ExportError: a word of a filter or of ``extra`` is not known. UnknownVariantError: neither the rules nor
+                the archive know a variant. StorageError: the archive cannot be read.
         """
         _add_measures()
         from exporters.tables.frames import ply_frame
@@ -142,13 +157,16 @@ class Archive:
     def batches(
         self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
     ) -> Iterator[pd.DataFrame]:
-        """The same rows as ``plies`` in pieces, for archives that are larger than memory; all are of one moment.
+        """Read the same rows as ``plies`` in pieces, for archives that are larger than memory.
 
-        Games are never cut. The categories of handles and other words without a fixed list are each piece's own.
+        The archive is read as it is at the first piece. Categorical columns of handles and other words without a fixed
+        list have categories of their own in each piece.
 
         Args:
-            rows: about how many in a piece.
+            rows: least number of rows in a piece; a game is never divided between two.
             extra, filters: as for ``plies``.
+        Yields:
+            Tables with the columns of ``plies``.
         Raises:
             ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
@@ -164,7 +182,15 @@ class Archive:
                 yield plies_of(reader, ids, extra)
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Two rows a game, White first; columns in docs/reference/tables.md, arguments and errors as for ``plies``."""
+        """Read what each side of each game did, as a table.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            Two rows for each game, White's first; docs/reference/tables.md lists the columns.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
         from exporters.tables.frames import side_frame
 
         where = self._filter(filters)
@@ -172,7 +198,15 @@ class Archive:
             return side_frame(reader, reader.games_of(where))
 
     def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """One row a game; columns in docs/reference/tables.md, arguments and errors as for ``plies``."""
+        """Read the facts of games as a table, without their moves.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            A row for each game; docs/reference/tables.md lists the columns.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
         from exporters.tables.frames import game_frame
 
         where = self._filter(filters)
@@ -180,18 +214,27 @@ class Archive:
             return game_frame(reader, reader.games_of(where))
 
     def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """One row for everything that is no ply: offers, takebacks, chat, results …; arguments as for ``plies``."""
+        """Read what happened in games besides moves: offers, takebacks, chat, results and more.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            A row for each event, in the order of the games; docs/reference/tables.md lists the columns.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
         from exporters.tables.frames import events_of
 
         return events_of(self._store, self._filter(filters))
 
     def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """The plies of both boards of bughouse matches, in the order in which they were played.
+        """Read the half-moves of bughouse matches as a table, both boards on one time line.
 
         Args:
-            filters: see ``Filters``; a match is there if one of its boards matches.
+            filters: see ``Filters``; a match is included if one of its boards matches.
         Returns:
-            The columns of ``plies``, and before them those that docs/reference/measures.md lists for matches.
+            A row for each half-move, in the order in which they were played: the columns that
+            docs/reference/measures.md lists for matches, then those of ``plies``.
         Raises:
             ExportError, StorageError: as for ``plies``.
         """
@@ -233,6 +276,8 @@ class Archive:
             tz: zone of times that name none: ``Europe/Vienna`` or ``+02:00``.
             chat: which human text is stored: ``none``, ``public`` (default), ``own`` or ``all``.
             keep: store the bytes of the logs, too.
+        Returns:
+            What became of each file, and how many games and half-moves were stored.
         Raises:
             SourceError: an option has a value that is not known.
             StorageError: the archive cannot be written.
@@ -254,8 +299,10 @@ class Archive:
         Args:
             path: the other archive's file; it is only read.
             progress: as for ``import_logs``.
+        Returns:
+            What became of each log of the other archive.
         Raises:
-            StorageError: the other archive cannot be read, or this one not written; it is as it was.
+            StorageError: the other archive cannot be read, or this one cannot be written; nothing was changed.
         """
         from recorder.archive.import_paths import merge_file
         from recorder.archive.inputs import Input
@@ -295,9 +342,12 @@ class Archive:
             split: ``day``, ``player`` or ``variant``: one file for each in the folder.
             force: replace an existing file.
             filters: see ``Filters``.
+        Returns:
+            How many games were written and excluded.
         Raises:
-            ExportError: an option or a filter has a word that is not known, the file is there already, or it cannot be
-                written. StorageError: the archive cannot be read.
+            ExportError: an option or a filter has a word that is not known, the file exists already, or it cannot be
+                written. UnknownVariantError: neither the rules nor the archive know a variant.
+            StorageError: the archive cannot be read.
         """
         from recorder.archive.exporting import export_pgn
         from recorder.archive.game_views import pgn_options
@@ -327,6 +377,8 @@ class Archive:
             append: add the matches that the file does not hold yet.
             force: replace an existing file.
             filters: see ``Filters``.
+        Returns:
+            How many matches were written and excluded.
         Raises:
             ExportError, StorageError: as for ``export_pgn``.
         """
@@ -379,6 +431,8 @@ class Archive:
         Args:
             sources: beginnings of the ids of logs; without any all logs are verified.
             progress: as for ``import_logs``.
+        Returns:
+            The differences in each log; ``findings`` is 0 if there are none.
         Raises:
             StorageError: the archive cannot be read, or has no such log.
         """

@@ -109,7 +109,11 @@ class Outcome:
         return self.message is not None and (self.named or self.status != "not-a-log")
 
     def count(self, games: list[Game]) -> None:
-        """Add games that were stored."""
+        """Add games that were stored.
+
+        Args:
+            games: all of them in this log, each once.
+        """
         self.games += len(games)
         for game in games:
             self.plies += game.ply_count

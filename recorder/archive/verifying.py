@@ -116,7 +116,11 @@ class Audit:
     unread: str | None = None
 
     def summary(self) -> str:
-        """The result in one phrase."""
+        """Say what was found.
+
+        Returns:
+            One phrase, without the log's name.
+        """
         if not self.read and self.unread is not None:
             return "not audited, an error of this program"
         if not self.read:
@@ -128,7 +132,11 @@ class Audit:
         return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """Convert the audit to JSON values.
+
+        Returns:
+            The object that ``verify --json`` prints for a log.
+        """
         return {
             "id": self.id,
             "name": self.name,

@@ -311,6 +311,7 @@ class Game:
 
         It ends where moves are missing or not proved. The tag ``RecorderVariant`` has the
         name of a variant that python-chess does not know and plays as normal chess.
+
         Returns:
             A game of python-chess with the main line.
         Raises:
