@@ -42,7 +42,7 @@ ADJOURNED = ("a11_adjourn_disconnect", "b08_adjourn", "c08_adjourn")
 
 
 @cache
-def _told(timed: bool = True) -> dict[tuple[object, ...], list[tuple[str, int | None, Game]]]:
+def _recorded(timed: bool = True) -> dict[tuple[object, ...], list[tuple[str, int | None, Game]]]:
     """All played games of the corpus by server and players, with scenario and number; keys are made to differ."""
     found: dict[tuple[object, ...], list[tuple[str, int | None, Game]]] = defaultdict(list)
     keys: set[str] = set()
@@ -61,20 +61,20 @@ def _told(timed: bool = True) -> dict[tuple[object, ...], list[tuple[str, int | 
     return found
 
 
-def _merged(told: list[tuple[str, int | None, Game]]) -> list[tuple[Game, set[tuple[str, int | None]]]]:
+def _merged(recorded: list[tuple[str, int | None, Game]]) -> list[tuple[Game, set[tuple[str, int | None]]]]:
     """All games that are left when those that are one are one, with what each was made of."""
-    known = {game.key: (scenario, number) for scenario, number, game in told}
-    merged = merge_games(game for _, _, game in told)
+    known = {game.key: (scenario, number) for scenario, number, game in recorded}
+    merged = merge_games(game for _, _, game in recorded)
     taken = {key for game in merged for key in game.merged_from}
-    alone = [(game, {known[game.key]}) for _, _, game in told if game.key not in taken]
+    alone = [(game, {known[game.key]}) for _, _, game in recorded if game.key not in taken]
     return [(game, {known[key] for key in game.merged_from}) for game in merged] + alone
 
 
 def test_every_scenario_gives_each_of_its_games_once() -> None:
     """In one archive of everything: no connection's view is left over, and nothing of two scenarios is one."""
     found: dict[str, list[Game]] = defaultdict(list)
-    for told in _told().values():
-        for game, of in _merged(told):
+    for recorded in _recorded().values():
+        for game, of in _merged(recorded):
             assert len({scenario for scenario, _ in of}) == 1
             found[next(iter(of))[0]].append(game)
     for scenario, games in found.items():
@@ -87,8 +87,8 @@ def test_every_scenario_gives_each_of_its_games_once() -> None:
 def test_without_times_of_day_nothing_wrong_is_merged() -> None:
     """Repeated games differ in nothing but their times, and those of quick games prove nothing: they are not merged."""
     sizes = []
-    for told in _told(timed=False).values():
-        for game, of in _merged(told):
+    for recorded in _recorded(timed=False).values():
+        for game, of in _merged(recorded):
             scenarios = {scenario for scenario, _ in of}
             assert len(scenarios) == 1
             assert len(of) == 1 or scenarios <= set(ADJOURNED)
@@ -100,8 +100,8 @@ def test_without_times_of_day_nothing_wrong_is_merged() -> None:
 def test_halves_are_joined_with_the_times_of_the_first(scenario: str) -> None:
     watcher = next(name for name in connections(scenario) if name.startswith("observer"))
     first, second, third = played(games_of(scenario, watcher))[:3]
-    told = [game for name in connections(scenario) for game in played(games_of(scenario, name))]
-    (joined,) = (game for game in merge_games(_between(told, "Carlsen", "Caruana")) if len(game.plies) == 45)
+    recorded = [game for name in connections(scenario) for game in played(games_of(scenario, name))]
+    (joined,) = (game for game in merge_games(_between(recorded, "Carlsen", "Caruana")) if len(game.plies) == 45)
     live = [*first.plies, *second.plies[len(first.plies) :], *third.plies[len(second.plies) :]]
     assert [(ply.ply, ply.move, ply.elapsed_ms) for ply in joined.plies] == [
         (ply.ply, ply.move, ply.elapsed_ms) for ply in live
@@ -193,7 +193,7 @@ def _slower(game: Game) -> Game:
 
 
 @pytest.fixture
-def told() -> Game:
+def recorded() -> Game:
     """A whole game of which milliseconds are known, and no time of day."""
     games = copy.deepcopy(played(games_of("a13_timeseal_lag", connections("a13_timeseal_lag")[0], timed=False)))
     game = max(games, key=lambda game: len({ply.elapsed_ms for ply in game.plies}))
@@ -201,12 +201,12 @@ def told() -> Game:
     return game
 
 
-def test_equal_times_make_one_game(told: Game) -> None:
-    other = _from(told, "other")
-    (one,) = merge_games([told, other])
-    assert one.key == min(told.key, other.key)
-    assert [ply.offset for ply in one.plies] == [ply.offset for ply in told.plies]
-    assert compare(View(told), View(other)).verdict is Verdict.SAME
+def test_equal_times_make_one_game(recorded: Game) -> None:
+    other = _from(recorded, "other")
+    (one,) = merge_games([recorded, other])
+    assert one.key == min(recorded.key, other.key)
+    assert [ply.offset for ply in one.plies] == [ply.offset for ply in recorded.plies]
+    assert compare(View(recorded), View(other)).verdict is Verdict.SAME
 
 
 @pytest.mark.parametrize(
@@ -221,44 +221,44 @@ def test_equal_times_make_one_game(told: Game) -> None:
         lambda game: _with_plies(game, move=1, san="a9"),
     ],
 )
-def test_what_contradicts_keeps_games_apart(told: Game, change: Any) -> None:
-    other = change(_from(told, "other"))
-    assert compare(View(told), View(other)).verdict is Verdict.APART
-    assert merge_games([told, other]) == []
+def test_what_contradicts_keeps_games_apart(recorded: Game, change: Any) -> None:
+    other = change(_from(recorded, "other"))
+    assert compare(View(recorded), View(other)).verdict is Verdict.APART
+    assert merge_games([recorded, other]) == []
 
 
 def told_result(game: Game) -> str:
     return game.result
 
 
-def test_one_that_fits_two_that_contradict_each_other_goes_with_none(told: Game) -> None:
-    shorter = replace(_from(told, "less"), end="unobserved", result="*")
+def test_one_that_fits_two_that_contradict_each_other_goes_with_none(recorded: Game) -> None:
+    shorter = replace(_from(recorded, "less"), end="unobserved", result="*")
     seen = shorter.observations[0]
     plies = seen.lines[0].plies[:-2]
     shorter.observations[0] = replace(seen, lines=[replace(seen.lines[0], rows=plies), *seen.lines[1:]])
     shorter.segments = [part._replace(to_ply=plies[-1].ply) for part in shorter.segments]
-    other = _slower(_from(told, "other"))
-    assert len(merge_games([told, shorter])) == 1
+    other = _slower(_from(recorded, "other"))
+    assert len(merge_games([recorded, shorter])) == 1
     assert len(merge_games([other, shorter])) == 1
-    assert merge_games([told, other, shorter]) == []
+    assert merge_games([recorded, other, shorter]) == []
 
 
-def test_logs_that_show_a_game_alike_are_compared_as_one(told: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logs_that_show_a_game_alike_are_compared_as_one(recorded: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     """The merged games are those that comparing every two logs gives, with the same evidence."""
-    shorter = _from(told, "less")
+    shorter = _from(recorded, "less")
     seen = shorter.observations[0]
     rows = seen.lines[0].plies[:-2]
     shorter = replace(shorter, end="unobserved", result="*", complete=False)
     shorter.observations[0] = replace(seen, lines=[replace(seen.lines[0], rows=rows), *seen.lines[1:]])
     shorter.segments = [part._replace(to_ply=rows[-1].ply) for part in shorter.segments]
-    slower = _slower(told)
+    slower = _slower(recorded)
     every = {
-        "one game": [_from(told, key) for key in "bdf"] + [_from(shorter, key) for key in "ac"],
-        "two games": [_from(told, key) for key in "ace"] + [_from(slower, key) for key in "bdf"],
+        "one game": [_from(recorded, key) for key in "bdf"] + [_from(shorter, key) for key in "ac"],
+        "two games": [_from(recorded, key) for key in "ace"] + [_from(slower, key) for key in "bdf"],
         "some that fit both": [_from(shorter, key) for key in "fg"]
-        + [_from(told, key) for key in "ace"]
+        + [_from(recorded, key) for key in "ace"]
         + [_from(slower, key) for key in "bd"],
-        "a source with two": [_from(told, key) for key in "abc"] + [replace(_from(told, "c"), key="d")],
+        "a source with two": [_from(recorded, key) for key in "abc"] + [replace(_from(recorded, "c"), key="d")],
     }
     found = {name: merge_games(games) for name, games in every.items()}
     monkeypatch.setattr(parts, "group_alike", lambda views, *_: [[view] for view in views])
@@ -300,37 +300,37 @@ def _shown_after(ply: Ply) -> StartFacts:
     )
 
 
-def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Game) -> None:
-    last = len(told.plies)
-    parts = [_part_of(told, 1, last // 2, "1"), _part_of(told, last // 2 + 1, last, "2")]
-    others = [_from(told, "other"), _from(told, "third")]
+def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(recorded: Game) -> None:
+    last = len(recorded.plies)
+    parts = [_part_of(recorded, 1, last // 2, "1"), _part_of(recorded, last // 2 + 1, last, "2")]
+    others = [_from(recorded, "other"), _from(recorded, "third")]
     for games in itertools.permutations([*parts, *others]):
         (one,) = merge_games(games)
         assert len(one.merged_from) == 4
-        assert _elapsed(one) == _elapsed(told)
-        assert (one.result, one.end, one.complete) == (told.result, told.end, told.complete)
+        assert _elapsed(one) == _elapsed(recorded)
+        assert (one.result, one.end, one.complete) == (recorded.result, recorded.end, recorded.complete)
     (one,) = merge_games([*parts, others[0]])
     assert len(one.merged_from) == 3
     assert merge_games(parts) == [], "nothing proves that the second continues the first"
-    number = (told.game_no or 0) + 1
+    number = (recorded.game_no or 0) + 1
     seen = replace(parts[1].observations[0], game_no=number)
     another = replace(parts[1], game_no=number, observations=[seen])
     assert compare(View(parts[0]), View(another)).why == "one source saw both"
-    overlapping = _part_of(told, last // 2 - 3, last, "2")
+    overlapping = _part_of(recorded, last // 2 - 3, last, "2")
     assert compare(View(parts[0]), View(overlapping)).why == "one source saw both"
 
 
-def test_each_ply_and_each_field_comes_from_the_better_observation(told: Game) -> None:
+def test_each_ply_and_each_field_comes_from_the_better_observation(recorded: Game) -> None:
     """Proved before unproved, whatever the precision; ratings from the observation that contains them."""
-    other = _with_plies(_from(told, "other"), proof_code=int(Proof.UNPROVED))
-    told.white = told.white._replace(rating_text=None, rating=None)
+    other = _with_plies(_from(recorded, "other"), proof_code=int(Proof.UNPROVED))
+    recorded.white = recorded.white._replace(rating_text=None, rating=None)
     other.white = other.white._replace(rating_text="1812", rating=1812)
     other.key = "0" * 20
-    (one,) = merge_games([told, other])
+    (one,) = merge_games([recorded, other])
     assert one.plies[-1].proof == Proof.FULL
     assert one.white.rating == 1812
     assert one.key == "0" * 20
-    coarse = _from(told, "seconds")
+    coarse = _from(recorded, "seconds")
     line = coarse.observations[0].lines[0]
     rounded = [
         ply._replace(
@@ -340,14 +340,14 @@ def test_each_ply_and_each_field_comes_from_the_better_observation(told: Game) -
         for ply in line.plies
     ]
     coarse.observations[0] = replace(coarse.observations[0], lines=[replace(line, rows=rounded)])
-    found = merge_games([told, _from(told, "other"), coarse])
+    found = merge_games([recorded, _from(recorded, "other"), coarse])
     assert all(ply.precision == Precision.MILLISECONDS for game in found for ply in game.plies)
 
 
 @pytest.mark.parametrize("name", ["0", "f"])  # the key before and behind the other one's
-def test_a_ply_with_both_clocks_goes_before_a_delta(told: Game, name: str) -> None:
+def test_a_ply_with_both_clocks_goes_before_a_delta(recorded: Game, name: str) -> None:
     """A delta prints the mover's clock only, and nothing of the opponent's clock is lost by it."""
-    delta = _from(told, name)
+    delta = _from(recorded, name)
     line = delta.observations[0].lines[0]
     bare = [
         ply._replace(**{"black_clock_ms" if ply.ply % 2 else "white_clock_ms": None}, origin_code=int(Origin.DELTA))
@@ -355,14 +355,14 @@ def test_a_ply_with_both_clocks_goes_before_a_delta(told: Game, name: str) -> No
     ]
     delta.observations[0] = replace(delta.observations[0], lines=[replace(line, rows=bare)])
     delta.key = name * 20
-    (one,) = merge_games([told, delta])
+    (one,) = merge_games([recorded, delta])
     assert all(ply.white_clock_ms is not None and ply.black_clock_ms is not None for ply in one.plies)
-    assert {ply.origin for ply in one.plies} == {ply.origin for ply in told.plies}
+    assert {ply.origin for ply in one.plies} == {ply.origin for ply in recorded.plies}
 
 
 @pytest.mark.parametrize(("one", "other"), [("0", "f"), ("f", "0")])
-def test_equal_plies_are_taken_from_the_earlier_observation(told: Game, one: str, other: str) -> None:
-    first, second = (replace(_from(told, name), key=name * 20) for name in (one, other))
+def test_equal_plies_are_taken_from_the_earlier_observation(recorded: Game, one: str, other: str) -> None:
+    first, second = (replace(_from(recorded, name), key=name * 20) for name in (one, other))
     first.first_offset, second.first_offset = 10, 2_000
     (game,) = merge_games([first, second])
     (segment,) = game.segments
@@ -371,17 +371,17 @@ def test_equal_plies_are_taken_from_the_earlier_observation(told: Game, one: str
     assert seen.sha256 == one
 
 
-def test_conflicts_are_reported(told: Game) -> None:
-    other = replace(_from(told, "other"), category="odd")
-    (one,) = merge_games([told, other])
+def test_conflicts_are_reported(recorded: Game) -> None:
+    other = replace(_from(recorded, "other"), category="odd")
+    (one,) = merge_games([recorded, other])
     conflicts = [evidence.text for evidence in one.evidence if evidence.kind is EvidenceKind.CONFLICT]
-    assert conflicts == [f"category: {' or '.join(sorted(['odd', told.category or '']))}"]
+    assert conflicts == [f"category: {' or '.join(sorted(['odd', recorded.category or '']))}"]
 
 
 def test_no_order_counts() -> None:
     chance = random.Random(4)
-    for told in _told().values():
-        games = [game for _, _, game in told]
+    for recorded in _recorded().values():
+        games = [game for _, _, game in recorded]
         expected = merge_games(games)
         for _ in range(2):
             chance.shuffle(games)
@@ -392,19 +392,19 @@ def _elapsed(game: Game) -> list[int | None]:
     return [ply.elapsed_ms for ply in game.plies]
 
 
-def test_times_of_another_basis_are_not_compared(told: Game) -> None:
+def test_times_of_another_basis_are_not_compared(recorded: Game) -> None:
     """A list or a raw log tells no time of day: what was seen at one is no contradiction."""
     timed = games_of("a13_timeseal_lag", connections("a13_timeseal_lag")[0])
-    game = next(game for game in played(timed) if [ply.elapsed_ms for ply in game.plies] == _elapsed(told))
-    untimed = replace(_from(told, "other"), server=game.server)
+    game = next(game for game in played(timed) if [ply.elapsed_ms for ply in game.plies] == _elapsed(recorded))
+    untimed = replace(_from(recorded, "other"), server=game.server)
     (one,) = merge_games([game, untimed])
     assert one.time_basis is TimeBasis.UTC
     assert one.started_at_ms == game.started_at_ms
 
 
-def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
+def test_a_list_joins_the_game_that_was_seen(recorded: Game) -> None:
     """``oldmoves`` in another session: no clocks, no arrival, the same elapsed times."""
-    listed = _from(told, "list")
+    listed = _from(recorded, "list")
     seen, line = listed.observations[0], listed.observations[0].lines[0]
     rows = [
         ply._replace(
@@ -420,17 +420,17 @@ def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
     kind = ObservationKind.MOVELIST
     seen = replace(seen, kind=kind, relation=None, start=None, started_at_ms=None, ended_at_ms=None)
     listed.observations[0] = replace(seen, lines=[replace(line, rows=rows)])
-    (one,) = merge_games([told, listed])
-    assert [ply.origin for ply in one.plies] == [Origin.FRAME] * len(told.plies)
+    (one,) = merge_games([recorded, listed])
+    assert [ply.origin for ply in one.plies] == [Origin.FRAME] * len(recorded.plies)
     other = _from(listed, "elsewhere")
     other.observations[0] = replace(
         other.observations[0],
         lines=[replace(line, rows=[ply._replace(elapsed_ms=(ply.elapsed_ms or 0) + 1) for ply in rows])],
     )
-    assert merge_games([told, other]) == []
+    assert merge_games([recorded, other]) == []
     silent = replace(line, rows=[ply._replace(elapsed_ms=None, precision_code=None) for ply in rows])
     other.observations[0] = replace(other.observations[0], lines=[silent])
-    assert merge_games([told, other]) == [], "equal moves prove nothing"
+    assert merge_games([recorded, other]) == [], "equal moves prove nothing"
 
 
 def _pgn(moves: str, elapsed_s: list[int], *, source: str, tags: str = "") -> Game:
@@ -455,11 +455,11 @@ SPENT = [1, 1, 2, 1, 3, 2, 5, 4, 1, 2, 7, 3, 2, 9, 4, 1, 6, 2, 8, 3, 1, 12, 5, 2
 
 def test_whole_seconds_must_be_equal() -> None:
     """A program that plays the same game again takes nearly the same time for each move."""
-    told = _pgn(OPENING, SPENT, source="a")
-    assert len(merge_games([told, _pgn(OPENING, SPENT, source="b")])) == 1
+    recorded = _pgn(OPENING, SPENT, source="a")
+    assert len(merge_games([recorded, _pgn(OPENING, SPENT, source="b")])) == 1
     for ply in (3, 29):
         jitter = [spent + (number == ply) for number, spent in enumerate(SPENT)]
-        assert merge_games([told, _pgn(OPENING, jitter, source="b")]) == []
+        assert merge_games([recorded, _pgn(OPENING, jitter, source="b")]) == []
 
 
 def test_a_few_seconds_of_an_opening_prove_nothing() -> None:
@@ -514,7 +514,7 @@ def test_games_with_other_first_moves_are_not_compared(monkeypatch: pytest.Monke
         monkeypatch.setattr(module, "compare", counted)
     moves = OPENING.split()
     games = [_pgn(f"{first} {' '.join(moves[1:6])}", SPENT, source=f"{first}1") for first in ("a3", "h3", "d3", "c3")]
-    told = [_pgn(OPENING, SPENT, source=name) for name in ("w1", "w2")]
+    recorded = [_pgn(OPENING, SPENT, source=name) for name in ("w1", "w2")]
     began = _pgn(" ".join(moves[:5]), SPENT, source="w3", tags='[Termination "unterminated"]\n')
-    assert len(merge_games([*games, *told, began])) == 1
+    assert len(merge_games([*games, *recorded, began])) == 1
     assert set(compared) == {("w1", "w2"), ("w1", "w3")}, "w2 is like w1"

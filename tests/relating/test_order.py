@@ -16,7 +16,7 @@ from .scenes import connections, games_of, played, truth_of
 
 
 @cache
-def _told(scenario: str) -> dict[str, tuple[Game, int]]:
+def _recorded(scenario: str) -> dict[str, tuple[Game, int]]:
     """Key → what an observer tells without times of day, and its number in the truth; all of one server."""
     return {
         game.key: (replace(game, server="example.org"), truth_of(scenario, name)[place])
@@ -56,11 +56,11 @@ def _merged(games: list[Game]) -> list[Game]:
 
 
 def test_eight_boards_of_two_logs_are_one_game_each() -> None:
-    told = _told("c07_eight_boards")
-    games = [game for game, _ in told.values()]
+    recorded = _recorded("c07_eight_boards")
+    games = [game for game, _ in recorded.values()]
     expected = _merged(games)
-    merged_of = [{told[key][1] for key in game.merged_from} for game in expected]
-    assert merged_of == [{told[game.key][1]} for game in expected]
+    merged_of = [{recorded[key][1] for key in game.merged_from} for game in expected]
+    assert merged_of == [{recorded[game.key][1]} for game in expected]
     assert len(expected) == 16
     assert len(merge_games(games)) == 0, "only their order shows it"
     random.Random(3).shuffle(games)
@@ -69,26 +69,26 @@ def test_eight_boards_of_two_logs_are_one_game_each() -> None:
 
 def test_a_session_that_repeats_another_is_not_one_with_it() -> None:
     """The boards of b07 and c07 were played by the same programs with the same moves."""
-    told = {**_told("b07_eight_boards"), **_told("c07_eight_boards")}
-    scenarios = {key: name for name in ("b07_eight_boards", "c07_eight_boards") for key in _told(name)}
-    merged = _merged([game for game, _ in told.values()])
+    recorded = {**_recorded("b07_eight_boards"), **_recorded("c07_eight_boards")}
+    scenarios = {key: name for name in ("b07_eight_boards", "c07_eight_boards") for key in _recorded(name)}
+    merged = _merged([game for game, _ in recorded.values()])
     assert len(merged) == 32
     assert all(len({scenarios[key] for key in game.merged_from}) == 1 for game in merged)
 
 
 def test_a_bughouse_match_repeats_its_order_too() -> None:
     """Played by one script on two servers: all lines of both boards are in the same order."""
-    games = [game for name in ("b06_bughouse", "c06_bughouse") for game, _ in _told(name).values()]
+    games = [game for name in ("b06_bughouse", "c06_bughouse") for game, _ in _recorded(name).values()]
     assert _merged(games) == []
 
 
 def _changed(change: Callable[[Game], Game]) -> str | None:
     """Why two records of a short game, one of them changed, are of one game; the boards beside it are known."""
-    told = list(_told("c07_eight_boards").values())
-    one, other = (game for game, number in told if number == 0)
+    recorded = list(_recorded("c07_eight_boards").values())
+    one, other = (game for game, number in recorded if number == 0)
     assert len(one.plies) == 6
     other = change(other)
-    orders = BoardOrders(_beside(game for game, _ in told))
+    orders = BoardOrders(_beside(game for game, _ in recorded))
     why = orders.same(View(one), View(other))
     assert orders.same(View(other), View(one)) == why
     return why
@@ -112,8 +112,8 @@ def test_a_game_at_another_place_of_the_log_is_not_the_same() -> None:
 
 def test_a_game_repeated_too_often_is_not_looked_at() -> None:
     """The order of each with each costs the square of their number."""
-    told = list(_told("c07_eight_boards").values())
-    one, other = (game for game, number in told if number == 0)
+    recorded = list(_recorded("c07_eight_boards").values())
+    one, other = (game for game, number in recorded if number == 0)
     repeated = [
         replace(
             other, key=f"{copy:020}", observations=[replace(other.observations[0], source=SourceName("", f"{copy}"))]
