@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import sys
 import tokenize
@@ -118,6 +119,16 @@ def read_page(path: str, source: str) -> Iterator[Text]:
             yield Text(path, source.count("\n", 0, match.start()) + 1, match[2])
 
 
+def read_notebook(path: str, source: str) -> Iterator[Text]:
+    """The texts between a notebook's cells of code; the number of the cell counts as its first line."""
+    for number, cell in enumerate(json.loads(source)["cells"], 1):
+        if cell["cell_type"] == "markdown":
+            yield Text(path, number, "".join(cell["source"]))
+
+
+READERS: Final = {".py": read_python, ".md": read_page, ".ipynb": read_notebook}
+
+
 def find(text: Text) -> Iterator[Finding]:
     """The refused words of a text."""
     words = _CODE.sub(lambda code: re.sub(r"[^\n]", "`", code[0]), text.text)
@@ -144,7 +155,7 @@ def all_findings(paths: list[Path]) -> Iterator[Finding]:
         source = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
             yield from find_long_summaries(name, source)
-        for text in (read_python if path.suffix == ".py" else read_page)(name, source):
+        for text in READERS[path.suffix](name, source):
             yield from find(text)
 
 
@@ -156,7 +167,7 @@ def files(chosen: list[str]) -> list[Path]:
     return sorted(
         path
         for path in found
-        if path.suffix in {".py", ".md"} and "corpus" not in path.parts and path not in OWN_WORDS
+        if path.suffix in READERS and "corpus" not in path.parts and path not in OWN_WORDS
         if not below or any(path.is_relative_to(folder) for folder in below)
     )
 

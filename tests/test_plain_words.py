@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from tests.plain_words import BANNED, Text, find, find_long_summaries, read_page, read_python
+from tests.plain_words import BANNED, Text, find, find_long_summaries, read_notebook, read_page, read_python
 
 
 def found_in(text: str) -> list[str]:
@@ -34,6 +36,13 @@ def test_strings_comments_and_test_names_are_read_with_their_lines() -> None:
     source = 'def test_nobody_came() -> None:\n    """Summary."""\n    x = "of somebody"  # told\n'
     found = {(one.line, one.words) for text in read_python("x", source) for one in find(text)}
     assert found == {(1, "nobody"), (3, "somebody"), (3, "told")}
+
+
+def test_notebooks_are_read_without_their_code() -> None:
+    cells = [{"cell_type": "code", "source": ["told"]}, {"cell_type": "markdown", "source": ["is\n", "told"]}]
+    texts = read_notebook("x", json.dumps({"cells": cells}))
+    found = [(text.line, one.line, one.words) for text in texts for one in find(text)]
+    assert found == [(2, 3, "told")]
 
 
 def test_pages_are_read_without_their_code() -> None:
