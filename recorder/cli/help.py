@@ -1,19 +1,214 @@
-"""``ics-recorder help``: a command's help, or a topic's."""
+"""``ics-recorder help``: the help of a command, or of a topic that the options of many commands have in common."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from recorder.cli.options import Command
-from recorder.cli.topics import TOPICS
+from recorder.errors import ExitCode
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["command"]
+__all__ = ["EXIT_CODES", "TOPICS", "command"]
+
+EXIT_CODES: Final = {
+    ExitCode.OK: "success",
+    ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found differences, or a log has anomalies and"
+    " `--strict` was given",
+    ExitCode.USAGE: "usage error: an unknown command or option, or an invalid value",
+    ExitCode.INPUT: "a file is not a log, a folder contains no log, a log could not be read whole (the others were),"
+    " the files contain no game to replay, or the recording does not reach the time of `--from`",
+    ExitCode.ARCHIVE: "the archive cannot be used, has no data for the command, or lacks part of what was recorded",
+    ExitCode.OUTPUT: "an output cannot be written, or exists and `--force` was not given",
+    ExitCode.UNPROVED: "`verify` could read none of the logs again",
+    ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
+    ExitCode.LOGIN: "a server cannot be reached, or refuses the login",
+    ExitCode.LISTEN: "the address of `--listen` cannot be used",
+    ExitCode.ENGINE: "a chess engine cannot be started, lacks an option of `--option`, or failed with a game (the"
+    " others were analysed)",
+    ExitCode.RECONNECTING: "`status --check`: a recorder runs, but is not connected or not logged in",
+    ExitCode.NOT_RECORDING: "`status --check`: nothing is being recorded",
+    ExitCode.INTERRUPTED: "interrupted by the user; finished work is kept (`record`, `proxy` and `follow` end with 0"
+    " after Ctrl-C)",
+    ExitCode.PIPE: "the reader of standard output has closed it, or is too slow for `--events`",
+}
+"""Each exit code and its meaning."""
+
+_FILTERS = """
+games, clocks, export, plot, report and replay choose games by the same options.
+Without any of them they choose all played games with at least one known move.
+
+  $ ics-recorder games --player Morphy --last 20
+  $ ics-recorder export pgn --white Morphy --result 1-0 -o won.pgn
+  $ ics-recorder clocks --variant crazyhouse --variant chess --no-guests
+
+A game must match every option. If an option is repeated, one of its values is
+enough: the last example selects crazyhouse and chess. Upper and lower case do
+not matter in handles, variants, categories and servers.
+
+  --player HANDLE     as White or Black; --white and --black: in this colour
+  --opponent HANDLE   against this player; with --player, games of these two
+  --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
+  --category WORD     as the server spells it: blitz, standard, lightning
+  --since, --until    games that began on this day (UTC) or later, or earlier;
+                      games without a date do not match and are counted
+  --source ID         games of one log (see `sources`)
+  --me HANDLE         games recorded by a connection with this handle
+  --server NAME       games of one site; unknown: games without a site
+  --complete          games from the first move to the result, without gaps
+  --last N            the newest N games that match everything else
+
+--include adds games that are excluded by default: examined (lectures and
+analysis), setup (positions that were set up) and empty (no known move):
+
+  $ ics-recorder games --include examined,empty --since 2020-01-01
+
+--unique counts probable duplicates once. Standard error says how many games are
+excluded, and why.
+"""
+
+_KEYS = """
+Every game has a key, which `games` prints: digits and letters from a to f. The
+key stays the same when the log is imported again. The first characters are
+enough if no other key begins with them:
+
+  $ ics-recorder show 6af8
+  $ ics-recorder export pgn 6af8 -o game.pgn
+
+`last` is the newest played game, `last~1` the one before it:
+
+  $ ics-recorder show last
+  $ ics-recorder report last~2 -o game.html
+
+If several keys begin with these characters, the message lists them. A game from
+several sources also has the keys that it has in each source. Your shell can
+complete keys: see `help completion`.
+
+Sources have an ID, which is shortened in the same way:
+
+  $ ics-recorder sources
+  $ ics-recorder games --source 1bf8
+"""
+
+_LOGS = """
+import, convert and follow read logs of clients and saved games. They recognise
+the kind of a file by its content, not by its name; --kind overrides this.
+
+  raw          what a server sends, byte by byte (telnet, nc, a capture)
+  typescript   what the program script records, with its timing file
+  xboard       debug file of xboard (-debug)
+  pychess      log of PyChess
+  stamped      log of a client that begins each line with the time
+  journal      journal of `record` or `proxy`
+  pgn, bpgn    saved games; BPGN has both boards of a bughouse match
+
+  $ ics-recorder import -n logs
+  $ ics-recorder import logs --server freechess.org --tz Europe/Vienna
+  $ ics-recorder convert session.log -o session.pgn
+
+The first command identifies the files without importing them. Files compressed
+with gzip, bzip2, xz or zstd are decompressed. Standard input is -.
+
+Importing a log again changes nothing. If a raw log or a journal has grown, only
+the new part is read. A game in several logs is stored once; each move comes
+from the log that has it most exactly. Lines that cannot be read are anomalies:
+
+  $ ics-recorder sources
+  $ ics-recorder anomalies
+  $ ics-recorder verify
+"""
+
+_TIMES = """
+Time of day
+  The archive stores dates in UTC. If a log has no date and zone, give both:
+
+  $ ics-recorder import session.log --date 2020-01-31 --tz Europe/Vienna
+
+  The date of the file itself is never used. A game without a date has an
+  unknown start, and --since and --until do not match it. Days are written as
+  YYYY-MM-DD; --since and --until are days in UTC.
+
+  $ ics-recorder games --since 2005-01-01 --until 2012-12-31
+
+Time of a move
+  elapsed   what the server charged for the move
+  clock     what is left of a player's time after the move
+  lag       network time that the server prints with the move
+  arrival   when the line reached the recorder
+
+  Clock before - elapsed + increment = clock after. `verify` checks this sum for
+  each move; if it is wrong, it names the cause. Whole seconds are printed as
+  0:05, milliseconds as 0:05.123, and unknown times as a dash. Times computed
+  from clocks are marked, and so are clocks computed from times.
+
+  $ ics-recorder clocks last
+  $ ics-recorder clocks --player Morphy --by phase
+  $ ics-recorder export pgn last --clock clk,emt,lag
+
+  CSV, JSON and Parquet have times in milliseconds. Tables on a terminal have
+  them in hours, minutes and seconds, but lag in milliseconds (ms).
+
+Servers write time controls as minutes and increment (5 12), this program as
+seconds and increment (300+12). Write time limits with their unit: 500ms, 2s.
+"""
+
+_PRIVACY = """
+What is stored
+  Only you can read your archive and journals. Passwords and session keys are
+  masked before anything is stored. --chat chooses which chat is stored: none;
+  public (kibitzes, whispers, shouts, channels), the default; own (also tells
+  during your own games); or all.
+
+  $ ics-recorder import session.log --chat none
+
+  The archive also stores the bytes of each log; --no-keep-source prevents this.
+
+To share an archive
+  `db share` copies the archive, without the bytes and paths of logs, tells and
+  typed input. --pseudonyms replaces every handle by an invented word.
+
+  $ ics-recorder db share --pseudonyms -o shared.sqlite
+
+To erase a player
+  `forget` erases a player's games and chat; later imports exclude them, too.
+  --dry-run prints what would be erased; --undo allows later imports again.
+
+  $ ics-recorder forget --dry-run Morphy
+  $ ics-recorder forget --yes Morphy
+  $ ics-recorder forget --undo Morphy
+
+  Logs on the disk, backups and exported files are not changed. The command
+  names the logs that still contain the handle.
+
+To remove a log from the archive
+  $ ics-recorder sources forget 1bf8
+
+Passwords in old logs
+  `journal scrub` copies a log and masks its passwords:
+
+  $ ics-recorder journal scrub session.log -o clean.log
+"""
+
+TOPICS: Final = {
+    "filters": ("how options choose games: players, dates, variants", _FILTERS),
+    "keys": ("how to name a game or a source", _KEYS),
+    "logs": ("which files can be read, and what reading them again does", _LOGS),
+    "times": ("dates and time zones, think times, clocks and lag", _TIMES),
+    "privacy": ("what is stored, and how to mask, share and erase it", _PRIVACY),
+    "exit-codes": (
+        "what the exit status means",
+        "\n".join(
+            fill(meaning.replace("`", ""), 80, initial_indent=f"{code.value:>5}  ", subsequent_indent=" " * 7)
+            for code, meaning in EXIT_CODES.items()
+        ),
+    ),
+}
+"""Name of a topic: its summary, and the text in lines of at most 80 columns."""
 
 
 def _complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from recorder.cli import main
+from recorder.cli.help import EXIT_CODES, TOPICS
 from recorder.cli.options import WordSet
-from recorder.cli.topics import EXIT_CODES, TOPICS
 
 __all__ = ["reference"]
 

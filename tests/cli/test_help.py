@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recorder.cli import main
-from recorder.cli.topics import TOPICS
+from recorder.cli.help import TOPICS
 from recorder.errors import ExitCode
 from tests.support.cli import SERVER, WATCHER, Cli
 from tests.test_docs import COMMANDS
