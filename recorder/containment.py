@@ -24,6 +24,10 @@ _MOST_STORED: Final = 100
 def contain(error: Exception) -> str:
     """Describe an error in one line: what, and in which line of this program.
 
+    Args:
+        error: that was raised while an observation was processed.
+    Returns:
+        Class, message, file and line of the error.
     Raises:
         Exception: the error itself, where it is not to be contained: it says what is wrong with the user's files, no
             memory is left, or the switch is off.
@@ -74,7 +78,14 @@ class Failures:
 
 
 def failures_sentence(report: SourceReport, name: str) -> str | None:
-    """One sentence about a source that errors of this program kept from being read whole, or None."""
+    """Describe what of a source was not read because of errors of this program.
+
+    Args:
+        report: of the whole source.
+        name: of the source, for the user.
+    Returns:
+        One sentence; None: everything was read.
+    """
     found = report.failures
     if not found:
         return None

@@ -31,6 +31,10 @@ def lock(fd: int, *, wait: bool = False) -> None:
 def is_locked(file: BinaryIO) -> bool:
     """Whether a process has locked a file.
 
+    Args:
+        file: open for reading.
+    Returns:
+        True also for a lock of this process through another open file.
     Raises:
         OSError: the system or the file system has no locks.
     """
@@ -46,6 +50,8 @@ def is_locked(file: BinaryIO) -> bool:
 def sync_folder(folder: Path) -> None:
     """Wait until the disk has the names in a folder; does nothing on Windows, where no folder can be opened.
 
+    Args:
+        folder: whose files were created, renamed or removed.
     Raises:
         OSError: the folder cannot be opened, or the disk fails.
     """

@@ -53,7 +53,13 @@ _ELAPSED: Final[dict[int, str]] = {}
 
 
 def whole_hms(seconds: int) -> str:
-    """``0:04:57`` of a time of zero or more seconds."""
+    """``0:04:57`` of a time of zero or more seconds.
+
+    Args:
+        seconds: zero or more.
+    Returns:
+        Hours without a leading zero, minutes and seconds with two digits.
+    """
     text = _HMS.get(seconds)
     if text is None:
         text = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -67,7 +73,13 @@ def _remember(texts: dict[int, str], seconds: int, text: str) -> None:
 
 
 def move_number(ply: int) -> str:
-    """``12.`` before White's move, ``12...`` before Black's."""
+    """``12.`` before White's move, ``12...`` before Black's.
+
+    Args:
+        ply: from 1, White's first move.
+    Returns:
+        The number with its periods.
+    """
     return _NUMBERS[ply] if 0 <= ply < 1000 else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
 
 
@@ -86,7 +98,15 @@ def _elapsed(seconds: int) -> str:
 
 
 def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str | None:
-    """A move, its number before it where it has one, with its times; None where a time is not known or below zero."""
+    """A move as movetext: its number before White's moves, clock and elapsed time behind it.
+
+    Args:
+        move: in SAN, with its number.
+        clock_ms: of the mover, after the move.
+        elapsed_ms: of this move.
+    Returns:
+        None: a time is unknown or negative.
+    """
     if clock_ms is None or elapsed_ms is None or clock_ms < 0 or elapsed_ms < 0:
         return None
     clock = f"{_CLOCKS.get(clock_ms // 1000) or _clock(clock_ms // 1000)}{_CLOCK_ENDS[clock_ms % 1000]}"
@@ -95,9 +115,14 @@ def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str |
 
 
 def integers(array: str) -> list[int | None] | None:
-    """The numbers of a JSON array without blanks; None if it holds anything but integers of up to 18 digits.
+    """Read a JSON array of integers without blanks.
 
     Letter by letter this costs a fifth of what cutting words and reading them does, but only compiled.
+
+    Args:
+        array: as SQLite writes it.
+    Returns:
+        The numbers, ``null`` as None; None: the array contains anything but integers of up to 18 digits.
     """
     if not _COMPILED:
         try:
@@ -177,12 +202,24 @@ def movetext(
 
 
 def with_bars(text: str) -> str:
-    """Text for a comment of several parts: a word of bars gets one more, so that ``|`` alone separates parts."""
+    """Text for a comment of several parts: a word of bars gets one more, so that ``|`` alone separates parts.
+
+    Args:
+        text: of one part.
+    Returns:
+        The text, unchanged if it has no such word.
+    """
     return _BARS.sub(r"\g<0>|", text) if "|" in text else text
 
 
 def split_remark(text: str) -> list[str]:
-    """The parts of a comment that this program wrote, as they were before ``with_bars``."""
+    """The parts of a comment that this program wrote, as they were before ``with_bars``.
+
+    Args:
+        text: of a comment, its parts joined by ``|``.
+    Returns:
+        At least one part.
+    """
     if "|" not in text:
         return [text]
     return [_BARS.sub(lambda bars: bars[0][1:], part) for part in _SEPARATOR.split(text)]

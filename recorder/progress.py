@@ -19,7 +19,15 @@ class Progress(Protocol):
 
 
 def of_several(progress: Progress, number: int, count: int) -> Progress:
-    """Progress with one of several files: its name begins with ``file 45 of 98``."""
+    """Report progress with one of several files; its name begins with ``file 45 of 98``.
+
+    Args:
+        progress: gets the reports.
+        number: of the file, from 1.
+        count: of all files.
+    Returns:
+        ``progress`` itself for a single file.
+    """
     if count == 1:
         return progress
     return lambda name, done, total: progress(f"file {number:,} of {count:,}: {PurePath(name).name}", done, total)
@@ -31,6 +39,8 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
 
     Args:
         steps: what is counted are steps, no bytes.
+    Yields:
+        Takes the reports.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda name, done, total: None

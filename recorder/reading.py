@@ -32,7 +32,14 @@ def make_pipeline(
     offset: int = 0,
     forgotten: Forgotten | None = None,
 ) -> AnyPipeline:
-    """The pipeline that reads a source of this kind, a log or saved games; arguments as for ``Pipeline``."""
+    """Make the pipeline that reads a source of a kind: a log or saved games.
+
+    Args:
+        kind: of the source.
+        server, date, tz, chat, timing, resume, offset, forgotten: as for ``Pipeline``.
+    Returns:
+        A pipeline that has read nothing.
+    """
     if kind in SAVED_KINDS:
         return SavedPipeline(
             kind, server=server, date=date, tz=tz, chat=chat, resume=resume, offset=offset, forgotten=forgotten
@@ -51,9 +58,15 @@ def make_pipeline(
 
 
 def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Game]:
-    """The games of a source as they are finished, the parts of a resumed one joined.
+    """Read a source to its end; the parts of a resumed game are one game.
 
     Saved games pass unchanged: nothing in a file shows that one continues another.
+
+    Args:
+        pipeline: of the source's kind.
+        blocks: all bytes of the source, cut anywhere.
+    Yields:
+        Games as they are finished.
     """
     if isinstance(pipeline, SavedPipeline):
         for block in blocks:

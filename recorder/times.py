@@ -36,8 +36,12 @@ _OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
 
 
 def parse_zone(text: str) -> tzinfo:
-    """The zone with this name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``, ``-0330``).
+    """Read a time zone: a name (``Europe/Vienna``, ``UTC``) or an offset (``+02:00``, ``-0330``).
 
+    Args:
+        text: as a user has typed it.
+    Returns:
+        The zone, for ``datetime``.
     Raises:
         ValueError: there is none; the text is one sentence.
     """
@@ -60,42 +64,87 @@ _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 
 
 def hms(ms: int, milliseconds: bool) -> str:
-    """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds."""
+    """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds.
+
+    Args:
+        ms: zero or more.
+        milliseconds: whether they are printed.
+    Returns:
+        Hours without a leading zero, minutes and seconds with two digits.
+    """
     return whole_hms(ms // 1000) + THOUSANDTHS[ms % 1000] if milliseconds else whole_hms(ms // 1000)
 
 
 def short_hms(seconds: int) -> str:
-    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks."""
+    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks.
+
+    Args:
+        seconds: zero or more.
+    Returns:
+        Without hours below one hour.
+    """
     minutes, second = divmod(seconds, 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def decimal_seconds(ms: int, milliseconds: bool = True) -> str:
-    """``0.296``, ``-0.917``; without milliseconds ``-1``."""
+    """``0.296``, ``-0.917``; without milliseconds ``-1``.
+
+    Args:
+        ms: may be negative.
+        milliseconds: whether they are printed.
+    Returns:
+        Seconds; without milliseconds the fraction is cut off.
+    """
     sign, ms = ("-", -ms) if ms < 0 else ("", ms)
     return f"{sign}{ms // 1000}{THOUSANDTHS[ms % 1000] if milliseconds else ''}"
 
 
 def short_seconds(ms: int) -> str:
-    """``2.0``, ``0.75``, ``2.063``: the FICS archive's elapsed times, at least one decimal."""
+    """``2.0``, ``0.75``, ``2.063``: the FICS archive's elapsed times, at least one decimal.
+
+    Args:
+        ms: zero or more.
+    Returns:
+        Seconds with one to three decimals.
+    """
     return f"{ms // 1000}{_SHORT[ms % 1000]}"
 
 
 def start_clock(base_s: int) -> str:
-    """``0:03:00.000``; below a minute the hour field is dropped (``0:10.000``), as in the FICS archive."""
+    """``0:03:00.000``; below a minute the hour field is dropped (``0:10.000``), as in the FICS archive.
+
+    Args:
+        base_s: base time in seconds.
+    Returns:
+        The clock before the first move.
+    """
     if base_s < 60:
         return f"0:{base_s:02d}.000"
     return whole_hms(base_s) + ".000"
 
 
 def dated(basis: TimeBasis) -> bool:
-    """Whether times of this basis have a date."""
+    """Whether times of this basis have a date.
+
+    Args:
+        basis: of a log's times.
+    Returns:
+        False: times count from the first one, or there are none.
+    """
     return basis in (TimeBasis.UTC, TimeBasis.LOCAL)
 
 
 def date_of(at_ms: int | None, basis: TimeBasis) -> datetime | None:
-    """The instant or local time as a datetime, or None where no date is known."""
+    """Convert a time of a game to a datetime.
+
+    Args:
+        at_ms: as ``basis`` says; None: unknown.
+        basis: of the log's times.
+    Returns:
+        In UTC; a local time, whose zone is unknown, is given as UTC. None: no date is known.
+    """
     if at_ms is None or not dated(basis):
         return None
     return _EPOCH + timedelta(milliseconds=at_ms)
@@ -104,6 +153,9 @@ def date_of(at_ms: int | None, basis: TimeBasis) -> datetime | None:
 def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
     """ISO 8601 with milliseconds.
 
+    Args:
+        at_ms: as ``basis`` says; None: unknown.
+        basis: of the log's times.
     Returns:
         ``2020-01-01T12:00:00.123Z`` for UTC, without ``Z`` where the zone is unknown; where not even the date is
         known the duration ``PT62.345S`` from the zero of the source's own clock; None for None.
@@ -118,7 +170,13 @@ def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
 
 
 def iso_start(game: Game) -> str | None:
-    """When a game began, as ``iso``; without seconds, ``2020-01-01T12:00Z``, where only the minute is known."""
+    """The start of a game, as ``iso`` writes it; ``2020-01-01T12:00Z`` if only the minute is known.
+
+    Args:
+        game: any.
+    Returns:
+        As ``iso``.
+    """
     text = iso(game.started_at_ms, game.time_basis)
     if text is None or game.start_precision is not StartPrecision.MINUTE:
         return text
@@ -126,7 +184,13 @@ def iso_start(game: Game) -> str | None:
 
 
 def start_of_second(game: Game) -> datetime | None:
-    """When a game began, as ``date_of``; None where not even the second is known."""
+    """The start of a game as a datetime.
+
+    Args:
+        game: any.
+    Returns:
+        As ``date_of``; None also if not even the second is known.
+    """
     return None if game.start_precision is StartPrecision.MINUTE else date_of(game.started_at_ms, game.time_basis)
 
 
