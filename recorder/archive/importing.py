@@ -119,10 +119,8 @@ def import_source(
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
     forgotten = [row for row in forgotten if row.size_bytes and seen.marks.get(row.size_bytes) == row.sha256]
     if forgotten and not source.named:
-        kind = _kind_of(seen, options)
-        outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
-        return outcome
-    if seen.size and (before is None or before.sha256 != seen.sha256):
+        return _forgotten(outcome, seen, options)
+    if before is None or before.sha256 != seen.sha256:
         part = _known_part(partial_logs, source, seen, outcome)
         if part is not None:
             return part
@@ -133,11 +131,16 @@ def import_source(
     failed = _try_storing(SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games), outcome)
     if failed is not None:
         return failed
-    if outcome.report is not None:
-        outcome.message = outcome.message or failures_sentence(outcome.report, source.name)
     for row in forgotten:
         archive.erasures.recall_source(row.sha256)
     outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or seen.sha256))
+    return outcome
+
+
+def _forgotten(outcome: Outcome, seen: Fingerprint, options: ReadOptions) -> Outcome:
+    """Note that a source stays forgotten, because the user did not name it."""
+    kind = _kind_of(seen, options)
+    outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
     return outcome
 
 
@@ -183,7 +186,9 @@ def _plan(
 
 
 def _known_part(partial_logs: PartialLogs, source: Input, seen: Fingerprint, outcome: Outcome) -> Outcome | None:
-    """What becomes of an earlier part of a log that the archive has; None: it is none."""
+    """What becomes of an earlier part of a log that the archive has; None: it is none, or empty."""
+    if not seen.size:
+        return None
     try:
         whole = partial_logs.whole_of(source, seen.size, seen.head)
     except SourceError as error:
@@ -237,4 +242,6 @@ def _try_storing(reading: SourceReading, outcome: Outcome) -> Outcome | None:
     except Exception as error:
         message = f"{name}: an error of this program, please report it: {contain(error)}"
         return Outcome(name, "failed", message, outcome.kind, seen.sha256, seen.size)
+    if outcome.report is not None:
+        outcome.message = outcome.message or failures_sentence(outcome.report, name)
     return None

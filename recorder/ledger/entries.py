@@ -118,17 +118,13 @@ class _Book:
         start = seen.start
         before_ply = 0 if start is None else start.ply - _shown_at_start(start, rows)
         before_at, before = None if start is None or start.ply else start.at_ms, None
-        stood = self._at_start(seen, rows)
         judged = self._judged and (start is None or _are_used(start))
         proofs = Proofs(self._names, self._own.index(True) if any(self._own) else None, seen, rows)
         thinks = self._thinks(rows)
         increments_ms, own_move = self._increment_ms, self._own
         entries: list[EntryRow] = []
         add = entries.append
-        # The clock that stood, taken apart: a named tuple for each ply would cost as much as all the rest.
-        clocks_ms = [None if clock is None else clock.ms for clock in stood]
-        units_ms = [SECOND_MS if clock is None else clock.unit_ms for clock in stood]
-        offsets = [seen.offset if clock is None else clock.offset for clock in stood]
+        clocks_ms, units_ms, offsets = _split_readings(self._at_start(seen, rows), seen.offset)
         for row in rows:
             ply, _, _, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, _, _, _, _, precision, offset = row
             side = ply & 1
@@ -138,10 +134,7 @@ class _Book:
                 if before_at is not None and at_ms is not None:
                     interval_ms = at_ms - before_at
             elif ply > before_ply:
-                # What the clocks stood at after the moves that are missing was not seen.
-                clocks_ms[(ply - 1) & 1] = None
-                if ply > before_ply + 2:
-                    clocks_ms[side] = None
+                _clear_unseen(clocks_ms, before_ply, ply)
                 before = None
             else:
                 before = None
@@ -178,9 +171,7 @@ class _Book:
             clocks_ms[side], units_ms[side], offsets[side] = after_ms, unit_ms, offset
             before_ply, before_at, before = ply, at_ms, row
         if seen.kind is ObservationKind.LIVE:
-            readings = zip(clocks_ms, units_ms, offsets, strict=True)
-            clocks = [None if ms is None else ClockReading(ms, unit_ms, offset) for ms, unit_ms, offset in readings]
-            self._left = before_ply, clocks
+            self._left = before_ply, _join_readings(clocks_ms, units_ms, offsets)
         return entries
 
     def _at_start(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[ClockReading | None]:
@@ -231,6 +222,41 @@ class _Book:
             _without_network(rows, 0, self._game.black.sealed, 0 in lagged),
             _without_network(rows, 1, self._game.white.sealed, 1 in lagged),
         )
+
+
+def _split_readings(readings: list[ClockReading | None], offset: int) -> tuple[list[int | None], list[int], list[int]]:
+    """Separate the fields of Black's and White's clock: a named tuple for each ply would cost as much as all the rest.
+
+    Args:
+        readings: the clocks; None: unknown.
+        offset: stands for that of a clock that is unknown.
+    Returns:
+        Clocks in milliseconds, the units in which they were printed in milliseconds, and offsets.
+    """
+    return (
+        [None if clock is None else clock.ms for clock in readings],
+        [SECOND_MS if clock is None else clock.unit_ms for clock in readings],
+        [offset if clock is None else clock.offset for clock in readings],
+    )
+
+
+def _join_readings(clocks_ms: list[int | None], units_ms: list[int], offsets: list[int]) -> list[ClockReading | None]:
+    """The inverse of ``_split_readings``."""
+    readings = zip(clocks_ms, units_ms, offsets, strict=True)
+    return [None if ms is None else ClockReading(ms, unit_ms, offset) for ms, unit_ms, offset in readings]
+
+
+def _clear_unseen(clocks_ms: list[int | None], before_ply: int, ply: int) -> None:
+    """Make the clocks unknown that changed with moves missing between two plies.
+
+    Args:
+        clocks_ms: Black's and White's clock.
+        before_ply: the last ply that was seen.
+        ply: the next one that was seen, at least two later.
+    """
+    clocks_ms[(ply - 1) & 1] = None
+    if ply > before_ply + 2:
+        clocks_ms[ply & 1] = None
 
 
 def _are_used(start: StartFacts) -> bool:
