@@ -73,7 +73,7 @@ NO_RULES: Final = "the rules for this board are not known"
 _MISMATCH: Final = "pretty move names another move"
 
 
-# Divided, it would pack and unpack a position for every part, and it runs for every board of a log.
+# Not divided further: it runs for every board of a log (measured in docs/design/compiled-modules.md).
 def advance(position: Position, lan: str, pretty: str | None, after: str | None) -> Step | str:  # noqa: C901
     """Prove one move.
 
@@ -109,12 +109,8 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
         if isinstance(decoded, Drop):
             return _drop(position, decoded.letter, decoded.to, pretty, after)
         if isinstance(decoded, NeedsPromotion):
-            named = read_pretty(pretty) if pretty is not None else None
-            letter = None if named is None else named.promotion
-            parts = split_verbose(lan)
-            if pretty is None and after is not None and len(after) == 71 and parts is not None:
-                letter = after[parts[2]].upper()  # the frame was cut: the board shows the piece
-            if letter is None or letter not in "QRBN":
+            letter = _promotion_letter(lan, pretty, after)
+            if letter is None:
                 return "the promotion piece is not named"
             return advance(position, f"{lan}={letter}", pretty, after)
         shift = decoded
@@ -208,6 +204,16 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     if pretty is not None and pretty != san and not _same_move(pretty, san, shift, taken != "-" or en_passant):
         return _MISMATCH
     return move, san, reached
+
+
+def _promotion_letter(lan: str, pretty: str | None, after: str | None) -> str | None:
+    """The piece of a promotion whose verbose text does not name it; None: nothing names it."""
+    named = read_pretty(pretty) if pretty is not None else None
+    letter = None if named is None else named.promotion
+    parts = split_verbose(lan)
+    if pretty is None and after is not None and len(after) == 71 and parts is not None:
+        letter = after[parts[2]].upper()  # the frame was cut: the board shows the piece
+    return letter if letter is not None and letter in "QRBN" else None
 
 
 def _rights_960(after: str, castling: int, rook_cols: tuple[int, int, int, int], kind: int, white: bool) -> int:
