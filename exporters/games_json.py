@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
-from exporters.boards import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
+from exporters.holdings import BothHoldings, holdings_after, holdings_lines, plies_with_holdings
 from exporters.pgn.annotations import unique_lines
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 from recorder.times import iso, iso_start

@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 
 from exporters.report.page import trusted, visible
 from recorder.errors import ExportError
+from recorder.rules.tables import NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
     from markupsafe import Markup
 
-    from exporters.boards import Board
 
 __all__ = [
     "Chart",
@@ -94,20 +94,21 @@ def _side(white_below: bool) -> str:
     return f"board-{'white' if white_below else 'black'}"
 
 
-def draw_board(board: Board | None, marked: tuple[str, ...] = (), *, white_below: bool = True) -> Markup:
+def draw_board(board: str | None, marked: tuple[str, ...] = (), *, white_below: bool = True) -> Markup:
     """What stands inside a board's ``svg`` (``viewBox`` 0 0 390 390): the squares, what is marked, the pieces.
 
     Args:
-        board: None: only the squares. marked: squares of the last move.
+        board: as in ``exporters.boards``; None: only the squares. marked: squares of the last move.
     """
     drawn = [f'<use class="squares" href="#{_side(white_below)}"/>', '<g class="marks">']
     for square in marked:
         x, y = _corner(square, white_below)
         drawn.append(f'<rect class="mark" x="{x}" y="{y}" width="{SQUARE}" height="{SQUARE}"/>')
     drawn.append('</g><g class="men">')
-    for square, letter in sorted((board or {}).items()):
-        x, y = _corner(square, white_below)
-        drawn.append(f'<use href="#{piece_name(letter)}" transform="translate({x} {y})"/>')
+    for square, letter in sorted(zip(NAMES, board or "", strict=False)):
+        if letter not in "- ":
+            x, y = _corner(square, white_below)
+            drawn.append(f'<use href="#{piece_name(letter)}" transform="translate({x} {y})"/>')
     return trusted("".join([*drawn, "</g>"]))
 
 

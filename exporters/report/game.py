@@ -6,10 +6,10 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exporters.boards import BothHoldings, match_holdings, write_placement
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
 from exporters.evaluations import score_text, thoughts_by_ply
+from exporters.holdings import BothHoldings, match_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from exporters.report.charts import Chart, draw_board, draw_charts, drawings
 from exporters.report.events import (
@@ -37,6 +37,7 @@ from exporters.report.playback import CAPS_MS, Playback, Showing, play
 from exporters.report.positions import Course, ReportPosition
 from recorder.model import Anomaly, Game, GameKind, LinkKind, Player, Ply
 from recorder.relating.match import Match, transfers
+from recorder.rules.fen import board_fen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ def _state(game: Game, state: ReportPosition) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ply": state.ply,
         "main": not state.line,
-        "men": None if state.board is None else write_placement(state.board),
+        "men": None if state.board is None else board_fen(state.board),
         "say": _spoken(game, state),
     }
     if move is not None:

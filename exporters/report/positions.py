@@ -6,15 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from exporters.boards import (
-    Board,
-    BothHoldings,
-    apply_move,
-    boards_by_ply,
-    holdings_after,
-    holdings_lines,
-    read_placement,
-)
+from exporters.boards import board_after, boards_by_ply, shown_board
+from exporters.holdings import BothHoldings, holdings_after, holdings_lines
 from exporters.pgn.annotations import unique_lines
 from exporters.pgn.parts import is_chess_fen
 from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
@@ -30,7 +23,8 @@ class ReportPosition:
 
     Attributes:
         ply: half-moves played to reach it. move: that led to it; None at a start.
-        board: None: not known. holdings: White's and Black's letters, None where not known or none.
+        board: as in ``exporters.boards``; None: not known.
+        holdings: White's and Black's letters, None where not known or none.
         white_clock_ms, black_clock_ms: as printed with it; that of the side that did not move may be as it was before.
         missing: plies before this one that were not seen.
         line: 0 for the main line, else the number of its variation.
@@ -38,7 +32,7 @@ class ReportPosition:
 
     ply: int
     move: Ply | None
-    board: Board | None
+    board: str | None
     holdings: BothHoldings
     white_clock_ms: int | None
     black_clock_ms: int | None
@@ -182,11 +176,7 @@ def _root(seen: Observation, number: int) -> list[ReportPosition]:
     """The position from which a line of its own begins, if it was shown."""
     for anchor in seen.anchors:
         if anchor.line == 0 and anchor.reason == "start" and is_chess_fen(anchor.fen):
-            return [
-                ReportPosition(
-                    anchor.ply, None, read_placement(anchor.fen.split()[0]), _NO_HOLDINGS, None, None, 0, number
-                )
-            ]
+            return [ReportPosition(anchor.ply, None, shown_board(anchor.fen), _NO_HOLDINGS, None, None, 0, number)]
     return []
 
 
@@ -205,7 +195,7 @@ def _ms(seconds: int | None) -> int | None:
     return None if seconds is None else seconds * 1000
 
 
-def _follow(game: Game, seen: Observation, line: PlyLine, board: Board | None) -> Iterator[tuple[Ply, Board | None]]:
+def _follow(game: Game, seen: Observation, line: PlyLine, board: str | None) -> Iterator[tuple[Ply, str | None]]:
     """The plies of a line with the boards after them, from the board that it leaves and those that were seen."""
     anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
     last = line.parent_ply if line.parent is not None else None
@@ -214,12 +204,8 @@ def _follow(game: Game, seen: Observation, line: PlyLine, board: Board | None) -
             board = None
         fen = anchors.get(ply.ply - 1)
         if fen is not None:
-            board = read_placement(fen.split()[0]) if is_chess_fen(fen) else None
+            board = shown_board(fen)
         if board is not None:
-            board = dict(board)
-            if ply.move is None or ply.proof_code == Proof.CONFLICT:
-                board = None
-            else:
-                apply_move(board, ply, game.variant)
+            board = None if ply.proof_code == Proof.CONFLICT else board_after(board, ply, game.variant)
         last = ply.ply
         yield ply, board

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exporters.boards import plies_with_holdings
 from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
+from exporters.holdings import plies_with_holdings
 from exporters.tables.boards import (
     NORMAL_START,
     Moves,

@@ -18,11 +18,13 @@ import chess.pgn
 import chess.svg
 import chess.variant
 
-from exporters.boards import boards_by_ply, plies_with_holdings, write_placement
+from exporters.boards import boards_by_ply
+from exporters.holdings import plies_with_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
 from recorder.errors import ExportError, ReplayError
 from recorder.model import ELAPSED_DERIVED, EXACT
+from recorder.rules.fen import board_fen
 from recorder.times import format_clock
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def board_after(game: Game, ply: int | None) -> chess.Board:
     wanted = max(boards, default=game.start_ply) if ply is None else ply
     for part in cut_into_parts(game):
         if wanted in boards and part.start_ply <= wanted <= part.start_ply + part.count:
-            return _replay(game, part, wanted, {number: write_placement(one) for number, one in boards.items()})
+            return _replay(game, part, wanted, {number: board_fen(one) for number, one in boards.items()})
     raise ReplayError(f"Game {game.key[:8]} has no known position after ply {wanted}.")
 
 

@@ -18,6 +18,7 @@ from recorder.rules.position import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 from recorder.rules.tables import PAWN_ATTACKERS
 
 __all__ = [
+    "board_fen",
     "board_from_fen",
     "can_follow",
     "fen",
@@ -59,6 +60,18 @@ def frames_position(board: str, white_to_move: bool, castling: int) -> Position:
     return Position(board, white_to_move, castling, -1, False, Rules.FRAMES, None, NO_PROMOTED, STANDARD_ROOKS, -1, -1)
 
 
+def board_fen(board: str) -> str:
+    """The first field of a FEN, without holdings.
+
+    Args:
+        board: as ``Position.board``; ranks may have other lengths than eight.
+
+    Returns:
+        As ``rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR``.
+    """
+    return _EMPTY.sub(lambda run: str(len(run[0])), board).replace(" ", "/")
+
+
 def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     """The position in the form of a FEN; ranks may have other lengths than eight, and ``?`` stays as it is.
 
@@ -70,7 +83,7 @@ def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> s
     Returns:
         All six fields.
     """
-    text = _EMPTY.sub(lambda run: str(len(run[0])), position.board).replace(" ", "/")
+    text = board_fen(position.board)
     rights = "".join(letter for bit, letter in enumerate("KQkq") if position.castling >> bit & 1)
     side = "w" if position.white_to_move else "b"
     return f"{text} {side} {rights or '-'} - {max(irreversible or 0, 0)} {max(fullmove, 1)}"
@@ -236,7 +249,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     drops = position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE)
     if position.promoted and drops:
         board = "".join(f"{letter}~" if at in position.promoted else letter for at, letter in enumerate(board))
-    text = _EMPTY.sub(lambda run: str(len(run[0])), board).replace(" ", "/")
+    text = board_fen(board)
     if drops and position.holdings is not None:
         white, black = ("".join(sorted(hand, key=_HAND_ORDER.find)) for hand in position.holdings)
         text += f"[{white}{black.lower()}]"

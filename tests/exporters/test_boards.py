@@ -1,67 +1,103 @@
-"""Which holdings line belongs to which ply."""
+"""Boards of stored moves against python-chess."""
 
 from __future__ import annotations
 
-import re
+import random
 
+import chess
+import chess.variant
 import pytest
 
-from exporters.boards import holdings_after, holdings_lines, plies_with_holdings
-from recorder.model import HoldingsChange, Origin
+from exporters.boards import board_after, board_text, final_board
+from recorder.model import Ply
+from recorder.rules.fen import board_fen, board_from_fen
+from recorder.rules.position import encode_move
 from tests.exporters.games import make_game
-from tests.support.corpus import stream_bytes, streams
-from tests.support.product import run
+
+WHITES, BLACKS = make_game().plies[:2]
 
 
-def change(ply: int, white: str, offset: int, passed: str | None = None) -> HoldingsChange:
-    return HoldingsChange(0, ply, white, "", passed, None, offset)
+def ply_of(uci: str, white: bool) -> Ply:
+    return (WHITES if white else BLACKS)._replace(move=encode_move(uci))
 
 
-def test_the_first_plain_line_after_the_ply_counts() -> None:
-    game = make_game()
-    seen = game.observations[0]
-    ply = seen.lines[0].plies[2]
-    assert holdings_after(ply, []) == (None, None)
-    seen.holdings += [
-        change(3, "Q", ply.offset - 1),  # of a ply 3 that was taken back
-        change(3, "B", ply.offset + 1, passed="WB"),
-        change(3, "P", ply.offset + 2),
-        change(3, "PN", ply.offset + 3),  # the next capture's, which stands before its frame
-    ]
-    assert holdings_after(ply, holdings_lines(seen)) == ("P", "")
-    unchanged = [("PN", "")] * 4
-    assert [holdings for _, holdings in plies_with_holdings(game)] == [(None, None)] * 2 + [("P", ""), *unchanged]
+def placement(board: chess.Board) -> str:
+    return board.board_fen(promoted=False)
 
 
-def test_plies_that_no_board_showed_have_no_holdings() -> None:
-    game = make_game()
-    seen = game.observations[0]
-    seen.holdings.append(change(0, "", seen.offset))
-    rows = seen.lines[0].plies
-    rows[3] = rows[3]._replace(origin_code=int(Origin.INFERRED))
-    assert [holdings for _, holdings in plies_with_holdings(game)] == [("", "")] * 3 + [(None, None)] + [("", "")] * 3
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("variant", [chess.Board, chess.variant.CrazyhouseBoard, chess.variant.SuicideBoard])
+def test_carries_out_moves_as_python_chess(seed: int, variant: type[chess.Board]) -> None:
+    choose = random.Random(seed)
+    oracle = variant()
+    board: str | None = board_from_fen(placement(oracle))
+    for _ in range(200):
+        moves = list(oracle.legal_moves)
+        if not moves:
+            break
+        special = [move for move in moves if oracle.is_castling(move) or oracle.is_en_passant(move) or move.promotion]
+        move = choose.choice(special or moves)
+        assert board is not None
+        board = board_after(board, ply_of(move.uci(), oracle.turn == chess.WHITE), None)
+        oracle.push(move)
+        assert board is not None
+        assert board_fen(board) == placement(oracle)
 
 
-@pytest.mark.parametrize("scenario", ["a12_bughouse", "b06_bughouse", "c06_bughouse", "a03_crazyhouse"])
-def test_every_ply_has_the_holdings_of_the_line_behind_it(scenario: str) -> None:
-    """Read from the bytes: the plain line that follows each board."""
-    stream = next(one for one in streams(scenario) if one.connection.startswith("observer"))
-    lines = stream_bytes(scenario, stream.connection).replace(b"\r", b"").split(b"\n")
-    printed: list[tuple[str, str]] = []
-    for at, line in enumerate(lines):
-        if line.startswith(b"<12>"):
-            behind = next(later for later in lines[at + 1 :] if later.startswith((b"<b1>", b"<12>")))
-            found = re.fullmatch(rb"<b1> game \d+ white \[([A-Z]*)\] black \[([A-Z]*)\]", behind)
-            if line.split()[27] != b"none":
-                assert found is not None
-                printed.append((found[1].decode(), found[2].decode()))
-    games, _ = run([stream_bytes(scenario, stream.connection)], "raw")
-    told = sorted((ply.offset, holdings) for game in games for ply, holdings in plies_with_holdings(game))
-    assert [holdings for _, holdings in told] == printed
+@pytest.mark.parametrize("number", range(0, 960, 53))
+def test_castling_of_chess960(number: int) -> None:
+    choose = random.Random(number)
+    oracle = chess.Board.from_chess960_pos(number)
+    board: str | None = board_from_fen(placement(oracle))
+    for _ in range(120):
+        moves = list(oracle.legal_moves)
+        if not moves:
+            break
+        castlings = [move for move in moves if oracle.is_castling(move)]
+        move = choose.choice(castlings or moves)
+        assert board is not None
+        board = board_after(board, ply_of(move.uci(), oracle.turn == chess.WHITE), None)
+        oracle.push(move)
+        assert board is not None
+        assert board_fen(board) == placement(oracle)
 
 
-def test_plies_come_once_and_in_order() -> None:
-    game = make_game()
-    assert [ply for ply, _ in plies_with_holdings(game)] == game.plies
-    game.observations[0].holdings.append(change(3, "P", 10**6))
-    assert [ply for ply, _ in plies_with_holdings(game)] == game.plies
+def test_board_text() -> None:
+    board = board_from_fen("r7/8/8/8/8/8/8/4K3")
+    assert board_text(board).splitlines()[0] == "8  r . . . . . . ."
+    assert board_text(board).splitlines()[7:] == ["1  . . . . K . . .", "   a b c d e f g h"]
+
+
+@pytest.mark.parametrize(("uci", "after"), [("d1b1", "1KR4R"), ("d1f1", "R3RK2")])
+def test_the_castling_of_a_king_on_d(uci: str, after: str) -> None:
+    board = board_after(board_from_fen("8/8/8/8/8/8/8/R2K3R"), ply_of(uci, True), "wild/1")
+    assert board == board_from_fen(f"8/8/8/8/8/8/8/{after}")
+
+
+def test_a_castling_without_a_rook_moves_the_king_alone() -> None:
+    """Some servers call any step of a king from e to g castling."""
+    board = board_after(board_from_fen("8/8/8/8/8/8/8/4K2N"), ply_of("e1g1", True), None)
+    assert board == board_from_fen("8/8/8/8/8/8/8/6KN")
+
+
+@pytest.mark.parametrize(("uci", "white"), [("e4e5", True), ("e2e4", False)])
+def test_a_board_is_unknown_after_a_move_without_an_own_piece(uci: str, white: bool) -> None:
+    assert board_after(board_from_fen("4k3/8/8/8/8/8/4P3/4K3"), ply_of(uci, white), None) is None
+
+
+def test_the_final_board_of_an_atomic_game() -> None:
+    """Random games, most of them with explosions, against python-chess."""
+    exploded = 0
+    for seed in range(8):
+        board = chess.variant.AtomicBoard()
+        choice = random.Random(seed)
+        moves = []
+        while len(moves) < 40 and (legal := list(board.legal_moves)):
+            move = choice.choice([move for move in legal if board.is_capture(move)] or legal)
+            exploded += board.is_capture(move)
+            moves.append(board.uci(move))
+            board.push(move)
+        found = final_board(make_game(moves, variant="atomic"))
+        assert found is not None
+        assert board_fen(found) == placement(board)
+    assert exploded > 20
