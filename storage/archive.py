@@ -38,6 +38,8 @@ from storage.write.games import find_successors, order_of_sources, restore_order
 from storage.write.merged import stale
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from storage.read.columns import ColumnReader
     from storage.write.source import SourceWriter
 
@@ -74,6 +76,15 @@ class ArchiveStore:
                 version that upgrades it) or newer than this program's.
         """
         return cls(Database.open(where, create=create, read_only=read_only))
+
+    @classmethod
+    def open_shard(cls, path: Path) -> Self:
+        """Open an empty archive that gets the sources which a process reads for another one.
+
+        Args:
+            path: of the file, which need not survive a crash.
+        """
+        return cls(Database(path, read_only=False, shard=True))
 
     def __enter__(self) -> Self:
         return self

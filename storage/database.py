@@ -25,11 +25,18 @@ class Database:
     """An archive's file: connections to read from, and transactions.
 
     No connection stays open between reads and transactions, so a ``Database`` need not be closed.
+
+    Args:
+        path: an existing file.
+        read_only: nothing can be written.
+        shard: it is a shard (``storage.write.shards``): its games are not compared with each other, and it need not
+            survive a power cut.
     """
 
-    def __init__(self, path: Path, *, read_only: bool) -> None:
+    def __init__(self, path: Path, *, read_only: bool, shard: bool = False) -> None:
         self.path = path
         self.read_only = read_only
+        self._shard = shard
         self._snapshot: sqlite3.Connection | None = None
         self._transaction: Connection | None = None
 
@@ -45,7 +52,7 @@ class Database:
     @cached_property
     def _writer(self) -> Engine:
         """The engine of all transactions: it caches compiled statements and keeps no connection open."""
-        return make_engine(self.path, foreign_keys=False)
+        return make_engine(self.path, foreign_keys=False, lasting=not self._shard)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -99,7 +106,8 @@ class Database:
             if identity_of(self.path) != file:  # while this was waiting for the lock
                 raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
             yield connection
-            relate(driver_of(connection))
+            if not self._shard:
+                relate(driver_of(connection))
 
     def vacuum(self) -> None:
         """As ``ArchiveStore.vacuum``."""

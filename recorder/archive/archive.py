@@ -260,6 +260,7 @@ class Archive:
         tz: str | None = None,
         chat: str | None = None,
         keep: bool = True,
+        jobs: int | None = None,
     ) -> ImportReport:
         """Read logs into the archive.
 
@@ -276,6 +277,7 @@ class Archive:
             tz: zone of times that name none: ``Europe/Vienna`` or ``+02:00``.
             chat: which human text is stored: ``none``, ``public`` (default), ``own`` or ``all``.
             keep: store the bytes of the logs, too.
+            jobs: how many processes read them; None: one for each core. The archive is the same.
         Returns:
             What became of each file, and how many games and half-moves were stored.
         Raises:
@@ -288,7 +290,7 @@ class Archive:
         names = [str(Path(path).expanduser()) for path in given]
         options = _read_options(kind, server, date, tz, chat)
         with _progress(progress) as show:
-            return import_paths(self._store, self._where, names, options, keep=keep, progress=show)
+            return import_paths(self._store, self._where, names, options, keep=keep, jobs=jobs, progress=show)
 
     def import_archive(self, path: _AnyPath, *, progress: bool | Progress = False) -> Merged:
         """Take what another archive has and this one has not, as if the logs of both had been imported.

@@ -23,7 +23,9 @@ from recorder.archive.inputs import Input, ReadOptions, open_inputs
 from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
 from recorder.archive.partial_logs import PartialLogs
+from recorder.archive.reading_ahead import ReadingAhead, reading_ahead
 from recorder.archive.storing import Outcome
+from recorder.archive.workers import WorkerDiedError, count_of_cores
 from recorder.errors import StorageError
 from recorder.live.status import is_state_file
 from recorder.pipeline import PARSER_VERSION
@@ -289,6 +291,7 @@ def import_paths(
     options: ReadOptions,
     *,
     keep: bool = True,
+    jobs: int | None = None,
     progress: Progress,
     on_file: Callable[[Outcome | Merged, bool], object] | None = None,
 ) -> ImportReport:
@@ -300,6 +303,7 @@ def import_paths(
         paths: what to read; ``-`` is standard input.
         options: how logs are read.
         keep: whether the bytes of logs are kept, too.
+        jobs: how many processes read logs; None: one for each core. The archive is the same.
         progress: called after each block.
         on_file: called after each file, with whether it is the only one.
     Raises:
@@ -307,10 +311,15 @@ def import_paths(
     """
     report = ImportReport()
     partial_logs = None if archive is None else PartialLogs(archive)
-    with open_inputs(paths, report.skipped) as inputs:
-        sources = list(inputs)
-        for number, source in enumerate(sources, 1):
-            of_file = of_several(progress, number, len(sources))
+    with ExitStack() as stack:
+        sources = list(stack.enter_context(open_inputs(paths, report.skipped)))
+        ahead = None
+        if archive is not None:
+            ahead = stack.enter_context(
+                reading_ahead(archive, sources, options, keep=keep, jobs=jobs or count_of_cores())
+            )
+        for number, source in enumerate(sources):
+            of_file = of_several(progress, number + 1, len(sources))
             found: Outcome | Merged
             if source.named and is_database(source.path):
                 found = merge_file(archive, where, source, of_file)
@@ -320,14 +329,38 @@ def import_paths(
                 if archive is None or partial_logs is None:
                     found = identify(source, options)
                 else:
-                    found = import_source(
-                        archive, source, options, partial_logs=partial_logs, keep=keep, progress=of_file
+                    found = _import_one(
+                        archive, source, options, partial_logs, ahead, number, keep=keep, progress=of_file
                     )
                 report.outcomes.append(found)
             if on_file is not None:
                 on_file(found, len(sources) == 1)
     report.skipped = [path for path in report.skipped if not is_state_file(path)]  # of recorders that run now
     return report
+
+
+def _import_one(
+    archive: ArchiveStore,
+    source: Input,
+    options: ReadOptions,
+    partial_logs: PartialLogs,
+    ahead: ReadingAhead | None,
+    number: int,
+    *,
+    keep: bool,
+    progress: Progress,
+) -> Outcome:
+    """Import one log, as far as another process has read it from there."""
+    if ahead is None:
+        return import_source(archive, source, options, partial_logs=partial_logs, keep=keep, progress=progress)
+    try:
+        read = ahead.take(number, progress)
+    except WorkerDiedError as error:
+        problem = f"{source.name}: the process that read it {error}; nothing of it was stored. Import it again."
+        return Outcome(source.name, "failed", problem)
+    found = import_source(archive, source, options, partial_logs=partial_logs, keep=keep, progress=progress, ahead=read)
+    ahead.done(number)
+    return found
 
 
 def merge_file(archive: ArchiveStore | None, where: str, source: Input, progress: Progress) -> Merged:

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
 from recorder.archive.partial_logs import PartialLogs
-from recorder.archive.storing import NothingYetError, Outcome, SourceReading, store_source, stored_path
+from recorder.archive.storing import (
+    NothingYetError,
+    Outcome,
+    SourceReading,
+    store_source,
+    stored_path,
+    writing_source,
+)
 from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part
@@ -31,14 +38,18 @@ from recorder.sources import (
 )
 
 if TYPE_CHECKING:
+    from recorder.archive.reading_ahead import ReadAhead
     from recorder.model import Game
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow
 
 
 __all__ = [
-    "import_source",
     "identify",
+    "import_source",
+    "kind_of",
+    "try_storing",
+    "was_exported",
 ]
 
 
@@ -51,21 +62,22 @@ def identify(source: Input, options: ReadOptions) -> Outcome:
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
-    kind = _kind_of(seen, options)
+    kind = kind_of(seen, options)
     if kind is None:
         return _no_log(outcome, seen)
     outcome.kind = kind.value
-    if _was_exported(source, seen, kind):
+    if was_exported(source, seen, kind):
         outcome.status = "exported"
     return outcome
 
 
-def _was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:
+def was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:
     """Whether the file was found in a folder and its games came from logs: they would be there twice."""
     return not source.named and kind in SAVED_KINDS and is_own_export(seen.head)
 
 
-def _kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
+def kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
+    """As what kind of log a file is read; None: it is none."""
     return (options.kind or detect(seen.head)) if seen.size else None
 
 
@@ -85,6 +97,7 @@ def import_source(
     progress: Progress | None = None,
     followed: bool = False,
     on_games: Callable[[list[Game]], None] | None = None,
+    ahead: ReadAhead | None = None,
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
 
@@ -102,6 +115,7 @@ def import_source(
         progress: called after each block.
         followed: games without an end stay open, see ``Outcome.begun``.
         on_games: is given the games that are stored, before they are committed.
+        ahead: what another process read of it.
     Returns:
         What became of it; a log that cannot be read is ``failed``, not an exception.
     Raises:
@@ -112,7 +126,7 @@ def import_source(
     candidates, forgotten = archive.growth_candidates(), archive.erasures.forgotten_sources()
     sizes = [*(size for size, _ in candidates), *(row.size_bytes for row in forgotten)]
     try:
-        seen = fingerprint(source, sizes)
+        seen = fingerprint(source, sizes) if ahead is None else ahead.seen
         before = _continued(archive, candidates, seen)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
@@ -128,7 +142,11 @@ def import_source(
     plan = _plan(archive, source, seen, options, before, outcome, followed=followed)
     if plan is None:
         return outcome
-    failed = _try_storing(SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games), outcome)
+    reading = SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games)
+    if ahead is not None and ahead.outcome is not None and plan == (ahead.kind, ahead.options, None):
+        failed = _store_read(reading, ahead, outcome)
+    else:
+        failed = try_storing(reading, outcome)
     if failed is not None:
         return failed
     for row in forgotten:
@@ -139,7 +157,7 @@ def import_source(
 
 def _forgotten(outcome: Outcome, seen: Fingerprint, options: ReadOptions) -> Outcome:
     """Note that a source stays forgotten, because the user did not name it."""
-    kind = _kind_of(seen, options)
+    kind = kind_of(seen, options)
     outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
     return outcome
 
@@ -174,12 +192,12 @@ def _plan(
         outcome.status = "grown" if same else "replaced"
         if not same:
             before = replace(before, read_up_to=0, restart_state={})
-    kind = SourceKind(before.kind) if before and options.kind is None else _kind_of(seen, options)
+    kind = SourceKind(before.kind) if before and options.kind is None else kind_of(seen, options)
     if kind is None:
         _no_log(outcome, seen)
         return None
     outcome.kind = kind.value
-    if before is None and _was_exported(source, seen, kind):
+    if before is None and was_exported(source, seen, kind):
         outcome.status = "exported"
         return None
     return kind, options, before
@@ -228,8 +246,28 @@ def _longer(archive: ArchiveStore, source: Input, seen: Fingerprint) -> SourceRo
     return min(longer, key=lambda row: (row.size_bytes, row.sha256), default=None)
 
 
-def _try_storing(reading: SourceReading, outcome: Outcome) -> Outcome | None:
-    """Do the second pass; return what became of a log that cannot be read, else None."""
+def _store_read(reading: SourceReading, ahead: ReadAhead, outcome: Outcome) -> Outcome | None:
+    """Store what another process read of a log; as ``try_storing``."""
+    read = ahead.outcome
+    assert read is not None
+    assert ahead.shard is not None
+    if read.status == "failed":
+        return read
+    with writing_source(reading) as writer:
+        writer.take_over(ahead.shard, reading.seen.sha256)
+    outcome.games, outcome.plies, outcome.undated = read.games, read.plies, read.undated
+    outcome.report, outcome.read_up_to, outcome.message = read.report, read.read_up_to, read.message
+    return None
+
+
+def try_storing(reading: SourceReading, outcome: Outcome) -> Outcome | None:
+    """Do the second pass of a log.
+
+    Args:
+        reading: of it. outcome: the games are counted in it.
+    Returns:
+        What became of a log that cannot be read, else None.
+    """
     name, seen = reading.source.name, reading.seen
     try:
         store_source(reading, outcome)

@@ -242,7 +242,7 @@ class Fingerprint:
         sha256, size: of the decompressed bytes. head: their first 64 KiB.
         marks: size → hexadecimal hash of the bytes up to there.
         damage: why the file could not be read to its end, or None.
-        running: the hash, to go on with.
+        running: the hash, to go on with; None: another process has it.
     """
 
     sha256: str
@@ -250,7 +250,7 @@ class Fingerprint:
     head: bytes
     marks: dict[int, str]
     damage: str | None
-    running: hashlib._Hash
+    running: hashlib._Hash | None
 
 
 def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:

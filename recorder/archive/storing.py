@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ __all__ = [
     "marked",
     "store_source",
     "stored_path",
+    "writing_source",
 ]
 
 
@@ -197,6 +199,28 @@ class _Intake:
         self.done += len(clean)
 
 
+def writing_source(reading: SourceReading, *, keep: bool | None = None) -> AbstractContextManager[SourceWriter]:
+    """The transaction in which a source is stored.
+
+    Args:
+        reading: of the source.
+        keep: whether its bytes are kept; None: as ``reading`` says.
+    """
+    forgotten = reading.options.forgotten or Forgotten()
+    return reading.archive.write_source(
+        sha256=reading.seen.sha256,
+        size_bytes=reading.seen.size,
+        name=_stored_name(reading.source, reading.kind, forgotten),
+        path=stored_path(reading.source, reading.kind, forgotten),
+        kind=reading.kind.value,
+        keep=reading.keep if keep is None else keep,
+        parser_version=PARSER_VERSION,
+        options=reading.options.to_json(),
+        timing=reading.options.timing,
+        continues=reading.before,
+    )
+
+
 def store_source(reading: SourceReading, outcome: Outcome) -> None:
     """The second pass: one transaction."""
     source, seen, kind, options = reading.source, reading.seen, reading.kind, reading.options
@@ -214,18 +238,7 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         )
     following = options.followed_pipeline(kind, resume=resume, offset=start) if followed else None
     pipeline: AnyPipeline = following or options.pipeline(kind, resume=resume, offset=start)
-    with reading.archive.write_source(
-        sha256=seen.sha256,
-        size_bytes=seen.size,
-        name=_stored_name(source, kind, forgotten),
-        path=stored_path(source, kind, forgotten),
-        kind=kind.value,
-        keep=keep,
-        parser_version=PARSER_VERSION,
-        options=options.to_json(),
-        timing=options.timing,
-        continues=before,
-    ) as writer:
+    with writing_source(reading, keep=keep) as writer:
         if not keep:
             writer.keep_nothing()  # nor what was kept before
         keep_from = writer.keep_from if keep else None
@@ -299,6 +312,7 @@ def _begin(
 ) -> Begun:
     """What a log is followed with; the archive then knows of it only what was read and has come whole."""
     size, running = end - len(unread), seen.running
+    assert running is not None  # a followed log is read in one process
     if not size:
         raise NothingYetError(f"{source.name} has no whole line yet")
     if size != seen.size:

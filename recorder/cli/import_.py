@@ -43,6 +43,14 @@ Examples:
 @archive_option
 @click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them.")
 @click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    metavar="N",
+    help="Read logs in N processes.  [default: one for each core]",
+)
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="List anomalies, unrecognised lines by shape, and notes file by file."
@@ -56,6 +64,7 @@ def command(
     where: str,
     dry_run: bool,
     no_keep_source: bool,
+    jobs: int | None,
     strict: bool,
     verbose: bool,
     as_json: bool,
@@ -93,9 +102,15 @@ def command(
     try:
         with show_progress() as progress:
             report = import_paths(
-                archive, where, paths, read_options(**reading), keep=not no_keep_source, progress=progress,
+                archive,
+                where,
+                paths,
+                read_options(**reading),
+                keep=not no_keep_source,
+                jobs=jobs,
+                progress=progress,
                 on_file=on_file,
-            )  # fmt: skip
+            )
         if not as_json:
             _sum_up(report.outcomes, archive, before, verbose=verbose)
     finally:

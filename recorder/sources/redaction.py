@@ -134,6 +134,12 @@ class Forgotten:
     def __bool__(self) -> bool:
         return bool(self._handles)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Forgotten) and self._handles == other._handles
+
+    def __hash__(self) -> int:
+        return hash(self._handles)
+
     def __contains__(self, handle: str) -> bool:
         if len(handle) not in self._lengths:
             return False

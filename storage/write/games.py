@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recorder.model import Game, Player
 from storage.mapping import COLUMNS, SEGMENTS, Row, game_row, observation_row, rows_of_observation
@@ -20,6 +20,9 @@ from storage.settings import rename_decisions
 from storage.write.analyses import move_analyses
 from storage.write.merged import touch
 from storage.write.rows import add_plies, insert_into, insert_plies, insert_rows, select_in
+
+if TYPE_CHECKING:
+    from storage.write.shards import Shard
 
 __all__ = [
     "BATCH_EVENTS",
@@ -31,6 +34,7 @@ __all__ = [
     "order_of_sources",
     "restore_order",
     "successor",
+    "successors_among",
 ]
 
 _GAME = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
@@ -44,7 +48,15 @@ def successor(wanted: str, number: int) -> str:
 
 def find_successors(driver: sqlite3.Connection) -> dict[str, list[str]]:
     """Keys that several games want, each with itself and all its successors that are in use, in their order."""
-    keys = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NOT NULL")}
+    return successors_among({key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NOT NULL")})
+
+
+def successors_among(keys: Collection[str]) -> dict[str, list[str]]:
+    """As ``find_successors``, of these keys.
+
+    Args:
+        keys: a set, or the keys of a dictionary.
+    """
     found: dict[str, list[str]] = {}
     for wanted in keys:
         if successor(wanted, 2) in keys:
@@ -133,7 +145,9 @@ _TABLES = (
     "segments",
 )  # parents first
 _INTO = {name: insert_into(name) for name in _TABLES}
-_KEY = COLUMNS["games"].index("key")
+_ID, _KEY, _SOURCE_ID, _WHITE_ID, _BLACK_ID, _WHITE, _BLACK = map(
+    COLUMNS["games"].index, ("id", "key", "source_id", "white_id", "black_id", "white", "black")
+)
 _FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
 _FIND_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND key IN (VALUES "
 # A log's hash changes when it grows. A journal has its name from the beginning, and each another one.
@@ -211,6 +225,30 @@ class GameRows:
             SEGMENTS.row(part, game_id, seq, first + part.observation) for seq, part in enumerate(game.segments)
         ]
 
+    def take_over(self, shard: Shard) -> None:
+        """Take the games of the source from a shard; they get the keys that they have then.
+
+        Args:
+            shard: of the source.
+        """
+        self.flush()
+        rows, handles = shard.games(), shard.players()
+        for server, folded, number in select_in(self._driver, _FIND_PLAYERS, list(handles.values())):
+            self._players[server, folded] = number
+        games: list[Row] = []
+        for game_id, row in enumerate(rows, self._next_game):
+            values = list(row)
+            values[_ID], values[_SOURCE_ID] = game_id, self._source_id
+            values[_KEY] = shard.wanted.get(values[_KEY], values[_KEY])
+            for side, handle in ((_WHITE_ID, values[_WHITE]), (_BLACK_ID, values[_BLACK])):
+                values[side] = self._player_at(handles[values[side]], handle)
+            games.append(tuple(values))
+        insert_rows(self._driver, _INTO["players"], self._batches["players"])
+        self._batches["players"].clear()
+        shard.move_games(self._source_id, self._next_game, self._next_observation, self._next_ply)
+        self._insert_games(games)
+        self._next_game += len(games)
+
     def touch(self) -> None:
         """Note the games that were added since the last time, for those that are made of them."""
         self.flush()
@@ -225,8 +263,10 @@ class GameRows:
             return  # no row is without its game
         for name, rows in self._batches.items():
             if name == "games":
-                rows[:] = self._with_own_keys(rows)
-            insert_rows(self._driver, _INTO[name], rows)
+                for game, key in zip(self._held, self._insert_games(rows), strict=True):
+                    game.key = key
+            else:
+                insert_rows(self._driver, _INTO[name], rows)
             rows.clear()
         self._held.clear()
         self._insert_plies()
@@ -236,21 +276,28 @@ class GameRows:
         insert_plies(self._driver, self._ply_values, self._next_ply, timed=self._timed)
         self._ply_values.clear()
 
-    def _with_own_keys(self, games: list[Row]) -> list[Row]:
-        """Rows of games with free keys; games of the archive may have moved on to make them free."""
+    def _insert_games(self, games: list[Row]) -> list[str]:
+        """Insert rows of games with free keys; games of the archive may have moved on to make them free.
+
+        Returns:
+            The keys that they got.
+        """
         found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(row[_KEY],) for row in games])}
         seen: set[str] = set()
         ready: list[Row] = []
-        for row, game in zip(games, self._held, strict=True):
+        keys: list[str] = []
+        for row in games:
             key = row[_KEY]
             if key in found or key in seen:
                 insert_rows(self._driver, _INTO["games"], ready)
                 ready.clear()
-                key = game.key = self._successor(key)
+                key = self._successor(key)
                 row = (*row[:_KEY], key, *row[_KEY + 1 :])
             seen.add(key)
+            keys.append(key)
             ready.append(row)
-        return ready
+        insert_rows(self._driver, _INTO["games"], ready)
+        return keys
 
     def _successor(self, wanted: str) -> str:
         """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
@@ -287,10 +334,17 @@ class GameRows:
             self._players[server, folded] = number
 
     def _player(self, server: str | None, player: Player) -> int:
-        place = (server or "", fold(player.handle))
+        return self._player_at((server or "", fold(player.handle)), player.handle)
+
+    def _player_at(self, place: tuple[str, str], handle: str) -> int:
+        """The row number of a player.
+
+        Args:
+            place: server and folded handle. handle: as this game has it; the first one is kept.
+        """
         known = self._players.get(place)
         if known is None:
             known = self._players[place] = self._next_player
             self._next_player += 1
-            self._batches["players"].append((known, place[0], player.handle, place[1]))
+            self._batches["players"].append((known, place[0], handle, place[1]))
         return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zstandard
 from sqlalchemy import Connection, insert, select, update
@@ -18,6 +18,9 @@ from storage.read.sources import ELSEWHERE, drop_kept, unpacked
 from storage.schema import tables as models
 from storage.write.games import GameRows
 from storage.write.rows import insert_sql
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "CHUNK_BYTES",
@@ -118,6 +121,19 @@ class SourceWriter:
     def flush(self) -> None:
         """Insert what is held back."""
         self._rows.flush()
+
+    def take_over(self, path: Path, sha256: str) -> None:
+        """Store the source as another process read it, from its bytes to its report.
+
+        Args:
+            path: of the shard in which it is; nothing of it was stored here before. sha256: of the source.
+        """
+        from storage.write.shards import Shard
+
+        shard = Shard(self._driver, path, sha256)
+        shard.move_source(self.row_id)
+        self._rows.take_over(shard)
+        self._finished = True
 
     def restart(self, offset: int, state: dict[str, Any]) -> None:
         """Note where reading goes on when the source has grown.

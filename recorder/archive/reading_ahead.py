@@ -1,0 +1,300 @@
+"""Logs of an import read in several processes, ahead of the one that stores them.
+
+Each process reads logs into a database of its own, a shard, as into an empty archive; the archive takes over the rows
+in the order in which the logs were named. Whether a log is new is decided when its turn comes: a log that is not, or
+that was to be read otherwise, is read again there. So the archive is the same, however many processes there are.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as NotYetError
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from recorder.archive.erasing import forgotten_in
+from recorder.archive.importing import kind_of, try_storing, was_exported
+from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
+from recorder.archive.storing import Outcome, SourceReading
+from recorder.archive.workers import Channel, Workers
+from recorder.errors import SourceError
+from storage import ArchiveStore, is_database
+
+if TYPE_CHECKING:
+    from recorder.progress import Progress
+    from recorder.sources import SourceKind
+
+__all__ = ["ReadAhead", "ReadingAhead", "reading_ahead"]
+
+_WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
+_BATCH_BYTES: Final = 2 << 20
+_BATCH_LOGS: Final = 256
+_BATCHES_AHEAD: Final = 2
+_LOOK_S: Final = 0.1
+_HEAD_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAhead:
+    """What another process found out about a log.
+
+    Attributes:
+        seen: its fingerprint.
+        kind, options: as what and how it was read. shard: where it is. outcome: what became of it.
+            All are None if it was not read, since it is not new.
+    """
+
+    seen: Fingerprint
+    kind: SourceKind | None = None
+    options: ReadOptions | None = None
+    shard: Path | None = None
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Logs for one process.
+
+    Attributes:
+        logs: each with its number in the import. sizes: at which the hash so far is wanted. shard: to be made.
+    """
+
+    logs: list[tuple[int, Input]]
+    sizes: list[int]
+    keep: bool
+    shard: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """How far a process is with a log: ``done`` of ``total`` bytes."""
+
+    number: int
+    done: int
+    total: int | None
+
+
+class _Steps:
+    """Progress with a log, said to the process that waits for it."""
+
+    def __init__(self, channel: Channel, number: int) -> None:
+        self._channel = channel
+        self._number = number
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        self._channel.say(_Step(self._number, done, total))
+
+
+def _read_batch(batch: _Batch, channel: Channel) -> None:
+    """Read logs into a shard; runs in a process of its own."""
+    store: ArchiveStore | None = None
+    for number, source in batch.logs:
+        try:
+            seen = fingerprint(source, batch.sizes)
+        except SourceError:
+            channel.say((number, None))  # is reported when its turn comes
+            continue
+        plan = channel.ask((number, replace(seen, running=None)))
+        if plan is None:
+            continue
+        kind, options = plan
+        store = store or _make_shard(batch.shard)
+        outcome = Outcome(source.name, "new", seen.damage, kind.value, seen.sha256, seen.size, named=source.named)
+        step = _Steps(channel, number)
+        reading = SourceReading(store, source, seen, kind, options, None, batch.keep, step, False, None)
+        channel.say((number, try_storing(reading, outcome) or outcome))
+
+
+def _make_shard(path: Path) -> ArchiveStore:
+    """An empty shard: a copy, since to make the tables takes longer than to read a small log."""
+    template = path.with_name("empty")
+    if not template.exists():
+        made = path.with_name(f"{path.name}.empty")
+        ArchiveStore.open(str(made), create=True).close()
+        with sqlite3.connect(made) as driver:
+            driver.execute("PRAGMA journal_mode=DELETE")
+        driver.close()
+        made.rename(template)
+    shutil.copyfile(template, path)
+    return ArchiveStore.open_shard(path)
+
+
+class ReadingAhead:
+    """The logs of an import on their way through several processes.
+
+    Args:
+        workers: the processes. folder: for shards.
+        archive: into which they are read. sources: all files of the import, in their order.
+        options: how they are read. keep: whether their bytes are kept.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        folder: Path,
+        archive: ArchiveStore,
+        sources: Sequence[Input],
+        options: ReadOptions,
+        *,
+        keep: bool,
+    ) -> None:
+        self._workers = workers
+        self._folder = folder
+        self._keep = keep
+        self._options = replace(options, forgotten=forgotten_in(archive))
+        self._known = archive.growth_candidates()
+        self._gone = [(row.size_bytes, row.sha256) for row in archive.erasures.forgotten_sources()]
+        self._lock = Lock()
+        self._hashes = {sha256 for _, sha256 in (*self._known, *self._gone)}
+        self._heads: list[tuple[int, bytes]] = []
+        self._steps: dict[int, _Step] = {}
+        self._plans: dict[int, ReadAhead] = {}
+        self._sources = sources
+        self._batches = _batches(sources)
+        self._futures: dict[int, Future[ReadAhead | None]] = {
+            number: Future() for batch in self._batches for number, _ in batch
+        }
+        self._place = {number: at for at, batch in enumerate(self._batches) for number, _ in batch}
+        self._submitted = 0
+        self._left = [len(batch) for batch in self._batches]
+
+    def take(self, number: int, progress: Progress) -> ReadAhead | None:
+        """Wait until a log was read.
+
+        Args:
+            number: of the log among the files of the import. progress: called while it is waited for.
+        Returns:
+            None: it must be read when its turn comes: no process has read it, or it may continue another log of this
+            import, whose hash its fingerprint has not.
+        Raises:
+            WorkerDiedError: the process died while reading it.
+        """
+        read = self._wait(number, progress) if number in self._futures else None
+        return None if read is None or self._may_continue(read.seen) else read
+
+    def _may_continue(self, seen: Fingerprint) -> bool:
+        with self._lock:
+            return any(size < seen.size and seen.head.startswith(head) for size, head in self._heads)
+
+    def _wait(self, number: int, progress: Progress) -> ReadAhead | None:
+        future = self._futures[number]
+        while self._submitted < len(self._batches) and self._submitted <= self._place[number] + self._ahead:
+            self._submit(self._submitted)
+            self._submitted += 1
+        name, told = self._sources[number].name, None
+        while True:
+            try:
+                return future.result(_LOOK_S)
+            except NotYetError:
+                step = self._steps.get(number)
+                if step is not None and step is not told:
+                    progress(name, step.done, step.total)
+                    told = step
+
+    def done(self, number: int) -> None:
+        """Forget a log that is stored; the shard goes with the last of its logs."""
+        self._steps.pop(number, None)
+        if number in self._place:
+            at = self._place[number]
+            self._left[at] -= 1
+            if not self._left[at]:
+                self._shard(at).unlink(missing_ok=True)
+
+    @property
+    def _ahead(self) -> int:
+        return _BATCHES_AHEAD * self._workers.jobs
+
+    def _shard(self, at: int) -> Path:
+        return self._folder / f"{at}.db"
+
+    def _submit(self, at: int) -> None:
+        logs = self._batches[at]
+        sizes = sorted({size for size, _ in (*self._known, *self._gone)})
+        batch = _Batch(logs, sizes, self._keep, self._shard(at))
+        future = self._workers.submit(_read_batch, batch, said=partial(self._said, at), asked=self._asked)
+        future.add_done_callback(partial(self._ended, logs))
+
+    def _asked(self, question: tuple[int, Fingerprint]) -> tuple[SourceKind, ReadOptions] | None:
+        """As what and how a log is read; None: it is not new, or seems so."""
+        number, seen = question
+        source = self._sources[number]
+        kind = kind_of(seen, self._options)
+        marked = any(seen.marks.get(size) == sha256 for size, sha256 in (*self._known, *self._gone))
+        with self._lock:
+            wanted = kind is not None and not marked and seen.sha256 not in self._hashes
+            self._hashes.add(seen.sha256)
+            self._heads.append((seen.size, seen.head[:_HEAD_BYTES]))
+        if kind is None or not wanted or was_exported(source, seen, kind):
+            self._futures[number].set_result(ReadAhead(seen))
+            return None
+        options = replace(self._options, timing=timing_of(source))
+        self._plans[number] = ReadAhead(seen, kind, options)
+        return kind, options
+
+    def _said(self, at: int, message: _Step | tuple[int, Outcome | None]) -> None:
+        if isinstance(message, _Step):
+            self._steps[message.number] = message
+            return
+        number, outcome = message
+        read = None if outcome is None else replace(self._plans[number], shard=self._shard(at), outcome=outcome)
+        self._futures[number].set_result(read)
+
+    def _ended(self, logs: list[tuple[int, Input]], done: Future[None]) -> None:
+        """A process is done with a batch, or died: the log that it was reading is named, the others are read again."""
+        error = CancelledError() if done.cancelled() else done.exception()
+        for number, _ in logs:
+            future = self._futures[number]
+            if not future.done():
+                if error is None:
+                    future.set_result(None)
+                else:
+                    future.set_exception(error)
+                    error = None
+
+
+def _batches(sources: Sequence[Input]) -> list[list[tuple[int, Input]]]:
+    """The logs in groups that one process reads: large ones alone, small ones together."""
+    found: list[list[tuple[int, Input]]] = []
+    size = 0
+    for number, source in enumerate(sources):
+        if source.error is not None or (source.named and is_database(source.path)):
+            continue
+        its = _size_of(source)
+        if not found or size + its > _BATCH_BYTES or len(found[-1]) == _BATCH_LOGS:
+            found.append([])
+            size = 0
+        found[-1].append((number, source))
+        size += its
+    return found
+
+
+def _size_of(source: Input) -> int:
+    return source.path.stat().st_size if source.path.exists() else 0
+
+
+@contextmanager
+def reading_ahead(
+    archive: ArchiveStore, sources: Sequence[Input], options: ReadOptions, *, keep: bool, jobs: int
+) -> Iterator[ReadingAhead | None]:
+    """Read the logs of an import in several processes, for as long as the block.
+
+    Args:
+        archive: into which they are read. sources: all files of the import, in their order.
+        options: how they are read. keep: whether their bytes are kept.
+        jobs: how many processes.
+    Yields:
+        None: there is too little for several processes.
+    """
+    if jobs < 2 or len(_batches(sources)) < 2 or sum(map(_size_of, sources)) < _WORTH_BYTES:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(jobs) as workers:
+        yield ReadingAhead(workers, Path(folder), archive, sources, options, keep=keep)

@@ -1,0 +1,199 @@
+"""Work in other processes: functions of this package, called with one value, that report while they run.
+
+A process is started for each job and serves one call after another. It ends when the caller closes its pipe or dies.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import IO, Any, Final, TypeVar
+
+from recorder.errors import RecorderError
+from recorder.live import PASSWORD_VARIABLE
+
+__all__ = ["Channel", "WorkerDiedError", "Workers", "count_of_cores"]
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+_ENDED_S: Final = 1.0
+
+
+class WorkerDiedError(RecorderError):
+    """A process ended in the middle of a call."""
+
+
+class Channel:
+    """What a function in another process has of its caller.
+
+    Args:
+        read, write: the pipes.
+    """
+
+    def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
+        self._read = read
+        self._write = write
+
+    def say(self, message: object) -> None:
+        """Send the caller a message."""
+        self._send("said", message)
+
+    def ask(self, question: object) -> Any:
+        """Ask the caller something and wait for the answer."""
+        self._send("asked", question)
+        _, answer = self.receive()
+        return answer
+
+    def receive(self) -> Any:
+        """The next message from the other side: its kind and its value."""
+        return pickle.load(self._read)
+
+    def answer(self, kind: str, value: object) -> None:
+        """End a call."""
+        self._send(kind, value)
+
+    def _send(self, kind: str, value: object) -> None:
+        pickle.dump((kind, value), self._write, pickle.HIGHEST_PROTOCOL)
+        self._write.flush()
+
+
+class Workers:
+    """Processes that run functions. Use it as a context manager; its end kills what still runs.
+
+    Args:
+        jobs: how many run at once.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._threads = ThreadPoolExecutor(jobs)
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._closed = False
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._closed = True
+        for process in self._processes:
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for process in self._processes:
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    _close(pipe)
+
+    def submit(
+        self,
+        function: Callable[[_Task, Channel], _Result],
+        task: _Task,
+        *,
+        said: Callable[[Any], object],
+        asked: Callable[[Any], object] = lambda question: None,
+    ) -> Future[_Result]:
+        """Have a function called in another process, when one is free.
+
+        Args:
+            function: of a module; gets the task and a channel.
+            task: can be pickled, as everything that is sent.
+            said: is given what the function says. asked: answers its questions. Both are called in another thread.
+        Returns:
+            Its result, or the exception that it raised; ``WorkerDiedError`` if the process died.
+        """
+        return self._threads.submit(self._run, function, task, said, asked)
+
+    def _run(
+        self,
+        function: Callable[[_Task, Channel], _Result],
+        task: _Task,
+        said: Callable[[Any], object],
+        asked: Callable[[Any], object],
+    ) -> _Result:
+        try:
+            process = self._idle.get_nowait()
+        except Empty:
+            process = _start()
+            self._processes.append(process)
+            if self._closed:
+                process.kill()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        channel = Channel(process.stdout, process.stdin)
+        try:
+            channel.say((function, task))
+            while True:
+                kind, value = channel.receive()
+                if kind == "said":
+                    said(value)
+                elif kind == "asked":
+                    channel.say(asked(value))
+                else:
+                    break
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_ENDED_S)
+            process.kill()
+            code = process.wait()
+            how = f"signal {-code}" if code < 0 else f"exit status {code}"
+            raise WorkerDiedError(f"ended with {how}") from error
+        self._idle.put(process)
+        if kind == "raised":
+            raise value
+        result: _Result = value
+        return result
+
+
+def _close(pipe: IO[bytes]) -> None:
+    with suppress(OSError):  # what was to be written is for a process that was killed
+        pipe.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        (sys.executable, "-P", "-m", "recorder.archive.workers"),
+        env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C on the terminal is for the caller
+    )
+
+
+def count_of_cores() -> int:
+    """How many processes can run at once on this machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def main() -> None:
+    """Serve the calls that come from standard input."""
+    read = sys.stdin.buffer
+    with os.fdopen(os.dup(1), "wb") as write:
+        os.dup2(2, 1)  # what a library prints must not get between the answers
+        channel = Channel(read, write)
+        try:
+            while True:
+                _, (function, task) = channel.receive()
+                try:
+                    answer = "done", function(task, channel)
+                except BrokenPipeError:
+                    raise
+                except Exception as error:
+                    error.add_note(f"In the process that did it:\n{traceback.format_exc()}")
+                    answer = "raised", error
+                channel.answer(*answer)
+        except (EOFError, BrokenPipeError):
+            os._exit(0)  # the caller is gone
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""An import in several processes: the archive is the one that one process makes, whatever happens to the others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recorder.archive import reading_ahead
+from recorder.archive.import_paths import ImportReport, import_paths
+from recorder.archive.inputs import ReadOptions
+from recorder.archive.reading_ahead import _Batch, _read_batch
+from recorder.archive.workers import Channel, WorkerDiedError, Workers
+from recorder.errors import ExitCode, StorageError
+from storage import ArchiveStore
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every log is a batch, and the processes find the functions of this module."""
+    monkeypatch.setattr(reading_ahead, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(reading_ahead, "_WORTH_BYTES", 1)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def import_with(jobs: int, where: Path, paths: Sequence[Path], **options: Any) -> ImportReport:
+    with ArchiveStore.open(str(where), create=True) as archive:
+        return import_paths(
+            archive, str(where), [str(path) for path in paths], ReadOptions(**options), jobs=jobs, progress=_silent
+        )
+
+
+def _silent(name: str, done: int, total: int | None) -> None:
+    pass
+
+
+def contents(where: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of an archive by table, as they are stored, but its own secret."""
+    with closing(sqlite3.connect(where)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {
+            name: connection.execute(f"SELECT * FROM {name}").fetchall()
+            for name in names
+            if name != "settings" and not name.startswith("sqlite_")
+        }
+
+
+def both(tmp_path: Path, *imports: Sequence[Path], **options: Any) -> list[ImportReport]:
+    """Import with one process and with three; the archives must be equal. Returns the reports of the three."""
+    one, three = tmp_path / "one.db", tmp_path / "three.db"
+    reports = []
+    for paths in imports:
+        expected = import_with(1, one, paths, **options)
+        found = import_with(3, three, paths, **options)
+        assert [(o.name, o.status, o.message, o.games, o.plies) for o in found.outcomes] == [
+            (o.name, o.status, o.message, o.games, o.plies) for o in expected.outcomes
+        ]
+        assert [o.report for o in found.outcomes] == [o.report for o in expected.outcomes]
+        reports.append(found)
+    assert contents(three) == contents(one)
+    return reports
+
+
+def test_the_archive_of_several_processes_is_that_of_one(tmp_path: Path) -> None:
+    folders = sorted(
+        folder for folder in SERVER.iterdir() if folder.name[:3] in ("a01", "a03", "a10", "a12", "b08", "b09", "x03")
+    )
+    (report,) = both(tmp_path, folders)
+    assert sum(outcome.status == "new" for outcome in report.outcomes) > 15
+    assert report.plies > 3000
+
+
+def test_logs_that_grow_repeat_or_are_none_are_settled_in_their_turn(tmp_path: Path) -> None:
+    whole = WATCHER.read_bytes()
+    logs = {
+        "1-begun.log": whole[: len(whole) // 3],
+        "2-grown.log": whole[: 2 * len(whole) // 3],
+        "3-whole.log": whole,
+        "4-copy.log": whole,
+        "5-part.log": whole[: len(whole) // 2],
+        "6-none.txt": b"not a log\n",
+        "7-empty.log": b"",
+    }
+    paths = [tmp_path / name for name in logs]
+    for path in paths:
+        path.write_bytes(logs[path.name])
+    (report,) = both(tmp_path, paths)
+    assert [outcome.status for outcome in report.outcomes] == [
+        *("new", "grown", "grown", "known", "known", "not-a-log", "not-a-log")
+    ]
+
+
+def test_importing_again_reads_only_what_is_new(tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    whole = WATCHER.read_bytes()
+    log.write_bytes(whole[: len(whole) // 2])
+    shutil.copy(ADJOURNED, tmp_path / ADJOURNED.name)
+    paths = [log, tmp_path / ADJOURNED.name]
+    import_with(1, tmp_path / "one.db", paths)
+    import_with(3, tmp_path / "three.db", paths)
+    log.write_bytes(whole)
+    again = both(tmp_path, paths, paths)
+    assert [[outcome.status for outcome in report.outcomes] for report in again] == [
+        ["grown", "known"],
+        ["known", "known"],
+    ]
+
+
+def test_games_of_several_logs_keep_the_order_of_their_keys(tmp_path: Path) -> None:
+    """The same games from several observers: equal keys, and merged games."""
+    folder = SERVER / "a09_ivariables"
+    (report,) = both(tmp_path, sorted(folder.glob("observer_*"), reverse=True), chat="all")
+    with ArchiveStore.open(str(tmp_path / "three.db")) as archive:
+        assert any(len(game.merged_from) > 1 for game in archive.games())
+    assert report.games > 0
+
+
+def test_what_is_read_ahead_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recorder.archive import importing
+
+    def refused(*_arguments: object) -> None:
+        pytest.fail("a log was read by the storing process")
+
+    monkeypatch.setattr(importing, "try_storing", refused)
+    monkeypatch.setattr(importing, "fingerprint", refused)
+    report = import_with(2, tmp_path / "games.db", [WATCHER, ADJOURNED])
+    assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
+
+
+def dying_batch(batch: _Batch, channel: Channel) -> None:
+    """As ``_read_batch``; kills its process when it comes to one log."""
+    if batch.logs[0][1].path.name == ADJOURNED.name:
+        os.kill(os.getpid(), signal.SIGKILL)
+    _read_batch(batch, channel)
+
+
+def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_ahead, "_read_batch", dying_batch)
+    where, paths = tmp_path / "games.db", [WATCHER, ADJOURNED, SERVER / "a03_crazyhouse"]
+    report = import_with(2, where, paths)
+    failed = [outcome for outcome in report.outcomes if outcome.status == "failed"]
+    assert [outcome.message for outcome in failed] == [
+        f"{ADJOURNED}: the process that read it ended with signal 9; nothing of it was stored. Import it again."
+    ]
+    assert report.failures == failed
+    monkeypatch.undo()
+    again = import_with(1, where, paths)
+    assert [outcome.status for outcome in again.outcomes].count("new") == 1
+    import_with(1, tmp_path / "one.db", [path for path in paths if path != ADJOURNED])
+    import_with(1, tmp_path / "one.db", [ADJOURNED])
+    assert contents(where) == contents(tmp_path / "one.db")
+
+
+def failing(task: str, channel: Channel) -> str:
+    channel.say(f"{task} is begun")
+    if channel.ask(task) == "no":
+        raise StorageError(f"{task} cannot be done")
+    return f"{task} is done"
+
+
+def printing(task: str, channel: Channel) -> str:
+    print("what a library prints")
+    return task
+
+
+def dying(task: str, channel: Channel) -> None:
+    sys.exit(7)
+
+
+def test_calls_say_ask_and_give_their_result() -> None:
+    said: list[str] = []
+    with Workers(2) as workers:
+        good = workers.submit(failing, "one", said=said.append, asked=lambda task: "yes")
+        bad = workers.submit(failing, "two", said=said.append, asked=lambda task: "no")
+        assert good.result() == "one is done"
+        with pytest.raises(StorageError, match="two cannot be done"):
+            bad.result()
+        assert sorted(said) == ["one is begun", "two is begun"]
+        assert workers.submit(printing, "three", said=said.append).result() == "three"
+        with pytest.raises(WorkerDiedError, match="ended with exit status 7"):
+            workers.submit(dying, "four", said=said.append).result()
+        assert workers.submit(printing, "five", said=said.append).result() == "five"
+
+
+def test_the_password_is_not_given_to_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICS_RECORDER_PASSWORD", "secret")
+    with Workers(1) as workers:
+        assert "ICS_RECORDER_PASSWORD" not in workers.submit(environment, "", said=print).result()
+
+
+def environment(task: str, channel: Channel) -> list[str]:
+    return list(os.environ)
+
+
+def children_of(process: int) -> list[int]:
+    return [
+        int(folder.name)
+        for folder in Path("/proc").iterdir()
+        if folder.name.isdigit()
+        and (stat := (folder / "stat")).exists()
+        and stat.read_text().rpartition(")")[2].split()[1] == str(process)
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_what_was_finished_stays_when_the_import_is_ended(cli: Cli, tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C and ``kill -9`` in the middle: no process is left, and a second import brings the rest."""
+    whole = WATCHER.read_bytes()
+    logs = []
+    for place in range(5):
+        logs.append(tmp_path / f"{place}.log")
+        logs[-1].write_bytes(whole.replace(b"GuestObs", f"Guest{place}bs".encode()) * 80)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    command = (sys.executable, "-m", "recorder", "import", "--db", str(cli.archive), "--jobs", "2", *map(str, logs))
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(f"{logs[0]}: raw")  # the first log is stored, others are being read
+    children = children_of(process.pid)
+    assert children
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    if number is signal.SIGINT:
+        assert process.returncode == ExitCode.INTERRUPTED
+        assert errors.splitlines()[-1] == "Interrupted; finished work is kept."
+        assert not list(folder.iterdir())
+    end = time.monotonic() + 30
+    while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
+        assert time.monotonic() < end, "a process was left"
+        time.sleep(0.05)
+    assert 1 <= len(cli.json("sources", "--json")) < len(logs)
+    cli("import", "--jobs", "2", *logs)
+    import_with(1, tmp_path / "one.db", logs)
+    assert contents(cli.archive) == contents(tmp_path / "one.db")
