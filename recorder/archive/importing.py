@@ -134,19 +134,13 @@ def import_source(
     forgotten = [row for row in forgotten if row.size_bytes and seen.marks.get(row.size_bytes) == row.sha256]
     if forgotten and not source.named:
         return _forgotten(outcome, seen, options)
-    if before is None or before.sha256 != seen.sha256:
-        part = _known_part(partial_logs, source, seen, outcome)
-        if part is not None:
-            return part
-    options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
+    changed = before is None or before.sha256 != seen.sha256
+    if changed and (part := _known_part(partial_logs, source, seen, outcome)) is not None:
+        return part
     plan = _plan(archive, source, seen, options, before, outcome, followed=followed)
     if plan is None:
         return outcome
-    reading = SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games)
-    if ahead is not None and ahead.outcome is not None and plan == (ahead.kind, ahead.options, None):
-        failed = _store_read(reading, ahead, outcome)
-    else:
-        failed = try_storing(reading, outcome)
+    failed = _store(SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games), ahead, outcome)
     if failed is not None:
         return failed
     for row in forgotten:
@@ -179,6 +173,7 @@ def _plan(
     Returns:
         None if nothing is to be read; ``outcome`` has the reason.
     """
+    options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
     cut = None if before is not None else _longer(archive, source, seen)
     before = before or cut
     if before is not None:
@@ -246,11 +241,12 @@ def _longer(archive: ArchiveStore, source: Input, seen: Fingerprint) -> SourceRo
     return min(longer, key=lambda row: (row.size_bytes, row.sha256), default=None)
 
 
-def _store_read(reading: SourceReading, ahead: ReadAhead, outcome: Outcome) -> Outcome | None:
-    """Store what another process read of a log; as ``try_storing``."""
-    read = ahead.outcome
-    assert read is not None
-    assert ahead.shard is not None
+def _store(reading: SourceReading, ahead: ReadAhead | None, outcome: Outcome) -> Outcome | None:
+    """As ``try_storing``; what another process read as it is read here is not read again."""
+    read = None if ahead is None else ahead.outcome
+    here = (reading.kind, reading.options, reading.before)
+    if ahead is None or ahead.shard is None or read is None or here != (ahead.kind, ahead.options, None):
+        return try_storing(reading, outcome)
     if read.status == "failed":
         return read
     with writing_source(reading) as writer:

@@ -82,22 +82,18 @@ def command(
     that either archive has erased are excluded, so games that only this archive has can be erased; the number is
     reported, and with -n beforehand. The options on how logs are read do not apply.
     """
-    from recorder.archive.import_paths import Merged, import_paths
+    from recorder.archive.import_paths import import_paths
     from recorder.archive.inputs import read_options
-    from recorder.cli.import_report import count_all, print_merged, print_outcome
+    from recorder.cli.import_report import count_all
 
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     before = 0 if archive is None else count_all(archive)
 
     def on_file(found: Outcome | Merged, alone: bool) -> None:
-        if isinstance(found, Merged):
-            if not as_json:
-                print_merged(found, dry_run=dry_run)
-            return
-        if archive is not None and verbose and found.status == "known" and found.sha256 and found.part_of is None:
-            found.report = archive.report(found.sha256)
+        if archive is not None and verbose:
+            _add_report(found, archive)
         if not as_json:
-            print_outcome(found, verbose=verbose, alone=alone)
+            _print_file(found, alone=alone, dry_run=dry_run, verbose=verbose)
 
     try:
         with show_progress() as progress:
@@ -120,9 +116,26 @@ def command(
         _print_report_json(report, verbose=verbose)
     if report.skipped:
         say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
-    status = _exit_status(report, strict=strict)
-    if status is not ExitCode.OK:
-        ctx.exit(status)
+    ctx.exit(_exit_status(report, strict=strict))
+
+
+def _add_report(found: Outcome | Merged, archive: ArchiveStore) -> None:
+    """Add to the outcome of a known log what was found in it when it was read."""
+    from recorder.archive.storing import Outcome
+
+    if isinstance(found, Outcome) and found.status == "known" and found.sha256 and found.part_of is None:
+        found.report = archive.report(found.sha256)
+
+
+def _print_file(found: Outcome | Merged, *, alone: bool, dry_run: bool, verbose: bool) -> None:
+    """Report one file; ``alone``: it is the only one."""
+    from recorder.archive.import_paths import Merged
+    from recorder.cli.import_report import print_merged, print_outcome
+
+    if isinstance(found, Merged):
+        print_merged(found, dry_run=dry_run)
+    else:
+        print_outcome(found, verbose=verbose, alone=alone)
 
 
 def _exit_status(report: ImportReport, *, strict: bool) -> ExitCode:
