@@ -35,6 +35,7 @@ LETTERS = ".PNBRQK..pnbrqk"
 
 
 _KING, _ROOK, _BLACK = 6, 4, 8
+_STARTS_CASTLING = np.array([file in "de" for file in "abcdefgh"])  # the king of wild 0 and 1 may begin on d
 
 
 _OFFICER = np.array([2 <= code & 7 <= 5 for code in range(16)])  # queens, rooks, bishops, knights
@@ -222,8 +223,10 @@ def _play(
     )
     taken = squares[at * 64 + target]
     across = (target & 7) - (origin & 7)
+    corner = squares[at * 64 + (origin & 56) + np.where(across > 0, 7, 0)]
+    two_files = (abs(across) == 2) & (origin >> 3 == target >> 3) & _STARTS_CASTLING[origin & 7]
     castles = (kind == _KING) & ~drop
-    castles &= (taken == _ROOK + colour) | ((abs(across) >= 2) & (origin >> 3 == target >> 3))
+    castles &= (taken == _ROOK + colour) | (two_files & (corner == _ROOK + colour))
     plain = ~castles
     squares[(at * 64 + origin)[plain & ~drop]] = 0
     en_passant = plain & ~drop & (kind == 1) & (across != 0) & (taken == 0)
@@ -251,8 +254,8 @@ def _castle(
     taken: NDArray[np.uint8],
     colour: NDArray[np.int64],
 ) -> None:
-    """King takes rook (chess960): to c and d, or g and f. Else the king's steps: the corner's rook goes beside it."""
-    rank, short = origin & 56, target > origin
+    """King takes rook (chess960): to c and d, or g and f. Else its two files: the corner's rook goes beside it."""
+    rank, short = origin & 56, (target & 7) > (origin & 7)
     onto_rook = taken == _ROOK + colour
     king = np.where(onto_rook, rank + np.where(short, 6, 2), target)
     rook_from = np.where(onto_rook, target, rank + np.where(short, 7, 0))
