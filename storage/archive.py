@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -100,6 +100,15 @@ class ArchiveStore:
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read in the block is of one moment, even while another program writes."""
         return self._database.snapshot()
+
+    def watch_changes(self) -> AbstractContextManager[Callable[[], bool]]:
+        """Watch for transactions of other connections.
+
+        Returns:
+            Gives for the time of the block a function that any thread may call: whether one was committed since the
+            block began. Before a snapshot that begins later, too.
+        """
+        return self._database.watch_changes()
 
     def transaction(self) -> AbstractContextManager[None]:
         """What is read and written in the block is one transaction: undone when it raises."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
@@ -74,6 +75,19 @@ class Database:
                 yield
             finally:
                 self._snapshot = before
+
+    @contextmanager
+    def watch_changes(self) -> Iterator[Callable[[], bool]]:
+        """As ``ArchiveStore.watch_changes``."""
+        lock = Lock()
+        with storage_errors(self.path), closing(open_sqlite(self.path, read_only=self.read_only)) as driver:
+
+            def version() -> int:
+                with lock:
+                    return int(driver.execute("PRAGMA data_version").fetchone()[0])
+
+            before = version()
+            yield lambda: version() != before
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

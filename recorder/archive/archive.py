@@ -427,11 +427,12 @@ class Archive:
             with open_output(str(Path(path).expanduser()), force, protected(self._store)) as out:
                 out.write(page.html)
 
-    def verify(self, *sources: str, progress: bool | Progress = False) -> VerifyReport:
+    def verify(self, *sources: str, jobs: int | None = None, progress: bool | Progress = False) -> VerifyReport:
         """Read logs again and compare them with the archive: counts of boards, games, plies and clocks.
 
         Args:
             sources: beginnings of the ids of logs; without any all logs are verified.
+            jobs: how many processes read them; None: one for each core. The result is the same.
             progress: as for ``import_logs``.
         Returns:
             The differences in each log; ``findings`` is 0 if there are none.
@@ -441,7 +442,7 @@ class Archive:
         from recorder.archive.verifying import verify_archive
 
         with _progress(progress) as show:
-            return verify_archive(self._store, sources, show)
+            return verify_archive(self._store, sources, show, jobs=jobs)
 
 
 def _progress(wanted: bool | Progress) -> AbstractContextManager[Progress]:

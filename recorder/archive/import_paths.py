@@ -25,7 +25,7 @@ from recorder.archive.locate import archive_file, open_archive
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.reading_ahead import ReadingAhead, reading_ahead
 from recorder.archive.storing import Outcome
-from recorder.archive.workers import WorkerDiedError, count_of_cores
+from recorder.archive.workers import WorkerDiedError
 from recorder.errors import StorageError
 from recorder.live.status import is_state_file
 from recorder.pipeline import PARSER_VERSION
@@ -315,9 +315,7 @@ def import_paths(
         sources = list(stack.enter_context(open_inputs(paths, report.skipped)))
         ahead = None
         if archive is not None:
-            ahead = stack.enter_context(
-                reading_ahead(archive, sources, options, keep=keep, jobs=jobs or count_of_cores())
-            )
+            ahead = stack.enter_context(reading_ahead(archive, sources, options, keep=keep, jobs=jobs))
         for number, source in enumerate(sources):
             of_file = of_several(progress, number + 1, len(sources))
             found: Outcome | Merged

@@ -24,7 +24,7 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.importing import kind_of, try_storing, was_exported
 from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
 from recorder.archive.storing import Outcome, SourceReading
-from recorder.archive.workers import Channel, Workers
+from recorder.archive.workers import Channel, Workers, batches, jobs_for
 from recorder.errors import SourceError
 from storage import ArchiveStore, is_database
 
@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from recorder.progress import Progress
     from recorder.sources import SourceKind
 
-__all__ = ["ReadAhead", "ReadingAhead", "reading_ahead"]
+__all__ = ["ReadAhead", "ReadingAhead", "make_shard", "reading_ahead"]
 
-_WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
-_BATCH_BYTES: Final = 2 << 20
-_BATCH_LOGS: Final = 256
 _BATCHES_AHEAD: Final = 2
 _LOOK_S: Final = 0.1
 _HEAD_BYTES: Final = 4096
@@ -106,15 +103,21 @@ def _read_batch(batch: _Batch, channel: Channel) -> None:
         if plan is None:
             continue
         kind, options = plan
-        store = store or _make_shard(batch.shard)
+        store = store or make_shard(batch.shard)
         outcome = Outcome(source.name, "new", seen.damage, kind.value, seen.sha256, seen.size, named=source.named)
         step = _Steps(channel, number)
         reading = SourceReading(store, source, seen, kind, options, None, batch.keep, step, False, None)
         channel.say((number, try_storing(reading, outcome) or outcome))
 
 
-def _make_shard(path: Path) -> ArchiveStore:
-    """An empty shard: a copy, since to make the tables takes longer than to read a small log."""
+def make_shard(path: Path) -> ArchiveStore:
+    """An empty shard: a copy, since to make the tables takes longer than to read a small log.
+
+    Args:
+        path: of the new file, in a folder that has nothing but shards.
+    Returns:
+        The shard, open for writing.
+    """
     template = path.with_name("empty")
     if not template.exists():
         made = path.with_name(f"{path.name}.empty")
@@ -261,19 +264,13 @@ class ReadingAhead:
 
 
 def _batches(sources: Sequence[Input]) -> list[list[tuple[int, Input]]]:
-    """The logs in groups that one process reads: large ones alone, small ones together."""
-    found: list[list[tuple[int, Input]]] = []
-    size = 0
-    for number, source in enumerate(sources):
-        if source.error is not None or (source.named and is_database(source.path)):
-            continue
-        its = _size_of(source)
-        if not found or size + its > _BATCH_BYTES or len(found[-1]) == _BATCH_LOGS:
-            found.append([])
-            size = 0
-        found[-1].append((number, source))
-        size += its
-    return found
+    """The logs that other processes read, with their numbers among all files, in groups for one process each."""
+    logs = [
+        (number, source)
+        for number, source in enumerate(sources)
+        if source.error is None and not (source.named and is_database(source.path))
+    ]
+    return [[logs[place] for place in group] for group in batches([_size_of(source) for _, source in logs])]
 
 
 def _size_of(source: Input) -> int:
@@ -282,19 +279,20 @@ def _size_of(source: Input) -> int:
 
 @contextmanager
 def reading_ahead(
-    archive: ArchiveStore, sources: Sequence[Input], options: ReadOptions, *, keep: bool, jobs: int
+    archive: ArchiveStore, sources: Sequence[Input], options: ReadOptions, *, keep: bool, jobs: int | None
 ) -> Iterator[ReadingAhead | None]:
     """Read the logs of an import in several processes, for as long as the block.
 
     Args:
         archive: into which they are read. sources: all files of the import, in their order.
         options: how they are read. keep: whether their bytes are kept.
-        jobs: how many processes.
+        jobs: how many processes; None: one for each core.
     Yields:
         None: there is too little for several processes.
     """
-    if jobs < 2 or len(_batches(sources)) < 2 or sum(map(_size_of, sources)) < _WORTH_BYTES:
+    processes = jobs_for([sum(_size_of(source) for _, source in batch) for batch in _batches(sources)], jobs)
+    if processes < 2:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(jobs) as workers:
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(processes) as workers:
         yield ReadingAhead(workers, Path(folder), archive, sources, options, keep=keep)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,8 +14,10 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.import_paths import copy_source
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
+from recorder.archive.reading_ahead import make_shard
 from recorder.archive.storing import marked
 from recorder.archive.verifying import game_parts
+from recorder.archive.workers import Channel, WorkerDiedError, Workers, batches, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
 from recorder.journal.parts import session_parts
@@ -25,8 +29,11 @@ from recorder.text import plural
 from storage import ArchiveStore, GameFilter, SourceRow
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from recorder.model import Game
     from recorder.progress import Progress
+    from storage import SourceWriter
     from storage.write.analyses import AnalysisCounts
 
 __all__ = ["RebuildChanges", "Unread", "compare", "read_again"]
@@ -64,8 +71,24 @@ class RebuildChanges:
     analyses: AnalysisCounts | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Sources for one process.
+
+    Attributes:
+        old: the archive in which they are. rows: each with its number among all sources, from 1. count: of all sources.
+        forgotten: players that the new archive forgets. shard: to be made.
+    """
+
+    old: Path
+    rows: list[tuple[int, SourceRow]]
+    count: int
+    forgotten: Forgotten
+    shard: Path
+
+
 def read_again(
-    old: ArchiveStore, new: ArchiveStore, progress: Progress, *, carry_over: bool = False
+    old: ArchiveStore, new: ArchiveStore, progress: Progress, *, carry_over: bool = False, jobs: int | None = None
 ) -> tuple[list[Unread], list[str]]:
     """Read every source of an archive into an empty one, which gets the analyses, too.
 
@@ -75,6 +98,7 @@ def read_again(
         old: the archive. new: an empty one.
         progress: called after each block.
         carry_over: sources that cannot be read again are copied as they are.
+        jobs: how many processes read sources; None: one for each core. The new archive is the same.
     Returns:
         The sources that could not be read again, and a sentence about each other one that errors of this program kept
         from being read whole.
@@ -86,25 +110,13 @@ def read_again(
     unread: list[str] = []
     wanted = old.successors() if carry_over else {}
     rows = old.sources()
-    for number, row in enumerate(rows, 1):
-        blocks = source_blocks(old, row)
-        try:
-            timing = source_timing(old, row)
-        except SourceError:
-            blocks = timing = None
-        if blocks is None:
-            why = _why_unreadable(row)
-        else:
-            try:
-                failures = _read(new, row, blocks, timing, of_several(progress, number, len(rows)))
-            except Exception as error:
-                why = f"is not read because of an error of this program, please report it: {contain(error)}"
-            else:
-                unread += [] if failures is None else [failures]
-                continue
-        missing.append(Unread(row, why, blocks is not None))
-        if carry_over:
-            copy_source(new, old, row, wanted)
+    for row, found in zip(rows, _read_all(old, new, rows, progress, jobs), strict=True):
+        if isinstance(found, Unread):
+            missing.append(found)
+            if carry_over:
+                copy_source(new, old, row, wanted)
+        elif found is not None:
+            unread.append(found)
     if carry_over or not missing:
         new.order_equal_keys(old)
         new.duplicates.take_over_decisions(old.duplicates)
@@ -112,27 +124,104 @@ def read_again(
     return missing, unread
 
 
+def _read_all(
+    old: ArchiveStore, new: ArchiveStore, rows: list[SourceRow], progress: Progress, jobs: int | None
+) -> Iterator[Unread | str | None]:
+    """Read sources into the new archive, one after the other; what became of each as ``_read_source`` gives it."""
+    forgotten = forgotten_in(new)
+    processes = jobs_for([row.size_bytes for row in rows], jobs)
+    if processes < 2:
+        for number, row in enumerate(rows, 1):
+            yield _read_source(old, new, row, forgotten, of_several(progress, number, len(rows)))
+        return
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
+        groups = [
+            _Batch(
+                old.path, [(n + 1, rows[n]) for n in numbers], len(rows), forgotten, Path(folder) / f"{numbers[0]}.db"
+            )
+            for numbers in batches([row.size_bytes for row in rows])
+        ]
+        for batch, future in zip(groups, in_order(workers, _read_apart, groups, progress), strict=True):
+            yield from _take_over(new, batch, future, workers, progress)
+
+
+def _take_over(
+    new: ArchiveStore,
+    batch: _Batch,
+    future: Future[list[Unread | str | None]],
+    workers: Workers,
+    progress: Progress,
+) -> Iterator[Unread | str | None]:
+    """Store what another process read. If it died, each of its sources is read alone: only one is to blame."""
+    try:
+        results = future.result()
+    except WorkerDiedError as error:
+        if len(batch.rows) == 1:
+            yield Unread(batch.rows[0][1], f"is not read, since the process that read it {error}", True)
+            return
+        alone = [
+            replace(batch, rows=[numbered], shard=batch.shard.with_suffix(f".{numbered[0]}.db"))
+            for numbered in batch.rows
+        ]
+        for one, again in zip(alone, in_order(workers, _read_apart, alone, progress), strict=True):
+            yield from _take_over(new, one, again, workers, progress)
+        return
+    for (_, row), found in zip(batch.rows, results, strict=True):
+        if not isinstance(found, Unread):
+            with _writing(new, row, None) as writer:  # the shard has its timing file, too
+                writer.take_over(batch.shard, row.sha256)
+        yield found
+    batch.shard.unlink()
+
+
+def _read_apart(batch: _Batch, channel: Channel) -> list[Unread | str | None]:
+    """Read sources into a shard; runs in a process of its own."""
+    with ArchiveStore.open(str(batch.old), read_only=True) as old, make_shard(batch.shard) as shard:
+        return [
+            _read_source(old, shard, row, batch.forgotten, of_several(channel.progress, number, batch.count))
+            for number, row in batch.rows
+        ]
+
+
+def _read_source(
+    old: ArchiveStore, new: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Progress
+) -> Unread | str | None:
+    """Read one source.
+
+    Args:
+        old: where it is. new: where it is stored, perhaps a shard. forgotten: players that are not stored.
+    Returns:
+        That it could not be read, a sentence about what errors of this program kept from being read, or None.
+    """
+    blocks = source_blocks(old, row)
+    try:
+        timing = source_timing(old, row)
+    except SourceError:
+        blocks = timing = None
+    if blocks is None:
+        return Unread(row, _why_unreadable(row), False)
+    try:
+        return _read(new, row, blocks, timing, forgotten, progress)
+    except Exception as error:
+        why = f"is not read because of an error of this program, please report it: {contain(error)}"
+        return Unread(row, why, True)
+
+
 def _read(
-    new: ArchiveStore, row: SourceRow, blocks: Iterator[bytes], timing: bytes | None, progress: Progress
+    new: ArchiveStore,
+    row: SourceRow,
+    blocks: Iterator[bytes],
+    timing: bytes | None,
+    forgotten: Forgotten,
+    progress: Progress,
 ) -> str | None:
-    """Read one source. Returns a sentence about what errors of this program kept from being read, or None."""
-    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(new))
+    """Read the bytes of one source. Returns a sentence about what errors of this program kept from being read."""
+    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten)
     kind = SourceKind(row.kind)
     pipeline = options.pipeline(kind)
-    with new.write_source(
-        sha256=row.sha256,
-        size_bytes=row.size_bytes,
-        name=row.name,
-        path=row.path,
-        kind=row.kind,
-        keep=row.kept_bytes > 0,
-        # Who is not in what is kept is still to be read.
-        parser_version=row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION,
-        options=row.options,
-        timing=timing,
-    ) as writer:
+    with _writing(new, row, timing) as writer:
         done = 0
-        for block in redacted(blocks, options.forgotten or Forgotten(), kind):
+        for block in redacted(blocks, forgotten, kind):
             writer.keep(block)
             writer.add_games(pipeline.receive(block))
             done += len(block)
@@ -146,6 +235,22 @@ def _read(
             writer.keep_nothing()
         writer.finish(pipeline.report)
     return failures_sentence(pipeline.report, row.name)
+
+
+def _writing(new: ArchiveStore, row: SourceRow, timing: bytes | None) -> AbstractContextManager[SourceWriter]:
+    """The transaction in which a source is stored."""
+    return new.write_source(
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        name=row.name,
+        path=row.path,
+        kind=row.kind,
+        keep=row.kept_bytes > 0,
+        # Who is not in what is kept is still to be read.
+        parser_version=row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION,
+        options=row.options,
+        timing=timing,
+    )
 
 
 def _why_unreadable(row: SourceRow) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,7 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import source_blocks, source_timing
 from recorder.archive.related import match_findings
+from recorder.archive.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine
@@ -26,13 +27,15 @@ from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
 from recorder.text import plural
 from recorder.wire.controls import TelnetFilter
-from storage import GameFilter, storage_errors
+from storage import ArchiveStore, GameFilter, storage_errors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recorder.ledger import LedgerEntry
     from recorder.model import Ply
     from recorder.progress import Progress
-    from storage import ArchiveStore, SourceRow
+    from storage import SourceRow
     from storage.write.analyses import AnalysisCounts
 
 __all__ = ["Audit", "UnexplainedClock", "VerifyReport", "audit_source", "game_parts", "verify_archive"]
@@ -189,23 +192,67 @@ class VerifyReport:
         return [audit.unread for audit in self.audits if audit.unread is not None]
 
 
-def verify_archive(archive: ArchiveStore, source_ids: Sequence[str], progress: Progress) -> VerifyReport:
+def verify_archive(
+    archive: ArchiveStore, source_ids: Sequence[str], progress: Progress, *, jobs: int | None = None
+) -> VerifyReport:
     """Read sources again and compare them with the archive.
 
     Args:
         archive: where they are.
         source_ids: which ones, by the beginnings of their ids; none: all.
         progress: called after each block.
+        jobs: how many processes read sources; None: one for each core. The result is the same.
     Raises:
         StorageError: the archive cannot be read, or has no such source.
     """
-    with archive.snapshot():  # the id of a source that is being written changes with every write
+    with archive.watch_changes() as changed, archive.snapshot():  # a source that is being written changes its id
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
-        audits = [
-            audit_source(archive, row, of_several(progress, number, len(rows))) for number, row in enumerate(rows, 1)
-        ]
+        processes = jobs_for([row.size_bytes for row in rows], jobs)
+        if processes > 1:
+            with Workers(processes) as workers:
+                audits = _audit_in_processes(archive, rows, progress, workers, changed)
+        else:
+            audits = [
+                audit_source(archive, row, of_several(progress, number, len(rows)))
+                for number, row in enumerate(rows, 1)
+            ]
         stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
         return VerifyReport(audits, stale, None if source_ids else archive.analyses.count())
+
+
+def _audit_in_processes(
+    archive: ArchiveStore,
+    rows: list[SourceRow],
+    progress: Progress,
+    workers: Workers,
+    changed: Callable[[], bool],
+) -> list[Audit]:
+    """Audit sources in other processes, which see the archive as it is in this snapshot.
+
+    Args:
+        changed: whether another program has written since the snapshot began: then the sources that follow are audited
+            here.
+    """
+    tasks = [(archive.path, row, number, len(rows)) for number, row in enumerate(rows, 1)]
+    audits: list[Audit] = []
+    done = in_order(workers, _audit_apart, tasks, progress, asked=lambda question: changed())
+    for number, (row, future) in enumerate(zip(rows, done, strict=True), 1):
+        try:
+            audit = future.result()
+        except WorkerDiedError as error:
+            audit = Audit(row.id, row.name, read=False)
+            audit.unread = f"{row.name}: the process that read it {error}. Verify it again."
+        audits.append(audit or audit_source(archive, row, of_several(progress, number, len(rows))))
+    return audits
+
+
+def _audit_apart(task: tuple[Path, SourceRow, int, int], channel: Channel) -> Audit | None:
+    """Audit one source in a process of its own; None: the archive was changed since the caller's snapshot."""
+    path, row, number, count = task
+    progress = of_several(channel.progress, number, count)
+    with ArchiveStore.open(str(path), read_only=True) as archive, archive.snapshot():
+        archive.erasures.forgotten_sources()  # the first read begins the snapshot
+        return None if channel.ask("changed?") else audit_source(archive, row, progress)
 
 
 def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:

@@ -10,20 +10,29 @@ import pickle
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import IO, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from recorder.errors import RecorderError
 from recorder.live import PASSWORD_VARIABLE
 
-__all__ = ["Channel", "WorkerDiedError", "Workers", "count_of_cores"]
+if TYPE_CHECKING:
+    from recorder.progress import Progress
+
+__all__ = ["Channel", "WorkerDiedError", "Workers", "batches", "count_of_cores", "in_order", "jobs_for"]
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 _ENDED_S: Final = 1.0
+_WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
+_BATCH_BYTES: Final = 2 << 20
+_BATCH_LOGS: Final = 256
+_TASKS_AHEAD: Final = 2  # for each process
+_LOOK_S: Final = 0.1
 
 
 class WorkerDiedError(RecorderError):
@@ -44,6 +53,10 @@ class Channel:
     def say(self, message: object) -> None:
         """Send the caller a message."""
         self._send("said", message)
+
+    def progress(self, name: str, done: int, total: int | None) -> None:
+        """Send the caller the progress of the work, see ``in_order``."""
+        self.say((name, done, total))
 
     def ask(self, question: object) -> Any:
         """Ask the caller something and wait for the answer."""
@@ -172,6 +185,68 @@ def count_of_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def jobs_for(sizes: Sequence[int], jobs: int | None) -> int:
+    """How many processes are to work on several logs.
+
+    Args:
+        sizes: of the logs, in bytes.
+        jobs: as many as the user wants; None: one for each core.
+    Returns:
+        1, where other processes would take longer to start than they save.
+    """
+    if len(sizes) < 2 or sum(sizes) < _WORTH_BYTES:
+        return 1
+    return min(jobs or count_of_cores(), len(sizes))
+
+
+def batches(sizes: Sequence[int]) -> list[range]:
+    """Divide logs into groups for one process each: large ones alone, small ones together.
+
+    Args:
+        sizes: of the logs, in bytes.
+    Returns:
+        The numbers of the logs of each group, from 0, in their order.
+    """
+    found: list[range] = []
+    begin = size = 0
+    for number, its in enumerate(sizes):
+        if number > begin and (size + its > _BATCH_BYTES or number - begin == _BATCH_LOGS):
+            found.append(range(begin, number))
+            begin, size = number, 0
+        size += its
+    return [*found, range(begin, len(sizes))] if sizes else []
+
+
+def in_order(
+    workers: Workers,
+    function: Callable[[_Task, Channel], _Result],
+    tasks: Sequence[_Task],
+    progress: Progress,
+    *,
+    asked: Callable[[Any], object] = lambda question: None,
+) -> Iterator[Future[_Result]]:
+    """Have a function called for several tasks, in several processes.
+
+    Args:
+        function, asked: as for ``Workers.submit``; what the function says is sent by ``Channel.progress``.
+        tasks: each is submitted a little before its turn.
+        progress: called while a task is waited for.
+    Yields:
+        What became of each task, in their order, when it is done.
+    """
+    submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
+    waiting = iter(tasks)
+    for _ in range(len(tasks)):
+        while len(submitted) <= _TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
+            steps: deque[tuple[str, int, int | None]] = deque(maxlen=1)
+            submitted.append((workers.submit(function, task, said=steps.append, asked=asked), steps))
+        future, steps = submitted.popleft()
+        while not wait([future], _LOOK_S).done:
+            if steps:
+                progress(*steps.pop())
+        yield future
 
 
 def main() -> None:

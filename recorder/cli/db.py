@@ -10,7 +10,7 @@ import click
 
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.completing import complete_sources
-from recorder.cli.options import Command, archive_option, json_option
+from recorder.cli.options import Command, archive_option, jobs_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import ExitCode
 from recorder.progress import show_progress
@@ -149,14 +149,18 @@ Examples:
   8 games: 0 added, 0 gone, 0 differing.
   The archive is unchanged, because of --dry-run.
   $ ics-recorder db rebuild --carry-over
+  $ ics-recorder db rebuild --jobs 4
 """,
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Report which games would change; replace nothing.")
 @click.option("--no-backup", is_flag=True, help="Do not keep the old archive under another name.")
 @click.option("--carry-over", is_flag=True, help="Keep the stored games of logs that can no longer be read.")
+@jobs_option
 @archive_option
 @click.pass_context
-def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: bool, where: str) -> None:
+def _rebuild(
+    ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: bool, jobs: int | None, where: str
+) -> None:
     """Rebuild the archive from its journals and logs.
 
     Every log is read again by this version with the options of its import, then the new archive replaces the old one.
@@ -175,7 +179,7 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
             ArchiveStore.open(str(replacement.path)) as new,
             show_progress() as progress,
         ):
-            missing, unread = read_again(old, new, progress, carry_over=carry_over)
+            missing, unread = read_again(old, new, progress, carry_over=carry_over, jobs=jobs)
             changes = compare(old, new) if carry_over or not missing else None
         for row, why, _ in missing:
             say(f"{clean(row.path or row.name)} ({row.id}) {clean(why)}.")
@@ -251,13 +255,15 @@ Examples:
   1 log of 1 read again, 0 findings.
   ...
   $ ics-recorder verify
+  $ ics-recorder verify --jobs 4
 """,
 )
 @click.argument("source_ids", nargs=-1, metavar="[ID…]", shell_complete=complete_sources)
+@jobs_option
 @archive_option
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json: bool) -> None:
+def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, where: str, as_json: bool) -> None:
     """Verify the archive: read every kept log again and compare.
 
     Counts <12> and <b1> lines in the decoded bytes and compares the counts with the stored ones, and each game with the
@@ -272,7 +278,7 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json:
     from recorder.cli.import_report import say_analyses
 
     with open_archive(where) as archive, show_progress() as progress:
-        report = verify_archive(archive, source_ids, progress)
+        report = verify_archive(archive, source_ids, progress, jobs=jobs)
     audits = report.audits
     if as_json:
         print_json([audit.to_json() for audit in audits])

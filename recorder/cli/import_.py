@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.options import Command, archive_option, json_option, reading_options
+from recorder.cli.options import Command, archive_option, jobs_option, json_option, reading_options
 from recorder.cli.output import print_json, say
 from recorder.errors import ExitCode
 from recorder.progress import show_progress
@@ -43,14 +43,7 @@ Examples:
 @archive_option
 @click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them.")
 @click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=None,
-    metavar="N",
-    help="Read logs in N processes.  [default: one for each core]",
-)
+@jobs_option
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="List anomalies, unrecognised lines by shape, and notes file by file."

@@ -45,6 +45,7 @@ __all__ = [
     "force_option",
     "game_filter",
     "in_section",
+    "jobs_option",
     "json_option",
     "reading_options",
     "unique_option",
@@ -204,6 +205,18 @@ def archive_option(command: _AnyCommand) -> _AnyCommand:
 def json_option(command: _AnyCommand) -> _AnyCommand:
     """``--json``: the answer as JSON on stdout."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
+
+
+def jobs_option(command: _AnyCommand) -> _AnyCommand:
+    """``--jobs``: how many processes."""
+    return click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=None,
+        metavar="N",
+        help="Read logs in N processes.  [default: one for each core]",
+    )(command)
 
 
 def wide_option(command: _AnyCommand) -> _AnyCommand:

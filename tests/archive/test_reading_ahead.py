@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from recorder.archive import reading_ahead
+from recorder.archive import reading_ahead, workers
 from recorder.archive.import_paths import ImportReport, import_paths
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.reading_ahead import _Batch, _read_batch
@@ -31,8 +31,8 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every log is a batch, and the processes find the functions of this module."""
-    monkeypatch.setattr(reading_ahead, "_BATCH_BYTES", 1)
-    monkeypatch.setattr(reading_ahead, "_WORTH_BYTES", 1)
+    monkeypatch.setattr(workers, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
@@ -182,23 +182,23 @@ def dying(task: str, channel: Channel) -> None:
 
 def test_calls_say_ask_and_give_their_result() -> None:
     said: list[str] = []
-    with Workers(2) as workers:
-        good = workers.submit(failing, "one", said=said.append, asked=lambda task: "yes")
-        bad = workers.submit(failing, "two", said=said.append, asked=lambda task: "no")
+    with Workers(2) as processes:
+        good = processes.submit(failing, "one", said=said.append, asked=lambda task: "yes")
+        bad = processes.submit(failing, "two", said=said.append, asked=lambda task: "no")
         assert good.result() == "one is done"
         with pytest.raises(StorageError, match="two cannot be done"):
             bad.result()
         assert sorted(said) == ["one is begun", "two is begun"]
-        assert workers.submit(printing, "three", said=said.append).result() == "three"
+        assert processes.submit(printing, "three", said=said.append).result() == "three"
         with pytest.raises(WorkerDiedError, match="ended with exit status 7"):
-            workers.submit(dying, "four", said=said.append).result()
-        assert workers.submit(printing, "five", said=said.append).result() == "five"
+            processes.submit(dying, "four", said=said.append).result()
+        assert processes.submit(printing, "five", said=said.append).result() == "five"
 
 
 def test_the_password_is_not_given_to_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", "secret")
-    with Workers(1) as workers:
-        assert "ICS_RECORDER_PASSWORD" not in workers.submit(environment, "", said=print).result()
+    with Workers(1) as processes:
+        assert "ICS_RECORDER_PASSWORD" not in processes.submit(environment, "", said=print).result()
 
 
 def environment(task: str, channel: Channel) -> list[str]:

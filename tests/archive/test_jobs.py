@@ -1,0 +1,156 @@
+"""``verify`` and ``db rebuild`` in several processes: the result is that of one, whatever happens to the others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from recorder.archive import rebuilding, verifying, workers
+from recorder.archive.workers import Channel, batches
+from recorder.errors import ExitCode
+from storage import ArchiveStore, SourceRow
+from tests.archive.test_reading_ahead import ROOT, contents
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two or three logs are a batch, and the processes find the functions of this module."""
+    monkeypatch.setattr(workers, "_BATCH_LOGS", 3)
+    monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+@pytest.fixture
+def made(cli: Cli, tmp_path: Path) -> Cli:
+    """An archive of several logs, one of which can no longer be read."""
+    cli("import", WATCHER, *(SERVER / name for name in ("a09_ivariables", "b09_crazyhouse", "a12_bughouse")))
+    shutil.copy(ADJOURNED, tmp_path)
+    cli("import", "--no-keep-source", tmp_path / ADJOURNED.name)
+    (tmp_path / ADJOURNED.name).unlink()
+    return cli
+
+
+@pytest.fixture
+def no_reading_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Afterwards this process must not read sources itself."""
+
+    def refused(*_arguments: object) -> None:
+        pytest.fail("a source was read by the storing process")
+
+    def forbid() -> None:
+        monkeypatch.setattr(verifying, "audit_source", refused)
+        monkeypatch.setattr(rebuilding, "_read_source", refused)
+
+    return forbid
+
+
+def both(cli: Cli, *words: str, code: int | None = 0, forbid: Callable[[], None] | None = None) -> Result:
+    """Run a command with one process and with three: it prints the same."""
+    one = cli(*words, "--jobs", "1", code=code)
+    if forbid is not None:
+        forbid()
+    three = cli(*words, "--jobs", "3", code=code)
+    assert (three.stdout, three.stderr) == (one.stdout, one.stderr)
+    return three
+
+
+def damage(cli: Cli, *statements: str) -> None:
+    connection = sqlite3.connect(cli.archive)
+    with connection:
+        for statement in statements:
+            assert connection.execute(statement).rowcount
+    connection.close()
+
+
+def test_verify_finds_the_same_in_the_same_order(made: Cli, no_reading_here: Callable[[], None]) -> None:
+    damage(
+        made,
+        "UPDATE plies SET white_clock_ms = white_clock_ms + 1 WHERE ply = 7",
+        "UPDATE games SET result = '1/2-1/2' WHERE result = '0-1'",
+    )
+    both(made, "verify", "--json", code=ExitCode.FINDINGS)
+    found = both(made, "verify", code=ExitCode.FINDINGS, forbid=no_reading_here)
+    assert found.stdout.count("differs in its plies") > 3
+    assert "not audited" in found.stdout
+
+
+def test_sources_are_audited_here_once_the_archive_was_changed(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other processes would see what was written after this process's snapshot began."""
+    expected = made("verify").output
+    watch_changes = ArchiveStore.watch_changes
+
+    @contextmanager
+    def watch_and_write(archive: ArchiveStore) -> Iterator[Callable[[], bool]]:
+        with watch_changes(archive) as changed:
+            assert not changed()
+            damage(made, "UPDATE sources SET path = path || '~'")
+            assert changed()
+            yield changed
+
+    read: list[str] = []
+    audit = verifying.audit_source
+
+    def noted(archive: ArchiveStore, row: SourceRow, progress: object) -> object:
+        read.append(row.id)
+        return audit(archive, row, progress)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ArchiveStore, "watch_changes", watch_and_write)
+    monkeypatch.setattr(verifying, "audit_source", noted)
+    assert made("verify", "--jobs", "2").output == expected
+    assert len(read) == len(made.json("sources", "--json"))
+
+
+def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_here: Callable[[], None]) -> None:
+    assert "not kept in the archive" in both(made, "db", "rebuild", code=ExitCode.INPUT).stderr
+    assert "is unchanged" in made("db", "rebuild", "--jobs", "3", code=ExitCode.INPUT).stderr
+    damage(made, "UPDATE plies SET white_clock_ms = white_clock_ms + 1 WHERE ply = 7")
+    copy = tmp_path / "copy.sqlite"
+    made("db", "backup", copy)
+    one = Cli(copy)("db", "rebuild", "--carry-over", "--jobs", "1")
+    no_reading_here()
+    three = made("db", "rebuild", "--carry-over", "--jobs", "3")
+    assert three.stdout == one.stdout
+    assert "differs in its plies" in three.stdout
+    assert contents(made.archive) == contents(copy)
+
+
+def dying_batch(batch: rebuilding._Batch, channel: Channel) -> list[rebuilding.Unread | str | None]:
+    """As ``_read_apart``; kills its process when it comes to one log."""
+    if any(row.name == WATCHER.name for _, row in batch.rows):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rebuilding._read_apart(batch, channel)
+
+
+def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> verifying.Audit | None:
+    """As ``_audit_apart``; kills its process when it comes to one log."""
+    if task[1].name == WATCHER.name:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return verifying._audit_apart(task, channel)
+
+
+def test_a_process_that_dies_costs_the_log_that_it_was_reading(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents(made.archive)
+    monkeypatch.setattr(rebuilding, "_read_apart", dying_batch)
+    monkeypatch.setattr(verifying, "_audit_apart", dying_audit)
+    problems = made("db", "rebuild", "--jobs", "2", code=ExitCode.INPUT).stderr.splitlines()
+    assert sum("since the process that read it ended with signal 9." in line for line in problems) == 1
+    assert any(WATCHER.name in line and "ended with signal 9" in line for line in problems)
+    assert contents(made.archive) == before
+    found = made("verify", "--jobs", "2", code=ExitCode.INPUT)
+    assert found.stdout.count("agrees") == len(made.json("sources", "--json")) - 2
+    assert f"{WATCHER.name}: the process that read it ended with signal 9. Verify it again." in found.stderr
+
+
+def test_small_logs_are_read_together_and_large_ones_alone() -> None:
+    monkey = [1, 2 << 20, 5, 6, 7, 8]
+    assert [list(group) for group in batches(monkey)] == [[0], [1], [2, 3, 4], [5]]
+    assert batches([]) == []
