@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import count_excluded, named_games, without_games
+from recorder.archive.exporting import chosen_games, count_excluded, named_games, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import say_excluded
 from recorder.cli.options import (
@@ -18,11 +19,12 @@ from recorder.cli.options import (
     unique_option,
     wide_option,
 )
-from recorder.cli.output import print_json, print_table, say
+from recorder.cli.output import print_json_list, print_table, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game, Player
+    from storage import ArchiveStore, GameFilter
 
 __all__ = ["command"]
 
@@ -67,25 +69,30 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
     with open_archive(where) as archive:
         chosen = named_games(archive, chosen)
         going_on = games_in_progress(archive)
-        games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False)
-        if as_json:
-            print_json([{**_summary(game), "in_progress": game.key in going_on} for game in games])
-        else:
-            rows, in_progress = [], 0
-            for game in games:
-                rows.append(_row(game, game.key in going_on))
-                in_progress += game.key in going_on
-            print_table(
-                ("Key", "Date", "White", "Rating", "Black", "Rating", "Kind", "Time", "Result", "Plies", "Remarks"),
-                rows,
-                right=("Rating", "Plies"),
-                narrow=_NARROW,
-            )
-            if rows:
-                say(f"{plural(len(rows), 'game')}{f', {in_progress:,} in progress' if in_progress else ''}.")
-            elif sentence := without_games(archive, chosen):
-                say(sentence)
+        with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:
+            if as_json:
+                print_json_list({**_summary(game), "in_progress": game.key in going_on} for game in games)
+            else:
+                _print_games(archive, chosen, games, going_on)
         say_excluded(count_excluded(archive, chosen).items())
+
+
+def _print_games(archive: ArchiveStore, chosen: GameFilter, games: Iterable[Game], going_on: Collection[str]) -> None:
+    """Print the table and how many games it has; ``going_on`` has the keys of games in progress."""
+    rows, in_progress = [], 0
+    for game in games:
+        rows.append(_row(game, game.key in going_on))
+        in_progress += game.key in going_on
+    print_table(
+        ("Key", "Date", "White", "Rating", "Black", "Rating", "Kind", "Time", "Result", "Plies", "Remarks"),
+        rows,
+        right=("Rating", "Plies"),
+        narrow=_NARROW,
+    )
+    if rows:
+        say(f"{plural(len(rows), 'game')}{f', {in_progress:,} in progress' if in_progress else ''}.")
+    elif sentence := without_games(archive, chosen):
+        say(sentence)
 
 
 def _time_control(game: Game) -> str | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Final, Literal
 
 import click
 
 from recorder.text import clean
 
-__all__ = ["ARCHIVE_FACT", "WIDE", "print_json", "print_table", "say"]
+__all__ = ["ARCHIVE_FACT", "WIDE", "print_json", "print_json_list", "print_table", "say"]
 
 
 WIDE: Final = "ics_recorder.wide"
@@ -30,6 +31,18 @@ def say(message: str = "") -> None:
 def print_json(value: Any) -> None:
     """One JSON document on one line of stdout."""
     click.echo(json.dumps(value, ensure_ascii=False))
+
+
+_VALUES_AT_ONCE = 100
+
+
+def print_json_list(values: Iterable[Any]) -> None:
+    """Print what ``print_json`` prints of a list of these values, while they are read: the list is never in memory."""
+    rest, begin = iter(values), "["
+    while some := list(islice(rest, _VALUES_AT_ONCE)):
+        click.echo(begin + json.dumps(some, ensure_ascii=False)[1:-1], nl=False)
+        begin = ", "
+    click.echo("[]" if begin == "[" else "]")
 
 
 def print_table(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 
 import click
 import pytest
 
-from recorder.cli.output import WIDE, print_table
+from recorder.cli.output import WIDE, print_json_list, print_table
 from recorder.text import clean, plural
 from recorder.times import format_clock
 
@@ -35,6 +37,25 @@ def test_clean_removes_all_that_moves_the_cursor() -> None:
 
 def test_plural() -> None:
     assert [plural(number, "ply", "plies") for number in (0, 1, 1204)] == ["0 plies", "1 ply", "1,204 plies"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 250])
+def test_a_json_list_is_printed_as_json_prints_it(capsys: pytest.CaptureFixture[str], count: int) -> None:
+    values = [
+        {"key": f"{number:04}", "handle": 'A"n\n\u00e9', "rating": None, "in": [True, -1.5]} for number in range(count)
+    ]
+    print_json_list(iter(values))
+    assert capsys.readouterr().out == json.dumps(values, ensure_ascii=False) + "\n"
+
+
+def test_a_json_list_is_printed_while_it_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    def values() -> Iterator[int]:
+        yield from range(200)
+        assert capsys.readouterr().out.endswith("198, 199")
+        yield 200
+
+    print_json_list(values())
+    assert capsys.readouterr().out == ", 200]\n"
 
 
 def test_table_is_tab_separated_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
