@@ -151,7 +151,7 @@ class Workers:
                     channel.say(asked(value))
                 else:
                     break
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_ENDED_S)
             process.kill()
