@@ -1,7 +1,8 @@
-"""``ics-recorder export`` and ``convert``: games to PGN, BPGN and tables, from an archive or straight from a log."""
+"""``ics-recorder export`` and ``convert``: games to PGN, BPGN and tables, from an archive or straight from logs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,16 +26,17 @@ from recorder.cli.options import (
     archive_option,
     filter_options,
     game_filter,
+    jobs_option,
     reading_options,
     unique_option,
 )
 from recorder.cli.output import say
-from recorder.errors import ExitCode, SourceError
+from recorder.errors import ExitCode
 from recorder.progress import show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from exporters.base import Exporter, ExportReport
+    from exporters.base import ExportReport
     from storage import ArchiveStore, GameFilter
 
 __all__ = ["command", "convert"]
@@ -299,10 +301,12 @@ Examples:
   Wrote 5 games, 122 plies to session.pgn.
   zcat session.log.gz | ics-recorder convert - > session.pgn
   ics-recorder convert bughouse.log -o bughouse.bpgn
+  ics-recorder convert --jobs 4 *.log -o games.pgn
 """,
 )
-@click.argument("log", metavar="LOG")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG…")
 @output_options
+@jobs_option
 @reading_options
 @pgn_options
 @click.option(
@@ -326,9 +330,10 @@ Examples:
 def convert(
     ctx: click.Context,
     /,
-    log: str,
+    logs: tuple[str, ...],
     output: str,
     force: bool,
+    jobs: int | None,
     pgn_words: PgnWords,
     format_name: str | None,
     include: frozenset[str],
@@ -338,52 +343,45 @@ def convert(
     strict: bool,
     **reading: Any,
 ) -> None:
-    """Convert a log to PGN or BPGN without an archive.
+    """Convert logs to PGN or BPGN without an archive.
 
-    LOG is a log of any kind that `import` reads, or - for standard input.
+    LOG is a log of any kind that `import` reads, or - for standard input. The games of several logs are written one log
+    after the other. A game that several logs contain is written once for each; use import to merge them.
     """
-    from exporters.base import open_output, refuse_protected
-    from exporters.selection import Selection
-    from recorder.archive.inputs import GameReader, open_inputs, read_options
-    from recorder.containment import failures_sentence
+    from exporters.base import ExportReport
+    from recorder.archive.converting import Conversion, convert_logs
+    from recorder.archive.inputs import open_inputs, read_options
     from recorder.sources import path_kind
 
-    if log != "-" and path_kind(log) == "folder":
-        raise click.UsageError(f"{log} is a folder, and convert reads one log; use import for folders.")
+    for log in logs:
+        if log != "-" and path_kind(log) == "folder":
+            raise click.UsageError(f"{log} is a folder, and convert reads logs; use import for folders.")
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
-    exporter = _exporter(ctx, format_name, pgn_words)
-    selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
-    with open_inputs([log]) as inputs, show_progress() as progress:
-        for source in inputs:
-            if source.error is not None:
-                raise SourceError(source.error)
-            if output != "-":
-                refuse_protected(Path(output), source.files())
-            reader = GameReader(source, read_options(**reading), progress)
-            with open_output(output, force) as out:
-                report = exporter.write(selection.select(reader), out)
-            say_written(report, output, dict(selection.excluded))
-            for warning in reader.report.warnings:
-                say(warning)
-            if reader.damage:
-                say(reader.damage)
-            unread = failures_sentence(reader.report, source.name)
-            if unread is not None:
-                say(unread)
-            found = reader.report.anomalies
-            if found:
-                say(f"{plural(len(found), 'anomaly', 'anomalies')} in {source.name}; import -v -n lists them.")
-                if strict:
-                    ctx.exit(ExitCode.FINDINGS)
-            if unread is not None:
-                ctx.exit(ExitCode.INPUT)
-
-
-def _exporter(ctx: click.Context, format_name: str, pgn_words: PgnWords) -> Exporter:
-    if format_name == "pgn":
-        from exporters.pgn.exporter import PgnExporter
-
-        return PgnExporter(pgn_words.pgn())
-    from exporters.bpgn import BpgnExporter
-
-    return BpgnExporter(pgn_words.bpgn(ctx))
+    conversion = Conversion(
+        read_options(**reading),
+        pgn_words.pgn() if format_name == "pgn" else pgn_words.bpgn(ctx),
+        complete=complete,
+        guests=not no_guests,
+        computers=not no_computers,
+        include=include,
+    )
+    with open_inputs(logs) as inputs, show_progress() as progress:
+        converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
+    total, excluded = ExportReport(), Counter[str]()
+    for found in converted:
+        total.games += found.written.games
+        total.plies += found.written.plies
+        total.excluded += found.written.excluded
+        excluded += found.excluded
+    say_written(total, output, dict(excluded))
+    for found in converted:
+        for note in found.notes:
+            say(note if len(converted) == 1 or note.startswith(found.name) else f"{found.name}: {note}")
+        if found.unread is not None:
+            say(found.unread)
+        if found.anomalies:
+            say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -v -n lists them.")
+    if strict and any(found.anomalies for found in converted):
+        ctx.exit(ExitCode.FINDINGS)
+    if any(found.unread is not None for found in converted):
+        ctx.exit(ExitCode.INPUT)

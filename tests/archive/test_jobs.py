@@ -1,4 +1,4 @@
-"""``verify`` and ``db rebuild`` in several processes: the result is that of one, whatever happens to the others."""
+"""``verify``, ``db rebuild`` and ``convert`` in several processes: as in one, whatever happens to the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from recorder.archive import rebuilding, verifying, workers
+from recorder.archive import converting, rebuilding, verifying, workers
 from recorder.archive.workers import Channel, batches
 from recorder.errors import ExitCode
 from storage import ArchiveStore, SourceRow
@@ -148,6 +148,52 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(made: Cli, monkey
     found = made("verify", "--jobs", "2", code=ExitCode.INPUT)
     assert found.stdout.count("agrees") == len(made.json("sources", "--json")) - 2
     assert f"{WATCHER.name}: the process that read it ended with signal 9. Verify it again." in found.stderr
+
+
+def test_convert_writes_the_same(cli: Cli, tmp_path: Path) -> None:
+    logs = [
+        *sorted((SERVER / "b09_crazyhouse").glob("*.raw*")),
+        WATCHER,
+        SERVER / "a12_bughouse/observer_GuestBga.raw.gz",
+    ]
+    words = list(map(str, logs))
+    for name, more in {"pgn": ["--variations", "--no-guests"], "bpgn": []}.items():
+        one, three = tmp_path / f"one.{name}", tmp_path / f"three.{name}"
+        expected = cli("convert", *words, *more, "-o", one, "--jobs", "1").stderr
+        found = cli("convert", *words, *more, "-o", three, "--jobs", "3").stderr
+        assert found == expected.replace(str(one), str(three))
+        assert three.read_bytes() == one.read_bytes()
+    texts = [cli("convert", log).stdout for log in logs]
+    assert both(cli, "convert", *words).stdout == "".join(texts)
+    assert all(texts)
+
+
+def test_convert_leaves_no_file_where_a_log_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty.log").touch()
+    words = ["convert", str(WATCHER), str(tmp_path / "empty.log"), "-o", str(tmp_path / "games.pgn")]
+    assert "empty.log is empty" in both(cli, *words, code=ExitCode.INPUT).stderr
+    (tmp_path / "empty.log").write_bytes(WATCHER.read_bytes() + b"\n<12> rubbish\n")
+    assert "1 anomaly in" in both(cli, *words[:-2], "--strict", code=ExitCode.FINDINGS).stderr
+    words[2] = str(tmp_path / "missing.log")
+    assert "no such file" in both(cli, *words, code=ExitCode.INPUT).stderr
+    assert not (tmp_path / "games.pgn").exists()
+
+
+def dying_conversion(task: converting._Task, channel: Channel) -> converting.Converted:
+    """As ``_convert_apart``; kills its process when it comes to one log."""
+    if task.source.path == ADJOURNED:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return converting._convert_apart(task, channel)
+
+
+def test_a_conversion_whose_process_dies_names_the_log(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(converting, "_convert_apart", dying_conversion)
+    target = tmp_path / "games.pgn"
+    told = cli("convert", WATCHER, ADJOURNED, "-o", target, "--jobs", "2", code=ExitCode.INPUT).stderr
+    assert f"{ADJOURNED}: the process that read it ended with signal 9. Convert it again." in told
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_small_logs_are_read_together_and_large_ones_alone() -> None:

@@ -59,5 +59,5 @@ def test_a_missing_folder_of_the_archive_is_not_created(
     cli("import", "--db", tmp_path / "mine" / "a.sqlite", ADJOURNED)
 
 
-def test_convert_reads_one_log(cli: Cli, tmp_path: Path) -> None:
+def test_convert_reads_no_folder(cli: Cli, tmp_path: Path) -> None:
     assert "is a folder" in cli("convert", tmp_path, code=ExitCode.USAGE).stderr
