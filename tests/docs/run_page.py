@@ -2,6 +2,10 @@
 
 With ``--write`` the outputs on the page are replaced by those of this run where they differ. One process runs all
 commands of a page, so that each costs its own work only; those that need a shell are processes of their own.
+
+A picture on the page, such as ``../images/race.png``, must look like the file ``race.png`` that a command of the page
+writes. ``--write`` replaces it, with fewer colours, so that it is small. Letters may differ between versions of
+matplotlib, so the pictures need not be equal point by point.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -23,6 +28,10 @@ from typing import Any
 from tests.docs.pages import ROOT, Block, blocks, fits, steps, words_of
 
 _END = b"\0end\0"
+_PICTURE = re.compile(r"^!\[[^\]\n]+\]\((\.\./images/([\w-]+\.png))\)$", re.MULTILINE)
+_COLOURS = 48
+_MOST_DIFFERENCE = 4.0
+"""Mean difference of a colour, of 255, up to which two pictures are the same."""
 
 
 class Terminal:
@@ -86,6 +95,25 @@ def run_command(command: str) -> int:
     return 0
 
 
+def look_alike(one: Path, other: Path) -> bool:
+    """Whether two pictures have the same size and nearly the same colours."""
+    from PIL import Image, ImageChops, ImageStat
+
+    with Image.open(one) as first, Image.open(other) as second:
+        if first.size != second.size:
+            return False
+        difference = ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
+    return max(ImageStat.Stat(difference).mean) <= _MOST_DIFFERENCE
+
+
+def write_small(made: Path, to: Path) -> None:
+    """Write a picture with few colours."""
+    from PIL import Image
+
+    with Image.open(made) as picture:
+        picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(to, optimize=True)
+
+
 class Page:
     """One page that is being run."""
 
@@ -103,6 +131,7 @@ class Page:
         for block in blocks(self.text):
             if block.not_run is None:
                 self._run_block(block)
+        self._compare_pictures()
         if self._write:
             for start, end, text in reversed(self._changes):
                 self.text = self.text[:start] + text + self.text[end:]
@@ -136,6 +165,17 @@ class Page:
         if status != block.status:
             self._fault(block, f"exit status {status}, not {block.status}: {command}\n{printed}")
         return printed
+
+    def _compare_pictures(self) -> None:
+        for match in _PICTURE.finditer(self.text):
+            shown, made = self._path.parent / match[1], Path(match[2])
+            if not made.exists() or (shown.exists() and look_alike(shown, made)):
+                continue
+            if self._write:
+                write_small(made, shown)
+            else:
+                line = self.text.count("\n", 0, match.start()) + 1
+                self.faults.append(f"{self._path}:{line}: {match[2]} of the commands looks different: use --write")
 
     def _run_console(self, block: Block) -> None:
         parts = []

@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from exporters.plots import PICTURES
 from tests.docs.pages import ROOT, blocks, fits, hand_written, steps, words_of
+from tests.docs.run_page import look_alike, write_small
 
 PAGES = hand_written()
 _RUN = {"console", "python", "sh", "sql", "run"}
 _PLAIN = {"", "text", "bash", "shell"}
+_IMAGES = ROOT / "docs" / "images"
+_IMAGE = re.compile(r"!\[([^\]\n]*)\]\(([^)]+)\)")
+_DRAWN = re.compile(r"plot (\w+) .*-o (\w+\.png)")
 _COMMAND = re.compile(r"^(?:\$ |\.venv/bin/)?(?:ics-recorder |python -m |make )", re.MULTILINE)
 
 
@@ -68,3 +73,32 @@ def test_an_ellipsis_replaces_lines_and_sizes_may_differ() -> None:
     assert fits("a\n…\nb", "a\nb\n")
     assert not fits("a\n…\nc", "a\nb\n")
     assert not fits("a", "a\nb\n")
+
+
+def test_pages_show_all_images_with_words_for_readers_who_do_not_see_them() -> None:
+    shown = set()
+    for path in [ROOT / "README.md", *PAGES]:
+        for words, target in _IMAGE.findall(path.read_text(encoding="utf-8")):
+            image = (path.parent / target).resolve()
+            assert image.parent == _IMAGES, f"{path}: {target}"
+            assert len(words.split()) > 5, f"{path}: {target}"
+            assert image.stat().st_size <= 60_000, target
+            shown.add(image.name)
+    assert shown == {path.name for path in _IMAGES.iterdir()}
+
+
+def test_the_page_of_pictures_draws_and_shows_each_of_them() -> None:
+    page = (ROOT / "docs/reference/pictures.md").read_text(encoding="utf-8")
+    shown = {Path(target).name for _, target in _IMAGE.findall(page)}
+    drawn = {name for name, file in _DRAWN.findall(page) if file == f"{name}.png" and file in shown}
+    assert drawn == set(PICTURES)
+    # report.png is a screenshot of a browser; no command makes it.
+    assert {path.name for path in _IMAGES.iterdir()} == {f"{name}.png" for name in drawn} | {"report.png"}
+
+
+def test_other_pictures_are_recognised(tmp_path: Path) -> None:
+    small = tmp_path / "small.png"
+    write_small(_IMAGES / "race.png", small)
+    assert look_alike(small, _IMAGES / "race.png")
+    assert not look_alike(_IMAGES / "thinking.png", _IMAGES / "curve.png")
+    assert not look_alike(_IMAGES / "race.png", _IMAGES / "profile.png")
