@@ -119,7 +119,7 @@ def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hash
     return {
         "games": kept["games"],
         "plies": kept["plies"],
-        "left_out": excluded,
+        "excluded": excluded,
         "marked": {name: kept[of] for name, of in marks.items() if kept[of]},
     }
 

@@ -36,7 +36,7 @@ __all__ = ["clock_curve", "clock_quartiles", "endings", "lead_scores", "result_c
 
 _LEADS = (-20, -5, 5, 20)  # percent of the base time
 _LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
-_LEFT_OUT = {
+_EXCLUDED = {
     "not played": "of examined games",
     "untimed": "of untimed games",
     "inferred": "inferred",
@@ -65,7 +65,7 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     based = drawn["base_s"].fillna(0).gt(0).astype(bool)
     attrs = dict(drawn.attrs)
     if not based.all():
-        attrs["left_out"] = {**attrs["left_out"], "of games without a base time": int((~based).sum())}
+        attrs["excluded"] = {**attrs["excluded"], "of games without a base time": int((~based).sum())}
         drawn = drawn[based]
     if drawn.empty:
         raise ExportError("No data: no game in this selection has a base time.")
@@ -220,8 +220,8 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
         sides, score = classes.get(edge, (0, float("nan")))
         rows.append((" ".join(word.split()), number, int(sides), float(score)))
     shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
-    excluded = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
-    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "left_out": excluded}
+    excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
+    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "excluded": excluded}
     return shown
 
 
@@ -305,7 +305,7 @@ def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
     tallied = table.groupby("ended").sum().reset_index()
     tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
     found = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
-    found.attrs = {"games": len(games), "plies": len(own), "left_out": {}}
+    found.attrs = {"games": len(games), "plies": len(own), "excluded": {}}
     return found
 
 

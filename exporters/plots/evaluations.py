@@ -62,7 +62,7 @@ _KINDS: Final = (
 _SHARES: Final = (("blunders", "xxx"), ("mistakes", "///"), ("inaccuracies", ""))
 _RUG: Final = 0.035
 _AXES: Final = {"clock": "clock left before the move", "think": "time for the move"}
-_LEFT_OUT: Final = {
+_EXCLUDED: Final = {
     "not played": "of examined games",
     "untimed": "of untimed games",
     "inferred": "inferred",
@@ -224,11 +224,11 @@ def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clo
     """
     measure = measures.loss_by_clock if by == "clock" else measures.loss_by_think
     table = measure(moves_of(plies, player))
-    excluded = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
+    excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
     if table.empty:
         why = ", ".join(f"{count:,} plies {reason}" for reason, count in excluded.items())
         raise ExportError(f"No data: {f'excluded: {why}' if why else 'no game in this selection has a known move'}.")
-    table.attrs["left_out"] = excluded
+    table.attrs["excluded"] = excluded
     return table
 
 

@@ -101,7 +101,7 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
         why = f" ({_counted(excluded)})" if excluded else ": no game with a known move was chosen"
         raise ExportError(f"No data{why}.")
     kept = kept.copy(deep=False)
-    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "left_out": excluded}
+    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "excluded": excluded}
     return kept
 
 
@@ -132,7 +132,7 @@ def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
     attrs = drawn.attrs
     games, plies = attrs["games"], attrs["plies"]
     parts = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'}"]
-    parts += [f"excluded: {_counted(attrs['left_out'])}"] if attrs["left_out"] else ["nothing excluded"]
+    parts += [f"excluded: {_counted(attrs['excluded'])}"] if attrs["excluded"] else ["nothing excluded"]
     is_in_progress = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
     in_progress = drawn.loc[is_in_progress, "key"].nunique()
     if in_progress:

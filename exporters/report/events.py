@@ -249,8 +249,8 @@ def provenance(game: Game, in_progress: bool) -> list[str]:
         found.append(f"That it is {game.variant} was inferred from its boards.")
     words = {
         EvidenceKind.SAME: "Sources agree",
-        EvidenceKind.CONTINUES: "Continues another source",
-        EvidenceKind.CONFLICT: "Sources contradict each other",
+        EvidenceKind.CONTINUES: "Continuation",
+        EvidenceKind.CONFLICT: "Sources disagree",
     }
     found += [f"{words[one.kind]}: {one.text}." for one in dict.fromkeys(game.evidence)]
     return found

@@ -93,7 +93,7 @@ def from_frame(
     Args:
         columns: heading → what makes a row's cell. note: instead of what the measure excluded.
     """
-    if frame.empty and (note is not None or not frame.attrs["left_out"]):
+    if frame.empty and (note is not None or not frame.attrs["excluded"]):
         return None
     rows = [[cell(row) for cell in columns.values()] for row in records(frame)]
     return Table(caption, [*columns], rows, frozenset(words), what_counts(frame) if note is None else note)
@@ -108,9 +108,9 @@ def what_counts(frame: pd.DataFrame) -> str:
     """``12 games, 480 plies count; excluded: 3 plies inferred; 20 of whole seconds only.`` of a measure's table."""
     attrs = frame.attrs
     parts = [f"{count(attrs['games'], 'game')}, {count(attrs['plies'], 'ply', 'plies')} count"]
-    if not attrs["plies"] and attrs["left_out"]:
+    if not attrs["plies"] and attrs["excluded"]:
         parts = []
-    left = [f"{count(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["left_out"].items()]
+    left = [f"{count(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["excluded"].items()]
     parts.append(f"excluded: {', '.join(left)}" if left else "nothing excluded")
     parts += [f"{plies:,} of them {_MARKED.get(name, name)}" for name, plies in attrs["marked"].items()]
     text = "; ".join(parts)

@@ -287,7 +287,7 @@ def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dic
         "games": attributes["games"],
         "plies": attributes["plies"],
         "marked_plies": attributes["marked"],
-        "left_out_plies": attributes["left_out"],
+        "left_out_plies": attributes["excluded"],
         "left_out_games": reasons,
         **({"engines": attributes["engines"]} if "engines" in attributes else {}),
         "rows": [dict(zip(table.columns, row, strict=True)) for row in _rows(table)],
@@ -339,8 +339,8 @@ def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:
     games, plies = plural(attributes["games"], "game"), plural(attributes["plies"], "ply", "plies")
     say(f"{games}, {plies} counted{_listed(attributes['marked'])}.")
     _say_engines(attributes.get("engines", []))
-    if attributes["left_out"]:
-        say(f"Plies excluded: {_numbers(attributes['left_out'])}.")
+    if attributes["excluded"]:
+        say(f"Plies excluded: {_numbers(attributes['excluded'])}.")
     say_excluded(reasons.items())
 
 

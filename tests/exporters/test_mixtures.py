@@ -141,4 +141,4 @@ def test_every_table_of_clocks_of_every_mixture_is_made(mixed: Path) -> None:
         for name, about in CLOCK_TABLES.items():
             counts = clock_table(archive, GameFilter(), name)[0].attrs
             if not about.matches:
-                assert counts["plies"] + sum(counts["left_out"].values()) == plies
+                assert counts["plies"] + sum(counts["excluded"].values()) == plies

@@ -77,14 +77,14 @@ def test_shares_of_think_times_by_phase() -> None:
     # 1000 and 2000 are the first of their classes; first moves are excluded.
     assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
     assert shares["share"].sum() == 1
-    assert shares.attrs == {"games": 1, "plies": 8, "left_out": {"of first moves": 2}}
+    assert shares.attrs == {"games": 1, "plies": 8, "excluded": {"of first moves": 2}}
 
 
 def test_what_counts_is_what_counts_in_the_measures() -> None:
     charged = posed([700, 900, *TEN[2:]], lags_ms=LAGS)  # a server that charges first moves
     instant, lags = measures.instant(charged, by=()), measures.lag(charged, by=())
     assert PICTURES["thinking"].table(charged, PlotOptions())["plies"].sum() == instant["plies"].sum() == 8
-    assert instant.attrs["left_out"] == {"first move": 2}
+    assert instant.attrs["excluded"] == {"first move": 2}
     assert len(PICTURES["lag"].table(charged, PlotOptions())) == lags["plies"].sum() == 10
 
 
@@ -279,7 +279,7 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
 
 def test_leads_name_what_is_excluded() -> None:
     table = lead_scores(joined(many(), posed([1000] * 50, key="c" * 20, result="*")), move=20)
-    assert table.attrs["left_out"] == {"without a result": 2}
+    assert table.attrs["excluded"] == {"without a result": 2}
     assert (table.attrs["games"], table.attrs["plies"]) == (6, 12)
 
 
@@ -457,7 +457,7 @@ def test_leads_of_games_of_which_some_have_no_clocks_are_drawn() -> None:
     timed = posed([1000] * 42)
     bare = posed([None] * 42, key="b" * 20)
     table = lead_scores(joined(timed, bare))
-    assert table.attrs["left_out"] == {"without both clocks": 2}
+    assert table.attrs["excluded"] == {"without both clocks": 2}
     assert table["sides"].sum() == 2
 
 

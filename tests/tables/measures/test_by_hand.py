@@ -35,7 +35,7 @@ def test_time_usage_of_the_checked_game(fools_mate: pd.DataFrame) -> None:
         ("gbtami", fools_mate["mover_id"][0], 1, 2, 2662, 1331, 1331, 2662, "milliseconds"),
         ("ggbtami", fools_mate["mover_id"][1], 1, 2, 4237, 2119, 2119, 4237, "milliseconds"),
     ]
-    assert table.attrs == {"games": 1, "plies": 4, "left_out": {}, "marked": {}}
+    assert table.attrs == {"games": 1, "plies": 4, "excluded": {}, "marked": {}}
     assert table["share"].tolist() == [2662 / 6899, 4237 / 6899]
 
 
@@ -91,7 +91,7 @@ def test_excluded_plies_are_counted_by_their_first_reason() -> None:
     assert table.attrs == {
         "games": 1,
         "plies": 1,
-        "left_out": {"not played": 1, "untimed": 1, "inferred": 1, "no time": 1},
+        "excluded": {"not played": 1, "untimed": 1, "inferred": 1, "no time": 1},
         "marked": {"incomplete": 1},
     }
 
@@ -136,7 +136,7 @@ def test_instants_are_those_at_the_floor_and_only_where_times_are_precise() -> N
     plies = frame_of([*(think(ply, ms) for ply, ms in took.items()), think(4, 0, precision="seconds")])
     table = plies.ics.instant(by=())
     assert rows(table, "games", "plies", "instant", "share", "at_zero", "at_limit") == [(1, 4, 3, 0.75, 1, 1)]
-    assert table.attrs["left_out"] == {"first move": 1, "seconds only": 1}
+    assert table.attrs["excluded"] == {"first move": 1, "seconds only": 1}
 
 
 def test_lag_is_given_back_to_the_sealed_alone() -> None:
@@ -157,7 +157,7 @@ def test_lag_is_given_back_to_the_sealed_alone() -> None:
         (3, 3, 0, 421, 421, 140, 120, 301, 301, 1 / 3),  # 421 / 3 = 140.3; whole milliseconds, whatever the clocks are
         (2, 0, 1, 40, None, 20, 20, 40, 40, 0.5),
     ]
-    assert table.attrs["left_out"] == {"no lag": 1}
+    assert table.attrs["excluded"] == {"no lag": 1}
 
 
 def test_correlation_of_thinks_that_follow_each_other() -> None:
@@ -170,7 +170,7 @@ def test_correlation_of_thinks_that_follow_each_other() -> None:
     coarse = frame_of(think(ply, 0) | {"key": "s" * 20, "precision": "seconds"} for ply in (3, 5, 7))
     mixed = pd.concat([frame_of(think(ply, 100) for ply in (3, 5, 7)), coarse]).ics.autocorrelation()
     assert rows(mixed, "pairs", "correlation") == [(2, None)]  # not 1.0, which would show the precision
-    assert mixed.attrs["left_out"] == {"seconds only": 3, "no think before": 1}
+    assert mixed.attrs["excluded"] == {"seconds only": 3, "no think before": 1}
 
 
 def test_clocks_where_phases_begin() -> None:
@@ -275,7 +275,7 @@ def test_clock_lead_after_both_have_made_the_move() -> None:
     table = plies.ics.clock_lead()
     names = ["move_no", "lead_from_s", "lead_to_s", "sides", "wins", "losses", "score", "mean_lead_ms"]
     assert rows(table, *names) == [(20, -10, 0, 1, 0, 1, 0.0, -10_000), (20, 10, 30, 1, 1, 0, 1.0, 10_000)]
-    assert table.attrs["left_out"] == {"no result": 1, "other moves": 1}
+    assert table.attrs["excluded"] == {"no result": 1, "other moves": 1}
     assert rows(plies.ics.clock_lead(edges_s=[]), "lead_from_s", "lead_to_s", "sides") == [(None, None, 2)]
     # Of a base of 200 s 10 s are 5 %: White's lead is in the band that begins there, Black's is not below its edge.
     plies["base_s"] = pd.array([200, 200, 200, None], dtype="Int32")
@@ -284,7 +284,7 @@ def test_clock_lead_after_both_have_made_the_move() -> None:
     plies["base_s"] = pd.array([201, 201, None, None], dtype="Int32")
     table = plies.ics.clock_lead(edges_percent=[-5, 5])
     assert rows(table, "lead_from_percent", "sides") == [(-5, 1)]
-    assert table.attrs["left_out"] == {"no result": 1, "no base time": 1, "other moves": 1}
+    assert table.attrs["excluded"] == {"no result": 1, "no base time": 1, "other moves": 1}
 
 
 def test_even_budget() -> None:
@@ -294,7 +294,7 @@ def test_even_budget() -> None:
     names = ["games", "plies", "ahead_share", "mean_ms", "median_ms", "least_ms", "most_ms"]
     assert rows(plies.ics.even_budget(), *names) == [(1, 3, 2 / 3, 33_333, 1_000, -1_000, 100_000)]
     cut = plies.assign(complete=pd.Series([False] * 3, dtype="boolean"))
-    assert cut.ics.even_budget().attrs["left_out"] == {"incomplete": 3}
+    assert cut.ics.even_budget().attrs["excluded"] == {"incomplete": 3}
 
 
 def test_time_odds() -> None:
@@ -336,7 +336,7 @@ def test_activity_is_in_utc_or_at_an_offset() -> None:
     )
     names = ["weekday", "hour", "games", "wins", "losses", "score", "plies", "total_ms"]
     assert rows(plies.ics.activity(), *names) == [(1, 0, 1, 0, 1, 0.0, 1, 3000), (7, 23, 1, 1, 0, 1.0, 1, 1000)]
-    assert plies.ics.activity().attrs["left_out"] == {"no date and zone": 1}
+    assert plies.ics.activity().attrs["excluded"] == {"no date and zone": 1}
     assert rows(plies.ics.activity(utc_offset_min=60), "weekday", "hour", "plies") == [(1, 0, 1), (1, 1, 1)]
     assert rows(plies.ics.time_usage(by=["weekday", "hour"]), "weekday", "hour") == [(1, 0), (7, 23), (None, None)]
 
@@ -350,7 +350,7 @@ def test_residuals() -> None:
         ("moretime", 1, 1, 0.25, 15_000, 15_000, 15_000, 15_000),
         ("rounding", 1, 1, 0.25, -700, 700, -700, -700),
     ]
-    assert table.attrs["left_out"] == {"not checked": 1}
+    assert table.attrs["excluded"] == {"not checked": 1}
 
 
 def test_an_even_spender_knows_of_a_last_move_whose_clock_was_not_printed() -> None:

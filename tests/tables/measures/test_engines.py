@@ -99,7 +99,7 @@ def test_of_no_plies_every_table_has_its_columns(name: str, plies: pd.DataFrame,
     assert name == "scramble_windows" or len(full)
     assert not len(empty)
     assert list(empty) == list(full)
-    assert empty.attrs == {"games": 0, "plies": 0, "left_out": {}, "marked": {}}
+    assert empty.attrs == {"games": 0, "plies": 0, "excluded": {}, "marked": {}}
 
 
 @pytest.mark.parametrize("name", measures.__all__)
@@ -113,8 +113,8 @@ def test_plies_that_count_and_excluded_plies_are_all(
     name: str, plies: pd.DataFrame, of_pandas: Tables, of_duckdb: Tables
 ) -> None:
     for table in (of_pandas[name], of_duckdb[name]):
-        assert table.attrs["plies"] + sum(table.attrs["left_out"].values()) == len(plies)
-        assert min(table.attrs["left_out"].values()) > 0
+        assert table.attrs["plies"] + sum(table.attrs["excluded"].values()) == len(plies)
+        assert min(table.attrs["excluded"].values()) > 0
 
 
 @pytest.mark.parametrize(

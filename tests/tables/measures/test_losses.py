@@ -37,7 +37,7 @@ def test_blunders_in_time_trouble_and_else(evaluated: pd.DataFrame) -> None:
     assert table.attrs == {
         "games": 1,
         "plies": 10,
-        "left_out": {"no evaluation": 2},
+        "excluded": {"no evaluation": 2},
         "marked": {"seconds only": 10, "derived time": 10},
     }
 
@@ -51,7 +51,7 @@ def test_by_the_time_that_moves_took(evaluated: pd.DataFrame) -> None:
         (10, 20, 1, 0, 0, 0, 10, 10),  # 4
         (20, 60, 3, 1, 0, 1, 327, 180),  # 3, 5, 8: (0 + 80 + 900) / 3, (0 + 74 + 465) / 3
     ]
-    assert table.attrs["left_out"] == {"no evaluation": 2, "first move": 1}
+    assert table.attrs["excluded"] == {"no evaluation": 2, "first move": 1}
     assert set(table["precision"]) == {"seconds"}
 
 
@@ -88,7 +88,7 @@ def test_the_elapsed_time_is_asked_first() -> None:
     plies = frame_of([judged(3, 40, elapsed_ms=1500, **clocks), judged(4, 40, **clocks), judged(5, 40)])
     table = measures.loss_by_think(plies)
     assert rows(table, "think_from_s", "plies") == [(1, 1), (10, 1)]  # 60 + 2 - 50 = 12
-    assert table.attrs["left_out"] == {"no time": 1}
+    assert table.attrs["excluded"] == {"no time": 1}
 
 
 def test_limits_are_included() -> None:

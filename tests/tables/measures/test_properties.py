@@ -143,7 +143,7 @@ def test_time_usage(rows: list[Row], by: str) -> None:
         for group, of in groups.items()
     }
     table = check(frame_of(rows), measures.time_usage, by, expected)
-    assert table.attrs["left_out"] == excluded
+    assert table.attrs["excluded"] == excluded
     assert table.attrs["plies"] == len(counted)
     assert table.attrs["games"] == len({row["key"] for row in counted})
     marked = {
@@ -181,7 +181,7 @@ def test_clock_curve(rows: list[Row]) -> None:
     table = measures.clock_curve(plies)
     with relation_of(plies) as relation:
         pd.testing.assert_frame_equal(measures.clock_curve(relation), table)
-    assert table.attrs["left_out"] == excluded
+    assert table.attrs["excluded"] == excluded
     assert table["move_no"].tolist() == sorted(expected)
     for row in table.to_dict("records"):
         assert {name: row[name] for name in expected[row["move_no"]]} == expected[row["move_no"]]

@@ -78,7 +78,7 @@ def test_instant_moves_need_times_in_milliseconds(games: dict[str, pd.DataFrame]
     for server in "bc":
         told = games[server].ics.instant(by="side")
         assert told.empty
-        assert told.attrs["left_out"] == {"first move": 2, "seconds only": 6}
+        assert told.attrs["excluded"] == {"first move": 2, "seconds only": 6}
 
 
 def test_thinks_that_follow_each_other(games: dict[str, pd.DataFrame]) -> None:
@@ -89,4 +89,4 @@ def test_thinks_that_follow_each_other(games: dict[str, pd.DataFrame]) -> None:
     ((pairs, correlation),) = rows(games["a"].ics.autocorrelation(), "pairs", "correlation")
     assert pairs == 4
     assert correlation == pytest.approx(of_both / (of_x * of_y) ** 0.5)
-    assert games["a"].ics.autocorrelation().attrs["left_out"] == {"first move": 2, "no think before": 2}
+    assert games["a"].ics.autocorrelation().attrs["excluded"] == {"first move": 2, "no think before": 2}
