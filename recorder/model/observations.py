@@ -66,7 +66,7 @@ class EventKind(Enum):
     """Kinds of ``GameEvent``."""
 
     CLOCK = "clock"  # same-ply: the ply again, other clocks; adjusted, opponent-adjusted: a move does not explain them
-    TAKEBACK = "takeback"  # text: "from-to"; value: half-moves removed
+    TAKEBACK = "takeback"  # detail: "from-to"; value: half-moves removed
     GAP = "gap"  # value: plies missing
     GAP_FILLED = "gap-filled"
     NAMES = "names"  # players' names changed under the same board

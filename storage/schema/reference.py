@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Column, Table
 
+from storage.schema.meanings import MEANINGS
 from storage.schema.tables import metadata
 
 __all__ = ["BEGIN", "END", "reference", "with_reference"]
@@ -16,11 +17,17 @@ BEGIN: Final = "<!-- begin: written by python -m storage.schema.reference -->\n"
 END: Final = "<!-- end -->\n"
 
 _TYPES: Final = {"big_integer": "integer", "boolean": "0 or 1", "large_binary": "BLOB", "JSON": "text"}
-_UNITS: Final = {"_ms": "milliseconds", "_s": "seconds", "_cp": "hundredths of a pawn", "_bytes": "bytes"}
+_UNITS: Final = {
+    "_ms": "milliseconds",
+    "_per_s": "per second",
+    "_s": "seconds",
+    "_cp": "hundredths of a pawn",
+    "_bytes": "bytes",
+}
 
 
 def reference() -> str:
-    """Every table with its columns in their order: type, whether it may be null, and what it holds."""
+    """Every table with its columns in their order: type, whether it may be null, what it holds and means."""
     return "\n".join(map(_of_table, metadata.tables.values()))
 
 
@@ -33,9 +40,12 @@ def with_reference(page: str) -> str:
 
 def _of_table(table: Table) -> str:
     rows = [
-        f"| `{one.name}` | {_type(one)} | {'null' if one.nullable else ''} | {_holds(one)} |" for one in table.columns
+        f"| `{one.name}` | {_type(one)} | {'null' if one.nullable else ''} | {_holds(one)} |"
+        f" {MEANINGS[table.name][one.name]} |"
+        for one in table.columns
     ]
-    return "\n".join((f"### `{table.name}`\n", "| column | type | null | holds |", "|---|---|---|---|", *rows, ""))
+    header = ("| column | type | null | holds | meaning |", "|---|---|---|---|---|")
+    return "\n".join((f"### `{table.name}`\n", *header, *rows, ""))
 
 
 def _type(column: Column[Any]) -> str:
@@ -55,7 +65,7 @@ def _holds(column: Column[Any]) -> str:
     words = column.info.get("values", ())
     if words and isinstance(words[0], str):
         parts.append(" ".join(f"`{word}`" for word in words))
-    parts += [unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)]
+    parts += [unit for suffix, unit in _UNITS.items() if column.name.endswith(suffix)][:1]
     return ", ".join(parts)
 
 

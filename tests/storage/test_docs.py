@@ -8,6 +8,7 @@ import pytest
 
 from storage import ArchiveStore
 from storage.files import open_sqlite
+from storage.schema.meanings import MEANINGS
 from storage.schema.reference import BEGIN, END, with_reference
 from storage.schema.tables import metadata
 
@@ -26,17 +27,10 @@ def test_every_table_is_explained(table: str) -> None:
 
 
 @pytest.mark.parametrize("table", sorted(metadata.tables))
-def test_every_column_is_explained(table: str) -> None:
-    """But for references to other rows, and those that "the same for Black" and "`start_…`" mean."""
-    missing = [
-        column.name
-        for column in metadata.tables[table].columns
-        if f"`{column.name}`" not in TEXT
-        and f"`{table}.{column.name}`" not in TEXT
-        and not column.foreign_keys
-        and not column.name.startswith(("black_", "start_"))
-    ]
-    assert missing == []
+def test_every_column_has_a_meaning_that_says_what_null_is(table: str) -> None:
+    columns = {column.name: column.nullable for column in metadata.tables[table].columns}
+    assert {name: "null" in meaning for name, meaning in MEANINGS[table].items()} == columns
+    assert [name for name, meaning in MEANINGS[table].items() if not meaning or "|" in meaning] == []
 
 
 def test_every_column_of_the_views_is_listed_in_order(archive: ArchiveStore, path: Path) -> None:
