@@ -275,6 +275,7 @@ class MovelistReader:
             still_running=running,
             complete=result is not None,
             headed=names is not None,
+            numbered_at=None if self._game_no is None else self._first_offset,
         )
         self._clear()
         self._game_no = None

@@ -283,6 +283,7 @@ class MovelistRead:
         rows: half-moves in order.
         result: ``*`` with ``still_running`` True for ``{Still in progress}``; None: no trailer was seen.
         complete: a trailer was seen.
+        numbered_at: offset of ``Movelist for game N:``, or None where there is no such line.
     """
 
     line: Line
@@ -310,3 +311,4 @@ class MovelistRead:
     still_running: bool
     complete: bool
     headed: bool = True  # the line of names was there
+    numbered_at: int | None = None

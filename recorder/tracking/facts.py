@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
 from recorder.rules.variants import is_bare_wild, read_category
@@ -11,7 +11,16 @@ from recorder.rules.variants import is_bare_wild, read_category
 if TYPE_CHECKING:
     from recorder.tracking.game_table import GameTable
 
-__all__ = ["HeaderFacts", "begins_another", "rating_number", "take_creating", "take_header", "take_info"]
+__all__ = [
+    "Announcement",
+    "HeaderFacts",
+    "Starting",
+    "begins_another",
+    "rating_number",
+    "take_creating",
+    "take_header",
+    "take_info",
+]
 
 _CREATING_KEPT = 64
 
@@ -138,6 +147,57 @@ class HeaderFacts:
             refines = name == "category" and is_bare_wild(self.category)
             if getattr(self, name) is None or (refines and read_category(str(value)) not in (None, "chess")):
                 setattr(self, name, value)
+
+
+class Starting(NamedTuple):
+    """The beginning of an examination before its first board: a line without a number, or the game examined before.
+
+    Attributes:
+        setup: the server is in set-up mode.
+        text: the line.
+        placed: the first board is a position being set up.
+        category: of the game examined before it.
+    """
+
+    setup: bool
+    offset: int
+    at_ms: int | None
+    text: str
+    placed: bool = False
+    category: str | None = None
+
+
+class Announcement(NamedTuple):
+    """What a game's first board found waiting, so that the game can be read again from this board on.
+
+    Attributes:
+        offset: of the board.
+        facts: of lines with its number.
+        creating: of a line with its players only.
+        starting: of an examination.
+        again: its number had a game of the same players before.
+    """
+
+    offset: int
+    facts: HeaderFacts | None
+    creating: HeaderFacts | None = None
+    starting: Starting | None = None
+    again: bool = False
+
+    def header_facts(self, white: str) -> HeaderFacts:
+        """The facts with which the game begins; ``white``: as its first board names White."""
+        facts = HeaderFacts(self.offset) if self.facts is None else replace(self.facts)
+        if self.creating is not None:
+            creating = replace(self.creating)
+            if (creating.white or "").lower() != white.lower():
+                creating.turn()
+            facts.add(creating)
+        return facts
+
+    def takes_from_before(self, offset: int) -> bool:
+        """Whether reading again from an offset would not give it."""
+        lines = [line for line in (self.facts, self.creating) if line is not None]
+        return self.again or self.starting is not None or any(line.offset < offset for line in lines)
 
 
 def rating_number(text: str) -> int | None:

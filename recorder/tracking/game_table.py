@@ -5,40 +5,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from recorder.events import GameNoticeKind, ObservingStarted
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
 from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
-from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.facts import Announcement, HeaderFacts, Starting
 from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = ["GameTable", "Starting", "rules_of_board"]
+__all__ = ["GameTable", "rules_of_board"]
 
 _FACTS_KEPT = 256
-
-
-class Starting(NamedTuple):
-    """The beginning of an examination before its first board: a line without a number, or the game examined before.
-
-    Attributes:
-        setup: the server is in set-up mode.
-        text: the line.
-        placed: the first board is a position being set up.
-        category: of the game examined before it.
-    """
-
-    setup: bool
-    offset: int
-    at_ms: int | None
-    text: str
-    placed: bool = False
-    category: str | None = None
 
 
 class GameTable:
@@ -54,7 +34,7 @@ class GameTable:
         creating: the same by players, from lines without a number.
         announced: numbers that an observation was announced for.
         starting: an announced examination whose first board has not arrived yet.
-        remembered: while lines are read a second time, announced examinations by the offset of the first board.
+        remembered: while lines are read a second time, what first boards found waiting, by the board's offset.
     """
 
     def __init__(self, session: ServerSession) -> None:
@@ -69,7 +49,7 @@ class GameTable:
         self.creating: dict[frozenset[str], HeaderFacts] = {}
         self.announced: set[str] = set()
         self.starting: Starting | None = None
-        self.remembered: dict[int, Starting] | None = None
+        self.remembered: dict[int, Announcement] | None = None
         self.lag_meaningless = False
 
     def count(self, disposition: Disposition) -> None:
@@ -88,7 +68,9 @@ class GameTable:
     def begin(self, frame: Style12, *, again: bool = False) -> None:
         """Begin a run with its first board; ``again``: its number had a game of the same players before."""
         number = frame.number
-        facts = self._take_facts(frame)
+        creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
+        announcement = self.announcement(frame, creating=creating, again=again)
+        facts = announcement.header_facts(frame.white)
         run = self._take_listed(frame)
         if run is None:
             run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
@@ -97,11 +79,12 @@ class GameTable:
             run.facts.add(facts)
             run.restart_offset = min(run.restart_offset, facts.offset)
         run.session = self.session
+        run.announcement = announcement
         self.runs[number] = run
         gone = self.examined.pop(number, None)
         if gone is not None:
             self.close(gone, "unobserved")
-        self.start(run, frame, again=again)
+        self.start(run, frame, again=announcement.again)
 
     def start(self, run: TrackedGame, frame: Style12, *, again: bool = False) -> None:
         """Give a run its first board."""
@@ -168,17 +151,27 @@ class GameTable:
         self.listed.remove(fitting[0])
         return fitting[0]
 
-    def _take_facts(self, frame: Style12) -> HeaderFacts:
+    def announcement(
+        self,
+        frame: Style12,
+        *,
+        creating: HeaderFacts | None = None,
+        starting: Starting | None = None,
+        again: bool = False,
+    ) -> Announcement:
+        """Take what waits for a game's first board.
+
+        Args:
+            frame: the board.
+            creating: of a played game; None: no such line waits.
+            starting: of an examination that was announced; None: it was not.
+            again: its number had a game of the same players before.
+        """
         pending = self.facts.pop(frame.game_no, None)
-        facts = (
-            pending if pending is not None and pending.matches(frame.white, frame.black) else HeaderFacts(frame.offset)
-        )
-        creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
-        if creating is not None:
-            if (creating.white or "").lower() != frame.white.lower():
-                creating.turn()
-            facts.add(creating)
-        return facts
+        if pending is not None and not pending.matches(frame.white, frame.black):
+            pending = None
+        known = None if self.remembered is None else self.remembered.get(frame.offset)
+        return known or Announcement(frame.offset, pending, creating, starting, again)
 
     def pending_facts(self, game_no: int, offset: int) -> HeaderFacts:
         """The facts kept for the next game of this number."""

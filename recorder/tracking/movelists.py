@@ -148,7 +148,8 @@ def _began_apart(run: TrackedGame, event: MovelistRead) -> bool:
 
 
 def _list_run(table: GameTable, event: MovelistRead) -> TrackedGame:
-    run = TrackedGame(event.game_no, event.white, event.black, HeaderFacts(event.line.offset), event.line.offset)
+    begin = event.line.offset if event.numbered_at is None else event.numbered_at
+    run = TrackedGame(event.game_no, event.white, event.black, HeaderFacts(begin), event.line.offset)
     run.session = table.session
     number = str(event.game_no)
     if event.game_no is not None and event.still_running and number not in table.runs:

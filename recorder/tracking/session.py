@@ -6,7 +6,7 @@ keeps what was known when it began.
 Reading continues at the first line of the oldest game in progress (``offset``), not at the end of the lines read
 (``mark``): the lines between are read again, so that those games are rebuilt whole. Counts and emitted
 games are remembered: lines before the mark are not counted twice, and games that were emitted but reach over the
-restart point are muted there.
+restart point are muted there. What a game took from lines before the restart point is saved with the state.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from recorder.dialects.session import Family, detect_dialect
 from recorder.events import Event, MovelistRead, RatingText
 from recorder.events.frames import Style12
 from recorder.model import Disposition, Game, ObservationKind
-from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.facts import Announcement, HeaderFacts, Starting
 
 __all__ = [
     "EmittedGames",
     "Resumed",
     "ServerSession",
     "SessionFacts",
+    "dump_announcement",
     "dump_counts",
     "dump_facts",
+    "load_announcement",
     "load_counts",
     "load_facts",
 ]
@@ -129,25 +131,36 @@ class ServerSession:
 _MOST_GAMES = 512
 
 
+class _Emitted(NamedTuple):
+    """An emitted game: its stretch of the source, and the offsets of its lists."""
+
+    game_no: int | None
+    first: int
+    last: int
+    lists: list[int]
+    announcement: Announcement | None
+
+
 class EmittedGames:
-    """The stretches of the source of emitted games, as far as a restart could fall into them."""
+    """The emitted games, as far as a restart could fall into them or before them."""
 
     def __init__(self) -> None:
-        self._games: list[tuple[int | None, int, int, list[int]]] = []
+        self._games: list[_Emitted] = []
         self._most = _MOST_GAMES
 
-    def add(self, game: Game, oldest_unfinished: Callable[[], int]) -> None:
+    def add(self, game: Game, announcement: Announcement | None, oldest_unfinished: Callable[[], int]) -> None:
         """Add a game; now and then forget those that end before the oldest game in progress.
 
         Args:
             game: just emitted.
+            announcement: what its first board found waiting; None: it had no board.
             oldest_unfinished: returns the offset of the oldest game in progress.
         """
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
-        self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
+        self._games.append(_Emitted(game.game_no, game.first_offset, game.last_offset, lists, announcement))
         if len(self._games) > self._most:
             oldest = oldest_unfinished()
-            self._games = [given for given in self._games if given[2] >= oldest]
+            self._games = [given for given in self._games if given.last >= oldest]
             self._most = len(self._games) + _MOST_GAMES
 
     def across(self, offset: int) -> tuple[list[list[int]], list[int]]:
@@ -159,9 +172,24 @@ class EmittedGames:
         Returns:
             Number and last offset of each game that has a number; offsets of their lists at or after ``offset``.
         """
-        over = [given for given in self._games if given[1] < offset <= given[2]]
-        numbers = [[number, last] for number, _, last, _ in over if number is not None]
-        return numbers, [place for *_, lists in over for place in lists if place >= offset]
+        over = [given for given in self._games if given.first < offset <= given.last]
+        numbers = [[given.game_no, given.last] for given in over if given.game_no is not None]
+        return numbers, [place for given in over for place in given.lists if place >= offset]
+
+    def announced(self, offset: int) -> list[tuple[int | None, Announcement]]:
+        """Find the games that begin at or after an offset: they are emitted again.
+
+        Args:
+            offset: where reading can be resumed.
+
+        Returns:
+            Number and announcement of each that has a board.
+        """
+        return [
+            (given.game_no, given.announcement)
+            for given in self._games
+            if given.first >= offset and given.announcement is not None
+        ]
 
 
 class Resumed:
@@ -208,6 +236,24 @@ def load_counts(saved: dict[str, int]) -> dict[Disposition, int]:
 def dump_facts(kept: Iterable[HeaderFacts]) -> list[dict[str, Any]]:
     """Pending header facts as JSON keeps them."""
     return [{field.name: getattr(facts, field.name) for field in fields(HeaderFacts)} for facts in kept]
+
+
+def dump_announcement(found: Announcement) -> list[Any]:
+    """What a first board found waiting, as JSON keeps it."""
+    facts, creating = (None if line is None else dump_facts([line])[0] for line in (found.facts, found.creating))
+    return [found.offset, facts, creating, found.starting, found.again]
+
+
+def load_announcement(saved: list[Any]) -> Announcement:
+    """What a first board found waiting, from JSON."""
+    offset, facts, creating, starting, again = saved
+    return Announcement(
+        offset,
+        None if facts is None else load_facts(facts),
+        None if creating is None else load_facts(creating),
+        None if starting is None else Starting(*starting),
+        again,
+    )
 
 
 def load_facts(saved: dict[str, Any]) -> HeaderFacts:

@@ -27,7 +27,7 @@ from recorder.model import (
 )
 from recorder.rules.prove import Position, Rules
 from recorder.tracking.examined.tree import ExaminedTree
-from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.facts import Announcement, HeaderFacts
 from recorder.tracking.session import ServerSession
 
 __all__ = ["ListSeen", "TrackedGame"]
@@ -73,6 +73,7 @@ class ListSeen:
 _FIELDS = (
     "alias",
     "anchored",
+    "announcement",
     "base_ply",
     "black",
     "black_clock_ms",
@@ -115,7 +116,6 @@ _FIELDS = (
     "session",
     "setup",
     "start_frame",
-    "starting",
     "strange",
     "suspended",
     "termination",
@@ -158,7 +158,7 @@ class TrackedGame:
             were made an examiner after it was no longer observed.
         tree: boards of an examined game; its observation has events and holdings only.
         navigation: how, by a line, its next board is reached (``nodes.FORWARD`` …).
-        starting: the line that announced it.
+        announcement: what its first board found waiting; None: no board was seen.
     """
 
     __slots__ = _FIELDS
@@ -217,7 +217,7 @@ class TrackedGame:
         self.timed = False
         self.tree: ExaminedTree | None = None
         self.navigation = ""
-        self.starting: tuple[bool, int, int | None, str, bool, str | None] | None = None
+        self.announcement: Announcement | None = None
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 

@@ -43,17 +43,18 @@ from recorder.tracking.assemble import assemble, disputed_start
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import lose_all, settle, take_notice
-from recorder.tracking.facts import take_creating, take_header, take_info
+from recorder.tracking.facts import Starting, take_creating, take_header, take_info
 from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_game_notice, take_partner
-from recorder.tracking.game_table import Starting
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
 from recorder.tracking.session import (
     EmittedGames,
     Resumed,
     ServerSession,
+    dump_announcement,
     dump_counts,
     dump_facts,
+    load_announcement,
     load_counts,
     load_facts,
 )
@@ -232,7 +233,7 @@ class Tracker:
             self.engines.join(game)
         if not is_forgotten(game.white.handle, game.black.handle):  # a run may bear other names by now
             self._games.append(game)
-        self._emitted.add(game, self.oldest_unfinished)
+        self._emitted.add(game, run.announcement, self.oldest_unfinished)
 
     def _compare_dates(self, run: TrackedGame) -> None:
         """Note where the server's date and arrival times contradict each other; the game has the latter."""
@@ -318,6 +319,9 @@ class Tracker:
             # Games that an earlier reading emitted may reach over the new restart point too.
             muted += [[number, last] for number, last in self._baseline["muted"] if last >= offset]
             muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
+        begun = self._emitted.announced(offset)
+        begun += [(run.game_no, run.announcement) for run in boards.every() if run.announcement is not None]
+        unread: dict[int | None, int] = {number: last + 1 for number, last in muted}
         state = {
             "mark": mark,
             "muted": muted,
@@ -327,11 +331,17 @@ class Tracker:
             "list_frames": self.list_frames,
             "elsewhere": dict(self.ends.elsewhere),
             "facts": [
-                [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
+                [number, *dump_facts([facts])]
+                for number, facts in boards.facts.items()
+                if facts.offset < max(offset, unread.get(number, 0))
             ],
             "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
             "starting": boards.starting,
-            "started": [[run.first_offset, run.starting] for run in boards.examined.values() if run.starting],
+            "announced": [
+                dump_announcement(found)
+                for number, found in begun
+                if found.takes_from_before(max(offset, unread.get(number, 0)))
+            ],
             "session": self.session.saved(),
             "titles": dict(self._chat.titles),
         }
@@ -346,7 +356,7 @@ class Tracker:
         self._resumed = Resumed(state)
         self._baseline = state
         self.session.load(state["session"])
-        self.boards.remembered = {place: Starting(*saved) for place, saved in state.get("started", ())}
+        self.boards.remembered = {saved[0]: load_announcement(saved) for saved in state.get("announced", ())}
         self.boards.lag_meaningless = self.session.lag_meaningless
         self._chat.titles.update(state["titles"])
         for number, saved in state["facts"]:

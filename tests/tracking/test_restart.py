@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 
+import chess
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from recorder.events import RatingText
 from recorder.model import Disposition
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.session import EmittedGames, dump_counts, dump_facts, load_counts, load_facts
 from tests.edge_cases.scripts import Table, log, read
+from tests.support.effort import examples
 from tests.test_pipeline import Archived, by_key, counts, whole
-from tests.tracking.answers import movelist
+from tests.tracking.answers import RUNNING, movelist
 
 
 def two_games(second: int) -> bytes:
@@ -79,6 +83,35 @@ def test_repeated_growth_beside_an_emitted_game() -> None:
     check(data, [first, second, second + 10, len(data) - 10])
 
 
+@pytest.mark.parametrize("announced", ["created", "creating", "header"])
+def test_growth_behind_the_announcement_of_an_emitted_game(announced: str) -> None:
+    """Reading goes on at the board of the long game: the line that announced the second one is not read again."""
+    long, table, new = Table(8, "Carl", "Dora"), Table(), Table(7, "Ed", "Fay")
+    lines = {
+        "created": table.created(),
+        "creating": "Creating: Ann (1500) Bob (1600) rated blitz 5 0",
+        "header": table.header(),
+    }
+    before = [lines[announced], long.frame(), table.frame(), *table.plays("e4"), table.over("Bob resigns", "1-0")]
+    data = log(*before, new.frame(), *long.plays("d4"), *new.plays("c4"))
+    check(data, [len(log(*before)), len(data) - 5])
+    assert [game.category for game in whole(data)[0] if game.white.handle == "Ann"] == ["blitz"]
+
+
+def test_growth_after_the_second_game_of_two_players() -> None:
+    """That its number had a game of the same players shows that its first board is not of its start."""
+    table, second = Table(), Table()
+    lines = [table.frame(), *table.plays("e4"), table.over("Bob resigns", "1-0"), second.created()]
+    data = log(*lines, *second.plays("d4", "d5"))
+    check(data, [len(log(*lines, *Table().plays("d4")))])
+
+
+def test_growth_after_a_list_that_alone_shows_its_game() -> None:
+    """The list's line with the number is read again, too."""
+    data = log(*movelist("e4", "e5", trailer=RUNNING, number=7), "fics% ")
+    check(data, [len(data) - 5])
+
+
 def test_the_saved_state_is_json() -> None:
     facts = HeaderFacts(9, "Ann", "Bob", RatingText("1500", 1500), rated=True)
     assert load_facts(json.loads(json.dumps(dump_facts([facts])))[0]) == facts
@@ -90,7 +123,7 @@ def test_the_saved_state_is_json() -> None:
 def test_only_games_across_the_restart_point_are_muted() -> None:
     given = EmittedGames()
     for game in whole(two_games(8))[0]:
-        given.add(game, 0)
+        given.add(game, None, 0)
     data = two_games(8)
     middle = data.find(b"P/e7-e5")
     numbers, lists = given.across(middle)
@@ -98,3 +131,49 @@ def test_only_games_across_the_restart_point_are_muted() -> None:
     assert lists == []
     assert given.across(0) == ([], [])
     assert given.across(len(data)) == ([], [])
+
+
+STEPS = ("created", "creating", "header", "info", "board", "move", "list", "over", "removed")
+PAIRS = (("Ann", "Bob"), ("Carl", "Dora"), ("Ed", "Fay"))
+
+
+def logged(steps: list[tuple[int, str]]) -> bytes:
+    """Two numbers whose games follow each other: lines that announce a game, its boards, lists and end."""
+    lines: list[str] = []
+    games = {7: 0, 8: 0}
+    tables: dict[int, Table] = {}
+    for number, step in steps:
+        table = tables.get(number) or Table(number, *PAIRS[games[number] % len(PAIRS)])
+        running = number in tables
+        if step == "move" or (step == "board" and not running):
+            tables[number] = table
+            sans = sorted(map(table.board.san, table.board.legal_moves))
+            lines.append(table.play(sans[0]) if step == "move" and sans else table.frame())
+        elif not running and step == "created":
+            lines.append(table.created())
+        elif not running and step == "creating":
+            lines.append(f"Creating: {table.white} (1500) {table.black} (1600) rated blitz 5 0")
+        elif not running and step == "header":
+            lines += [table.observing(), table.header()]
+        elif not running and step == "info":
+            lines.append(f"<g1> {number} p=0 t=blitz r=1 u=1,1 it=300,0 i=300,0 pt=0 rt=1500,1600 ts=1,0 m=2 n=1")
+        elif running and step == "list":
+            played = chess.Board().variation_san(table.board.move_stack).replace(".", ". ").split()
+            sans = [word for word in played if not word.endswith(".")]
+            lines += movelist(*sans, trailer=RUNNING, number=number, names=f"{table.white} {table.black}")
+            lines.append("fics% ")
+        elif running and step in ("over", "removed"):
+            lines.append(table.over(f"{table.black} resigns", "1-0") if step == "over" else table.removed())
+            del tables[number]
+            games[number] += 1
+    return log(*lines)
+
+
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(st.sampled_from((7, 8)), st.sampled_from(STEPS)), max_size=60),
+    st.lists(st.integers(0, 20_000), min_size=1, max_size=3),
+)
+def test_growth_anywhere(steps: list[tuple[int, str]], places: list[int]) -> None:
+    data = logged(steps)
+    check(data, sorted(at % (len(data) + 1) for at in places))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import chess
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from recorder.model import Game, Origin, Ply, Proof
@@ -248,6 +248,12 @@ def shuffled(choices: list[tuple[str, int]]) -> bytes:
     return log(*lines)
 
 
+PLACED_AND_LEFT = [
+    *[("played", 1), ("start", 0), ("start", 0), ("notice", 45), ("start", 0), ("notice", 0), ("no kings", 0)],
+    *[("list", 0), ("notice", 5), ("start", 0), ("notice", 0), ("notice", 46), ("start", 0)],
+]
+
+
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     choices=st.lists(
@@ -259,6 +265,7 @@ def shuffled(choices: list[tuple[str, int]]) -> bytes:
     ),
     at=st.integers(0, 10_000),
 )
+@example(PLACED_AND_LEFT, 1509)  # a position set up became a game, which is emitted before the log grows
 def test_any_order_of_lines_is_followed_also_in_growing_logs(choices: list[tuple[str, int]], at: int) -> None:
     data = shuffled(choices)
     expected, reference = whole(data)

@@ -19,8 +19,8 @@ from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.examined.lines import PLACED, SHOWN
 from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, Node, ShownBoard
 from recorder.tracking.examined.tree import ExaminedTree
-from recorder.tracking.facts import HeaderFacts
-from recorder.tracking.game_table import GameTable, Starting
+from recorder.tracking.facts import Starting
+from recorder.tracking.game_table import GameTable
 from recorder.tracking.plies import frame_position, ply_from_frame, start_facts
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
@@ -163,12 +163,8 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
 
 
 def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
-    navigation = table.facts.pop(frame.game_no, None)
-    facts = (
-        navigation
-        if navigation is not None and navigation.matches(frame.white, frame.black)
-        else HeaderFacts(frame.offset)
-    )
+    announcement = table.announcement(frame, starting=starting)
+    facts = announcement.header_facts(frame.white)
     if starting is not None and facts.category is None:
         facts.category = starting.category
     run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
@@ -181,7 +177,7 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
     run.names = frame.names
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
     table.examined[frame.number] = run
-    run.starting = starting
+    run.announcement = announcement
     if starting is not None:
         tree.setting_up = starting.setup
     if starting is not None and starting.placed:
@@ -194,7 +190,10 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
 
 def _starting(table: GameTable, frame: Style12) -> Starting | None:
     """The line that announced the examination beginning with this board."""
-    return table.starting if table.remembered is None else table.remembered.get(frame.offset)
+    if table.remembered is None:
+        return table.starting
+    known = table.remembered.get(frame.offset)
+    return None if known is None else known.starting
 
 
 def _tree(run: TrackedGame) -> ExaminedTree:
