@@ -108,7 +108,9 @@ def import_pyarrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise ExportError("Parquet needs pyarrow; install ics-recorder[parquet], or choose csv or jsonl.") from error
+        raise ExportError(
+            "Parquet needs pyarrow: pip install 'ics-recorder[parquet]', or choose csv or jsonl."
+        ) from error
     return pyarrow, pyarrow.parquet
 
 

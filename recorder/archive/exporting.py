@@ -118,8 +118,8 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
     """
     there = archive.analyses.engines()
     if not any(engine.casefold().startswith(name.casefold()) for engine in there):
-        others = f"there are those of {', '.join(there)}" if there else "there is no analysis at all"
-        raise StorageError(f"No analysis is by an engine whose name begins with {name}: {others}.")
+        stored = f"It has analyses by {', '.join(there)}." if there else "It has no analyses."
+        raise StorageError(f"The archive has no analysis by an engine whose name begins with {name}. {stored}")
 
 
 def named_games(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:

@@ -142,28 +142,38 @@ class ClockTable(NamedTuple):
 
 CLOCK_TABLES = {
     "usage": ClockTable("time_usage", "how long moves took: total, mean, median, 95th percentile, longest"),
-    "profile": ClockTable("profile", "results, think times, lowest clock and lag; of each player unless --by"),
+    "profile": ClockTable("profile", "results, think times, lowest clock and lag; one row a player, or as --by groups"),
     "time-left": ClockTable("time_left", "the clock after moves 10, 20, 30 and 40"),
     "phases": ClockTable("time_left_by_phase", "the clock with which each phase of the game was entered"),
     "curve": ClockTable("clock_curve", "the clock after every move: median and quartiles over all games"),
-    "budget": ClockTable("even_budget", "how far clocks were from equal time for each move"),
+    "budget": ClockTable("even_budget", "how far clocks were above or below an equal share of time for each move"),
     "longest": ClockTable("longest_thinks", "the longest thinks, --top of them", grouped=False),
     "instant": ClockTable("instant", "moves made at once, such as premoves, and the shortest time charged"),
     "rhythm": ClockTable("autocorrelation", "whether a long think follows a long one"),
-    "scramble": ClockTable("scrambles", "what was played with less than 30 seconds on both clocks", both_sides=True),
-    "windows": ClockTable("scramble_windows", "each such scramble by itself", grouped=False, both_sides=True),
+    "scramble": ClockTable(
+        "scrambles", "scrambles: moves and think times while both clocks are below 30 seconds", both_sides=True
+    ),
+    "windows": ClockTable("scramble_windows", "each scramble in a row of its own", grouped=False, both_sides=True),
     "flags": ClockTable("flags", "how near to the flag sides came, and who lost on time"),
     "lead": ClockTable("clock_lead", "the score by the lead on the clock after moves 20 and 30"),
     "odds": ClockTable("time_odds", "games in which the sides had different time controls"),
     "hours": ClockTable("activity", "moves and results by weekday and hour"),
-    "lag": ClockTable("lag", "the network's part: lag of a move, and what was given back; of each player unless --by"),
+    "lag": ClockTable("lag", "lag of moves, and time that the server gave back; one row a player, or as --by groups"),
     "blunders": ClockTable(
-        "blunders", "blunders and what moves lost, in time trouble and else; of each player unless --by", evaluated=True
+        "blunders",
+        "blunders and lost evaluation, with and without time trouble; one row a player, or as --by groups",
+        evaluated=True,
     ),
-    "loss-by-think": ClockTable("loss_by_think", "what moves lost, by the time that they took", evaluated=True),
-    "loss-by-clock": ClockTable("loss_by_clock", "what moves lost, by the time that was left", evaluated=True),
-    "residuals": ClockTable("residuals", "do the clocks add up, and why not"),
-    "diagonal": ClockTable("diagonal_lead", "bughouse: who has more time than the player across", matches=True),
+    "loss-by-think": ClockTable(
+        "loss_by_think", "evaluation lost by moves, by the time that they took", evaluated=True
+    ),
+    "loss-by-clock": ClockTable(
+        "loss_by_clock", "evaluation lost by moves, by the time left on the clock", evaluated=True
+    ),
+    "residuals": ClockTable("residuals", "whether the clocks add up, and if not, why"),
+    "diagonal": ClockTable(
+        "diagonal_lead", "bughouse: how far players were ahead of the diagonal opponent's clock", matches=True
+    ),
     "sitting": ClockTable("sitting", "bughouse: how long players waited for the other board", matches=True),
 }
 """The words of ``--table``."""

@@ -260,8 +260,8 @@ Examples:
 def completion(ctx: click.Context, shell: str) -> None:
     """Print a completion script for bash, zsh or fish.
 
-    The shell then completes commands, options and their values; and from the archive that the command line names, or
-    the default one, players' handles, keys of games, sources, variants, categories and servers. zsh and fish show the
+    The shell then completes commands, options and their values. It completes players' handles, keys of games, sources,
+    variants, categories and servers from the archive of --db, or else from the default archive. zsh and fish show the
     players of a game beside its key. Values that need quotes are not completed.
     """
     from click.shell_completion import get_completion_class

@@ -134,9 +134,10 @@ def command(
     without times are excluded and counted.
 
     With --by or --table, one measure is computed over all matching games (docs/reference/measures.md). With --player,
-    only that player's moves count; a scramble has the moves of both sides. Guests are marked (U) and never pooled over
-    connections; computers are marked (C). Each table states how many games and plies it counts, and what was excluded
-    and why. If no game has the data that a table needs, the exit status is 4.
+    only that player's moves count, except in scrambles, which have the moves of both sides. Guests are marked (U), and
+    guests of different connections never count as one player; computers are marked (C). Each table states how many
+    games and plies it counts, and what was excluded and why. If no game has the data that a table needs, the exit
+    status is 4.
     """
     if shortcut is not None and format_name not in (None, shortcut):
         raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")

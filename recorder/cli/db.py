@@ -164,9 +164,9 @@ def _rebuild(
     """Rebuild the archive from its journals and logs.
 
     Every log is read again by this version with the options of its import, then the new archive replaces the old one.
-    Erased players and logs stay erased. Games that change are listed by key. A log that is neither kept in the archive
-    nor at its place is named, and the old archive stays, unless --carry-over is given. The new archive needs as much
-    disk space as the old one. A journal whose first part is missing must be imported instead.
+    Erased players and logs stay erased. Games that change are listed by key. If a log is neither kept in the archive
+    nor where it was, its name is printed, and the old archive stays unless --carry-over is given. The new archive
+    needs as much disk space as the old one. A journal whose first part is missing cannot be rebuilt: import it instead.
     """
     from recorder.archive.rebuilding import compare, read_again
     from recorder.cli.import_report import say_analyses
@@ -266,10 +266,10 @@ Examples:
 def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, where: str, as_json: bool) -> None:
     """Verify the archive: read every kept log again and compare.
 
-    Counts <12> and <b1> lines in the decoded bytes and compares the counts with the stored ones, and each game with the
-    stored game. A log that is not kept is read from its file if the file has not changed. Merged games are merged
-    again and compared. Numbers in parentheses are not errors: contradictions between sources, and moves
-    whose clock is unexplained. Each analysed position must occur in its game.
+    For each log, the numbers of <12> and <b1> lines and each game are compared with those that the archive stores. A
+    log that is not kept is read from its file if the file has not changed. Merged games are merged again and compared.
+    Numbers in parentheses are not errors: contradictions between sources, and moves whose clock is unexplained. Each
+    analysed position must occur in its game.
 
     Exit status 1: something differs; 3: a log could not be read whole because of an error of this program; 6: no log
     could be read.

@@ -42,10 +42,11 @@ Examples:
 def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> None:
     """List probable duplicates, with the evidence for and against.
 
-    The best pair comes first. Players, variant and moves of a pair agree, one game contains the other or they overlap,
-    and nothing contradicts that they are one game, but too few of their times are equal to prove it. `merge KEY KEY`
-    records that they are one game, `split KEY` that they are not. With --unique, `games`, `export`, `clocks` and
-    `report` count them once.
+    The most probable pair comes first. The games of a pair have the same players and variant, and their moves agree or
+    overlap. Nothing shows that they are two games, but too few of their times are equal to prove that they are one.
+
+    `merge KEY KEY` records that they are one game, `split KEY` that they are not. With --unique, `games`, `export`,
+    `clocks` and `report` count them once.
     """
     if ctx.invoked_subcommand is not None:
         return

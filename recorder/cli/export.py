@@ -193,7 +193,7 @@ Examples:
     "format_name",
     type=click.Choice(_PLY_FORMATS),
     show_default="as the file's suffix says, else csv",
-    help="parquet needs pyarrow, which ics-recorder[parquet] brings.",
+    help="Output format; parquet requires the extra `parquet`.",
 )
 @csv_option
 @click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o, one a variant and month.")
@@ -252,7 +252,7 @@ Examples:
     "format_name",
     type=click.Choice(_GAME_FORMATS),
     show_default="as the file's suffix says, else jsonl",
-    help="jsonl: one game a line with all about it; csv, parquet (ics-recorder[parquet]): one row a game.",
+    help="jsonl: one game a line, complete; csv, parquet: one row a game. parquet requires the extra `parquet`.",
 )
 @csv_option
 @click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")

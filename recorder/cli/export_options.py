@@ -57,9 +57,9 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 
 def csv_option(command: _AnyCommand) -> _AnyCommand:
     """``--csv-raw``."""
-    return click.option(
-        "--csv-raw", is_flag=True, help="Write CSV texts that begin like a formula without an apostrophe."
-    )(command)
+    return click.option("--csv-raw", is_flag=True, help="Put no apostrophe before CSV texts that look like formulas.")(
+        command
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--as-crazyhouse",
             is_flag=True,
-            help="Write bughouse boards as crazyhouse, with all pieces that are dropped in hand from the start.",
+            help="Write bughouse boards as crazyhouse games; all pieces dropped later are in hand at the start.",
         ),
         click.option(
             "--engine", is_flag=True, help="Write evaluations of engines: %eval, %depth and the principal variation."

@@ -38,7 +38,7 @@ Examples:
     default=0.2,
     show_default=True,
     metavar="SECONDS",
-    help="Interval between two looks at the log, in seconds.",
+    help="Look for new lines at this interval, in seconds.",
 )
 @outlet_options
 @reading_options
@@ -58,15 +58,15 @@ def command(
 ) -> None:
     """Import a log while another program is writing it.
 
-    LOG is of any kind that `import` reads. Each ply is in the archive, and among the events, as soon as its line is
-    read. If the log is renamed, replaced or truncated, a message reports it and the new log is followed. If the archive
-    cannot be written, it is updated when it is writable again. If the log does not contain the site or the date of its
-    games, a message at the first game names the options that supply them.
+    LOG is of any kind that `import` reads. As soon as a line is read, its ply is added to the archive and to the
+    events. If the log is renamed, replaced or truncated, a message reports it and the new log is followed. If the
+    archive cannot be written, it is updated when it is writable again. If the log does not contain the site or the date
+    of its games, a message at the first game names the options that supply them.
 
     A game is appended to the PGN when no later line of the log can continue it.
 
-    Ctrl-C or SIGTERM ends the command with exit status 0. If the event reader goes away or is too slow, the archive is
-    still updated, and the exit status at the end is 141.
+    Ctrl-C or SIGTERM ends the command with exit status 0. If the program that reads the events ends or is too slow, the
+    archive is still updated, and the exit status at the end is 141.
     """
     from recorder.archive.event_lines import EventLineWriter, EventPipe
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable

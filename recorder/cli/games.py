@@ -58,7 +58,7 @@ Examples:
 @json_option
 @wide_option
 def command(where: str, as_json: bool, **filters: Any) -> None:
-    """List games: by default all played games with a known move.
+    """List games that match the filters, by default all played games.
 
     KEY is the first characters of a game's key, or last, or last~2 for the third newest (see `help keys`). The number
     of games that the default and the filters exclude is printed to stderr (see `help filters`).

@@ -56,7 +56,7 @@ not matter in handles, variants, categories and servers.
   --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
   --category WORD     as the server spells it: blitz, standard, lightning
   --since, --until    games that began on this day (UTC) or later, or earlier;
-                      games without a date do not match and are counted
+                      games without a date are excluded
   --source ID         games of one log (see `sources`)
   --me HANDLE         games recorded by a connection with this handle
   --server NAME       games of one site; unknown: games without a site
@@ -68,8 +68,8 @@ analysis), setup (positions that were set up) and empty (no known move):
 
   $ ics-recorder games --include examined,empty --since 2020-01-01
 
---unique counts probable duplicates once. Standard error says how many games are
-excluded, and why.
+--unique counts probable duplicates once. A message on standard error reports
+how many games are excluded, and why.
 """
 
 _KEYS = """
@@ -85,9 +85,9 @@ enough if no other key begins with them:
   $ ics-recorder show last
   $ ics-recorder report last~2 -o game.html
 
-If several keys begin with these characters, the message lists them. A game from
-several sources also has the keys that it has in each source. Your shell can
-complete keys: see `help completion`.
+If several keys begin with these characters, an error message lists them. A game
+from several sources has one key in each source; each of them names the game.
+Your shell can complete keys: see `help completion`.
 
 Sources have an ID, which is shortened in the same way:
 
@@ -142,8 +142,8 @@ Time of a move
   arrival   when the line reached the recorder
 
   Clock before - elapsed + increment = clock after. `verify` checks this sum for
-  each move; if it is wrong, it names the cause. Whole seconds are printed as
-  0:05, milliseconds as 0:05.123, and unknown times as a dash. Times computed
+  each move, and names the cause if the sum is wrong. Whole seconds are printed
+  as 0:05, milliseconds as 0:05.123, and unknown times as a dash. Times computed
   from clocks are marked, and so are clocks computed from times.
 
   $ ics-recorder clocks last

@@ -46,7 +46,10 @@ Examples:
 @jobs_option
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="List anomalies, unrecognised lines by shape, and notes file by file."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="List the anomalies, unrecognised lines (grouped by shape) and notes of each file.",
 )
 @json_option
 @click.pass_context
@@ -72,8 +75,8 @@ def command(
     PGN that this program wrote are not opened.
 
     Importing another archive gives the same result as importing its logs, without reading them again. Players and logs
-    that either archive has erased are excluded, so games that only this archive has can be erased; the number is
-    reported, and with -n beforehand. The options on how logs are read do not apply.
+    that either archive has erased are excluded from the result, so this archive can lose games. Their number is
+    reported; -n reports it without importing. The options under "Reading logs" do not apply.
     """
     from recorder.archive.import_paths import import_paths
     from recorder.archive.inputs import read_options

@@ -248,9 +248,10 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     """Copy a log with passwords masked.
 
     Masks passwords that an older version or another program left in FILE, a journal or any other log that `import`
-    reads, compressed or not. Offsets do not change; in a journal each record keeps its place and length, except
-    where bytes may be a secret: there only their number is kept. Only passwords that the log itself
-    shows can be found: read the copy before you give it away. FILE is not changed.
+    reads, compressed or not. Each masked character becomes one asterisk, so all other bytes keep their offsets. In a
+    journal, bytes that are only likely to be a secret are replaced by their number. FILE is not changed.
+
+    Only passwords that the log itself shows can be found: read the copy before you give it away.
     """
     from recorder.archive.erasing import kind_of, write_clean, write_clean_journal
     from recorder.model import SAVED_KINDS

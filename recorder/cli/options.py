@@ -248,9 +248,9 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             "--chat",
             type=click.Choice(CHATS),
             show_default="public",
-            help="Chat to store: own adds tells and partner tells about one's own games.",
+            help="Chat to store; own: public chat, and tells and partner tells during your own games.",
         ),
-        click.option("--tz", type=_Zone(), help="Time zone of stamps without one (Europe/Vienna, +02:00)."),
+        click.option("--tz", type=_Zone(), help="Time zone of times that have none (Europe/Vienna, +02:00)."),
         click.option("--date", type=_Date(), help="Date of logs without one (YYYY-MM-DD)."),
         click.option(
             "--server",

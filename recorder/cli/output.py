@@ -87,7 +87,9 @@ def print_table(
     for number, width in widths.items():
         heading = columns[number]
         side: Literal["left", "right"] = "right" if heading in right else "left"
-        cut: Literal["crop", "ellipsis"] = "crop" if heading == "Date" else "ellipsis"  # the day alone is whole
+        cut: Literal["crop", "ellipsis"] = "ellipsis"
+        if heading == "Date" and width < natural[number]:  # the day alone, no half of the time
+            cut, width = "crop", min(width, len("2020-01-31"))
         table.add_column(heading, width=width, justify=side, no_wrap=True, overflow=cut)
     for row in texts:
         table.add_row(*(Text(row[number]) for number in widths))

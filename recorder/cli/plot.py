@@ -25,14 +25,14 @@ __all__ = ["NAMES", "command", "report"]
 _SIZE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)x([0-9]{1,3}(?:\.[0-9]{1,9})?)")
 
 NAMES = {
-    "race": "both clocks of one game by move, the even budget, takebacks, added time, pauses, flags",
-    "times": "one game's time for each move as bars, and what they add up to",
+    "race": "both clocks of one game by move, with the even budget (equal time for each move) and events",
+    "times": "one game's time for each move as bars, and their sums",
     "thinking": "how think times are distributed, by phase of the game",
     "heatmap": "move number against time for the move",
     "lag": "lag by move, and its histogram",
     "curve": "the clock averaged over games: median and quartiles by move",
-    "leads": "the score of those who are ahead or behind on the clock at --move 20",
-    "evaluation": "one game's evaluation by move above its clocks, with blunders and little time marked",
+    "leads": "the score of sides that are ahead or behind on the clock at --move 20",
+    "evaluation": "one game's evaluation by move above its clocks, with blunders and time trouble marked",
     "blunders": "how often moves were blunders, by the time that was left and by the time that they took",
     "endings": "how one player's games ended: give --player",
     "profile": "one player's clocks, think times, lag and results on a sheet: give --player",
@@ -101,14 +101,20 @@ Examples:
     help="Width and height in inches.",
 )
 @click.option(
-    "--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Resolution of a PNG in dots per inch."
+    "--dpi",
+    type=click.IntRange(20, 1200),
+    metavar="N",
+    default=150,
+    show_default=True,
+    help="Resolution of a PNG in dots per inch, 20 to 1200.",
 )
 @click.option(
     "--move",
     type=click.IntRange(1, 500),
+    metavar="N",
     default=20,
     show_default=True,
-    help="Move number at which leads compares the clocks.",
+    help="Compare the clocks after this move (picture leads only).",
 )
 @click.option("--chat", is_flag=True, help="Mark kibitzes and whispers in a race.")
 @click.option(
@@ -240,7 +246,7 @@ def _pictures() -> Any:
     return pictures
 
 
-_WHAT = "Say what to write: a GAME, or --player HANDLE for one player, or --index for the whole archive."
+_WHAT = "Choose what to report on: one game (KEY), one player (--player HANDLE) or the archive (--index)."
 
 
 @click.command(
@@ -270,8 +276,8 @@ def report(where: str, index: bool, output: str, force: bool, **filters: Any) ->
     --player HANDLE: the player's use of time in all matching games, in pictures and tables, and the list of the games.
     Guests with the same name are never taken for one player.
 
-    --index: the matching games, the newest 2,000 or as many as --last says, with a search field; players, time
-    controls, endings and sources.
+    --index: a list of the matching games with a search field, and tables of players, time controls, endings and
+    sources. It lists the newest 2,000 games, or as many as --last says.
 
     The other options are filters, as in `games`. A page is one file and needs no network. Requires the extra `report`.
     """
@@ -311,5 +317,5 @@ def _only_key(filters: dict[str, Any]) -> str:
     keys = filters["keys"]
     others = replace(game_filter(**filters), keys=frozenset(), unique=False) != GameFilter()
     if len(keys) != 1 or others:
-        raise click.UsageError(_WHAT if not keys else f"One KEY and no other choice names a game. {_WHAT}")
+        raise click.UsageError(_WHAT if not keys else f"A report on a game takes one KEY and no filters. {_WHAT}")
     return str(keys[0])

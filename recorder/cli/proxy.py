@@ -81,14 +81,15 @@ def command(
 
     A journal contains everything that the server sends and that you type, tells and messages included, but no password:
     for passwords, and for input during the login that may be one, only the length is stored. The archive is made from
-    what the server sends, as by `import --chat own`. Only you can read journals and archive; `export` and `db share`
-    decide what leaves them.
+    what the server sends, as by `import --chat own`. Only your user account can read journals and archive. To
+    give games to others, use `export` or `db share`.
 
     If the disk stalls, the game goes on: up to 16 MiB of a connection are kept in memory, then recording ends. If the
     program is killed, waiting bytes are lost, usually some milliseconds; with --sync always, nothing waits.
 
     Ctrl-C closes and imports every journal; a second Ctrl-C skips the import. Exit status 7: a journal could not be
-    written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the event reader went away.
+    written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the program that
+    reads the events ended.
     """
     from recorder.archive.proxy_run import ProxyArchive, make_folder, report_end, run_proxy
     from recorder.live.messages import MessagePrinter, RunLog, report_to

@@ -115,9 +115,9 @@ def command(ctx: click.Context, /, **words: Any) -> None:
     SIGUSR1 reads the configuration file and the file of --observe-handles again: --observe, --observe-handles, --limit,
     --rotate, --share and --poll apply at once, other options at the next start.
 
-    Ctrl-C ends the recording with exit status 0; a second Ctrl-C skips what is not in the archive yet. Exit status 4:
-    the archive or the PGN is incomplete; 7: the journal could not be written, and recording stopped; 141: the event
-    reader went away or was too slow, and recording went on without it.
+    Ctrl-C ends the recording with exit status 0. A second Ctrl-C does not wait for the archive: `import` can read the
+    rest of the journal later. Exit status 4: the archive or the PGN is incomplete; 7: the journal could not be written,
+    and recording stopped; 141: the program that reads the events ended or was too slow, and recording went on.
     """
     settings = _Settings(**words)
     user = _who(ctx, settings.guest, settings.user)

@@ -47,7 +47,9 @@ def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Comman
 
 
 def _section(path: str, command: click.Command) -> list[str]:
-    arguments = [param.metavar or "" for param in command.params if isinstance(param, click.Argument)]
+    arguments = [
+        param.metavar or (param.name or "").upper() for param in command.params if isinstance(param, click.Argument)
+    ]
     inner = ["COMMAND"] if isinstance(command, click.Group) else []
     usage = " ".join([path, "[OPTIONS]", *arguments, *inner])
     parts = [f"## {path}\n", f"```\n{usage}\n```\n", f"{_paragraphs(command.help or '')}\n"]

@@ -41,7 +41,12 @@ Examples:
 @click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
 @click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
 @click.option(
-    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="Think time of moves without times."
+    "--pace",
+    "pace_ms",
+    type=SecondsType(),
+    default="1",
+    show_default=True,
+    help="Seconds for a move whose time is unknown.",
 )
 @archive_option
 def as_engine(
@@ -54,9 +59,9 @@ def as_engine(
 ) -> None:
     """Play a recorded game as a chess engine for xboard (CECP).
 
-    KEY is the first characters of a game's key, or a file with one game. Moves come at their recorded times, for either
-    side or both. An opponent that leaves the recorded game is asked to take the move back; against a computer the
-    recording resigns. See docs/how-to/replay-as-engine.md.
+    KEY is the first characters of a game's key, or a file with one game. The engine makes the moves of White, Black or
+    both at their recorded times. An opponent that leaves the recorded game is asked to take the move back; against a
+    computer the recording resigns. See docs/how-to/replay-as-engine.md.
     """
     from recorder.replay.engine_pipe import announce, play
 
@@ -85,7 +90,7 @@ Examples:
 """,
 )
 def command() -> None:
-    """Replay games: terminal, chess server, engine; analyse them."""
+    """Replay games on a board, a server or as an engine; analyse them."""
 
 
 command.add_command(terminal)
@@ -122,7 +127,12 @@ Examples:
 @click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
 @click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
 @click.option(
-    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="Think time of moves without times."
+    "--pace",
+    "pace_ms",
+    type=SecondsType(),
+    default="1",
+    show_default=True,
+    help="Seconds for a move whose time is unknown.",
 )
 @click.option(
     "--from",
@@ -166,9 +176,9 @@ def _server(
     byte for byte with the recorded delays to each client; a log without times, PGN and BPGN are replayed as games.
     Without KEY, all games that match the filters are replayed.
 
-    Any name can log in, and "guest". Each client has its own time, which starts when it observes or follows its first
-    game; "tell replay help" explains how to pause, seek and change the speed. A client that logs in as the player who
-    recorded a game sees the game from that player's side. See docs/how-to/replay-server.md.
+    Clients log in with any name, or as "guest". Each client has its own time, which starts when it observes or follows
+    its first game; "tell replay help" explains how to pause, seek and change the speed. A client that logs in as the
+    player who recorded a game sees the game from that player's side. See docs/how-to/replay-server.md.
     """
     if shared and pause_at:
         raise click.UsageError("No client can resume a shared clock: omit --pause-at or --shared.")

@@ -59,7 +59,12 @@ Examples:
 )  # fmt: skip
 @click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
 @click.option(
-    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="Think time of moves without times."
+    "--pace",
+    "pace_ms",
+    type=SecondsType(),
+    default="1",
+    show_default=True,
+    help="Seconds for a move whose time is unknown.",
 )
 @click.option(
     "--from",

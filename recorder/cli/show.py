@@ -58,8 +58,8 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
     GAME is the first characters of its key, or last, or last~2 for the third newest. The page has the tags, the moves
     with clock, elapsed time and lag, the final board, events, anomalies and evaluations. An examined game also has its
     variations and the order in which boards were shown; a game of several sources has the evidence that they are one,
-    and their differences. A move without a note is proved by both notations, the boards and the rules; `list` marks a
-    move that is legal but was never seen on a board.
+    and their differences. A move without a note is proved: its two notations (e4 and P/e2-e4), the boards and the
+    rules agree. `list` marks a legal move that no board shows.
     """
     if raw and as_json:
         raise click.UsageError("--raw prints lines of the log: omit --json.")

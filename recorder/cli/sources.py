@@ -136,7 +136,7 @@ Examples:
 @json_option
 @wide_option
 def anomalies(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
-    """List anomalies: lines that could not be read or contradict.
+    """List anomalies: lines that are unreadable or contradict others.
 
     Each row has the source, the offset in bytes, the kind, the server's game number, a description and the line. ID
     limits the list to one source (see `sources`).

@@ -48,7 +48,7 @@ Examples:
     "--check",
     "only_check",
     is_flag=True,
-    help="Report by the exit status only: 0 recording, 11 reconnecting, 12 not running.",
+    help="Print one sentence and set the exit status: 0 recording, 11 reconnecting, 12 not running.",
 )
 @click.option("--metrics", "as_metrics", is_flag=True, help="Print the counters of the recorders as Prometheus text.")
 @json_option

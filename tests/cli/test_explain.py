@@ -76,7 +76,7 @@ def test_a_journal_contains_the_policy_it_was_recorded_with(journal: Path) -> No
     assert rows[0][4].endswith("Z")
     assert "3 games, 1 observed." in result.stderr
     assert "could not be read" not in result.stderr
-    assert "Games: 1 matched and over, 0 whole, 1 in part (1: a part of it did not come, " in result.stderr
+    assert "Games: 1 matched and ended, 0 whole, 1 in part (1: a part of it did not come, " in result.stderr
 
 
 def test_unreadable_lines_of_a_table_are_reported() -> None:

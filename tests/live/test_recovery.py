@@ -94,7 +94,7 @@ def test_a_missed_game_is_taken_from_a_list() -> None:
     assert talk.wait(1_200) == ["smoves Ann 4"]
     talk.hear(*stored("12:00"))
     assert talk.counts == (0, 0, 1, 0, 0)
-    assert talk.observing.tally.sentence == "Games: 1 matched and over, 0 whole, 1 from a list."
+    assert talk.observing.tally.sentence == "Games: 1 matched and ended, 0 whole, 1 from a list."
 
 
 def test_icc_names_no_player_above_a_history() -> None:
@@ -248,7 +248,7 @@ def test_complete_and_partial_observations_are_counted() -> None:
     talk.hear("Bob has no history games.")
     assert talk.counts == (1, 1, 0, 0, 0)
     assert talk.observing.tally.sentence == (
-        "Games: 2 matched and over, 1 whole, 1 in part (1: a part of it did not come, and no history shows it)."
+        "Games: 2 matched and ended, 1 whole, 1 in part (1: a part of it did not come, and no history shows it)."
     )
 
 

@@ -252,7 +252,7 @@ async def test_progress_is_printed_only_when_games_changed(monkeypatch: pytest.M
     await asyncio.sleep(0.5)
     assert messages == [
         (
-            "3 games observed, 1 waiting; 24 matched and over, 22 whole, 2 missed; 12,345 boards, 12,345,678 bytes.",
+            "3 games observed, 1 waiting; 24 matched and ended, 22 whole, 2 missed; 12,345 boards, 12,345,678 bytes.",
             3,
         )
     ]

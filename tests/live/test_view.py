@@ -38,7 +38,7 @@ def snapshot(*boards: ObservedBoard, **facts: object) -> Snapshot:
         watched=len(boards),
         waiting=0,
         limit=None,
-        tally="24 matched and over, 22 whole, 2 missed",
+        tally="24 matched and ended, 22 whole, 2 missed",
         journal="20251121T220000123Z_chess.example_5000_5b1f0c9a3e7d2468_00001.journal",
         journal_bytes=1_234_567,
         synced_ms=430,
@@ -65,7 +65,7 @@ def test_a_small_terminal_has_room_for_all_that_matters() -> None:
     assert lines[0] == " chess.example:5000 as GuestABCD                            recording, 1 h 1 min"
     assert lines[1:5] == [
         " 54 games observed, 3 waiting, at most 60; 321 over; 12,345 boards, 12.3/s",
-        " 24 matched and over, 22 whole, 2 missed",
+        " 24 matched and ended, 22 whole, 2 missed",
         " journal 1.2 MB, synced 0.4 s ago; 20251121T220000123Z_chess.example_5000_5b1f0…",
         " archive follows the journal; no outage; 12.3 MB received",
     ]

@@ -171,7 +171,7 @@ ANSWERS: list[tuple[str, str]] = [
     ("tell Morphy hello", r"\(told Morphy\)"),
     ("tell Nobody hello", r"Nobody is not logged in\."),
     ("kibitz hello", r"You are not playing, observing or examining a game\."),
-    ("match Morphy", r"Nobody plays here"),
+    ("match Morphy", r"This is a replay: you cannot play here\."),
     ("resign", r"You are not playing a game\."),
     ("e2e4", r"You are not playing or examining a game that takes moves\."),
     ("Nf3", r"You are not playing or examining a game that takes moves\."),
@@ -383,7 +383,7 @@ def test_another_game_with_the_number_of_the_observed_one_is_not_shown() -> None
 
 def test_the_greeting_names_the_command_that_lists_game_numbers() -> None:
     assert (
-        '"games" lists those that go on'
+        '"games" lists the games in progress'
         in Client.of(games_of("b01_standard", "observer_GuestXa")[:1]).session.show_summary()
     )
 

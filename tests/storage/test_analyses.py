@@ -335,7 +335,7 @@ def test_show_and_exports_contain_analyses(cli: Cli, tmp_path: Path) -> None:
     nobody = cli("export", "pgn", "--engine", "--analysis", "nosuch", code=4)
     assert (nobody.stdout, nobody.stderr) == (
         "",
-        "Error: No analysis is by an engine whose name begins with nosuch: there are those of Deep.\n",
+        "Error: The archive has no analysis by an engine whose name begins with nosuch. It has analyses by Deep.\n",
     )
 
 

@@ -58,9 +58,9 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """The same in short: ``24 matched and over, 22 whole, 2 missed``."""
+        """The same in short: ``24 matched and ended, 22 whole, 2 missed``."""
         named = (("in part", self.partly), ("from a list", self.recovered), ("missed", self.missed))
-        parts = [f"{self.matched:,} matched and over", f"{self.whole:,} whole"]
+        parts = [f"{self.matched:,} matched and ended", f"{self.whole:,} whole"]
         parts += [f"{count:,} {name}" for name, count in named if count]
         parts += [f"{self.pending:,} being looked for"] if self.pending else []
         return ", ".join(parts)

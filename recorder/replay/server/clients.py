@@ -85,7 +85,7 @@ def read_bytes(path: Path, report: Callable[[str], None]) -> list[ReplayMoment[C
         _journal_chunks(data) if kind is SourceKind.JOURNAL else _decoded(make_decoder(kind, timing=timed), data)
     )
     if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
-        report(f"{path} has no times: its games are replayed instead of its bytes.")
+        report(f"{path} has no times of arrival: replaying its games, not the recorded bytes.")
         return None
     pipeline = make_pipeline(kind, timing=timed)
     games = [*pipeline.receive(data), *pipeline.finish()]

@@ -89,7 +89,7 @@ def steer(head: Playhead[Any], words: str, now_ns: int) -> tuple[int | None, int
         place, at_ms = seek(head.moments, parse_position(rest), head.place, head.at_ms(now_ns))
         return place, at_ms, [f"at {_clock(at_ms)}"]
     elif word not in ("where", "status"):
-        return None, 0, [f'There is no command {word[:20]}; "help" tells which there are.']
+        return None, 0, [f'There is no command {word[:20]}; "tell replay help" lists the commands.']
     return None, 0, [where(head, now_ns)]
 
 
@@ -108,12 +108,12 @@ Answer = Callable[["ReplaySession", str], None]
 """Answers a command: it is given the session and the words behind the command."""
 
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
-_HELP: Final = """This server replays recorded games; nobody plays here. It answers
+_HELP: Final = """This server replays recorded games; you can watch, but not play. Commands:
   games, observe N, pobserve N, unobserve [N], follow NAME, moves [N], refresh [N],
   who, finger NAME, history NAME, smoves NAME N, sposition NAME N, examine NAME N,
   moves on an examined board, forward, backward, to 20w, revert, unexamine,
   set, iset, style, variables, ivariables, date, quit.
-"tell replay help" tells how to move time.""".splitlines()
+"tell replay help" explains how to pause, seek and change the speed.""".splitlines()
 
 
 def _inchannel(session: ReplaySession, rest: str) -> None:
@@ -150,7 +150,7 @@ EMPTY_ANSWERS: Final[dict[str, Answer]] = {
     **dict.fromkeys(
         ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"), _NOT_PLAYING
     ),
-    **dict.fromkeys(("match", "seek", "unseek"), _lines("Nobody plays here: this is a replay.")),
+    **dict.fromkeys(("match", "seek", "unseek"), _lines("This is a replay: you cannot play here.")),
     **dict.fromkeys(("accept", "decline"), _lines("There are no offers to you.")),
     **dict.fromkeys(("addlist", "sublist"), _NO_LISTS),
     "cshout": _lines("(c-shouted to 0 players)"),

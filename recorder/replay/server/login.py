@@ -137,7 +137,7 @@ class LoginDialogue(ABC):
         self._line = b""
         self._too_long = False
         self._out = bytearray()
-        self._say("\n".join(["", *manner.banner, "", 'Any name will do; "guest" makes one up.', "", ""]))
+        self._say("\n".join(["", *manner.banner, "", 'Log in with any name, or as "guest".', "", ""]))
         self._say(REPLAY.login)
 
     @property

@@ -119,9 +119,13 @@ class ReplaySession(LoginDialogue):
         """The message about the replay that a client gets after login."""
         count = len(self.show.recording.players)
         games = "one recorded game" if count == 1 else f"{count} recorded games"
-        how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
-        numbers = 'Games keep the numbers that they were recorded with: "games" lists those that go on.'
-        return f'This is a replay of {games}. {how}\n{numbers} "tell replay help" tells more.'
+        how = (
+            "All clients share one clock."
+            if self.shared
+            else 'It starts when you type "observe", "follow" or "tell replay play".'
+        )
+        numbers = 'Games keep their recorded numbers; "games" lists the games in progress.'
+        return f'This is a replay of {games}. {how}\n{numbers} "tell replay help" explains how to pause and seek.'
 
     # -- commands ----------------------------------------------------------------------------------------------
 

@@ -359,7 +359,7 @@ def delta_text(board: ReplayBoard, what: object) -> str | None:
     )
 
 
-_OURS: Final = "A replay of recorded games: nobody plays here."
+_OURS: Final = "This server replays recorded games. You can watch them, but not play."
 _KINDS: Final = {
     "FatICS": "FatICS",
     "FICS": "Server location: freechess.org, recorded    Server version : replay",
