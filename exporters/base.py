@@ -57,7 +57,14 @@ class Exporter(Protocol):
     """Writes games in one format. Streams: holds no more than one game (Parquet: one row group) in memory."""
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all games to ``out`` in their order and return what was written."""
+        """Write all games to ``out`` in their order and return what was written.
+
+        Args:
+            games: in the order in which they are written.
+            out: a binary file.
+        Returns:
+            The numbers of games and plies that were written, and what was excluded.
+        """
 
 
 class GameExporter(Exporter, Protocol):
@@ -91,6 +98,8 @@ def open_output(
         force: replace a file that is there.
         protect: files that must not be replaced whatever ``force`` says: the archive, the logs.
         private: only its owner may read a regular file.
+    Yields:
+        The binary file to write to.
     Raises:
         ExportError: the file is there and ``force`` is False, it is protected, or it cannot be written.
     """
@@ -183,6 +192,8 @@ def write_split(
         by: ``day``, ``player`` or ``variant``.
         force: replace files that are there. append: add to them what they do not hold yet.
         protect: as for ``open_output``.
+    Returns:
+        The numbers of games and plies; a game in two files counts once.
     Raises:
         ExportError: ``by`` is not known, a file is there, or one cannot be written. Then no file has changed.
     """
@@ -290,6 +301,8 @@ def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Ite
     Args:
         target: need not be there; of a link the file that it leads to. keep: begin with what is in it.
         private: only its owner may read it.
+    Yields:
+        The binary file to write to.
     Raises:
         ExportError: it cannot be written.
     """

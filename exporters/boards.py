@@ -77,7 +77,14 @@ def _first_board(part: PgnPart) -> str | None:
 
 
 def boards_by_ply(game: Game) -> dict[int, str]:
-    """The boards of the main line that are known, by ply; the one before the first move too."""
+    """The boards of the main line that are known, by ply; the one before the first move too.
+
+    Args:
+        game: its main line is played.
+    Returns:
+        Boards as text (71 characters, rank 8 first) by number of plies; the board before the first move has
+        ``game.start_ply``.
+    """
     found: dict[int, str] = {}
     for part in cut_into_parts(game):
         board = _first_board(part)
@@ -93,7 +100,13 @@ def boards_by_ply(game: Game) -> dict[int, str]:
 
 
 def final_board(game: Game) -> str | None:
-    """The board after the last proved ply; None: no position of the game is known."""
+    """The board after the last proved ply; None: no position of the game is known.
+
+    Args:
+        game: its main line is played.
+    Returns:
+        The board as text (71 characters, rank 8 first), or None.
+    """
     part = cut_into_parts(game)[-1]
     board = _first_board(part)
     for ply in part.plies:
@@ -104,6 +117,12 @@ def final_board(game: Game) -> str | None:
 
 
 def board_text(board: str) -> str:
-    """Eight lines, White below, with the names of files and ranks."""
+    """Eight lines, White below, with the names of files and ranks.
+
+    Args:
+        board: 71 characters, rank 8 first.
+    Returns:
+        Nine lines without a line feed at the end: eight ranks, ``.`` for an empty square, and the names of the files.
+    """
     rows = (f"{8 - row}  {' '.join(rank).replace('-', '.')}" for row, rank in enumerate(board.split(" ")))
     return "\n".join([*rows, "   a b c d e f g h"])

@@ -65,6 +65,9 @@ class BpgnExporter:
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write the matches among games, in the order of their first games.
 
+        Args:
+            games: of both boards, in any order.
+            out: a binary file; takes UTF-8.
         Returns:
             The report; ``excluded`` counts games that are not bughouse.
         """
@@ -76,6 +79,12 @@ class BpgnExporter:
         """The first boards of the matches among games; ``game_text`` of each gives the whole match.
 
         All bughouse games are held in memory: a match is known when both of its boards are.
+
+        Args:
+            games: of both boards, in any order.
+        Returns:
+            The games on board A, in the order of the matches' first games; a game without a partner is its own
+            first board.
         """
         found: list[Game] = []
         for game in games:
@@ -96,12 +105,24 @@ class BpgnExporter:
         return heads
 
     def boards(self, head: Game) -> list[Game]:
-        """The games of a match, given its first board."""
+        """The games of a match, given its first board.
+
+        Args:
+            head: a game that ``take`` returned.
+        Returns:
+            Board A, and board B if it is known.
+        """
         other = self._partners.get(head.key)
         return [head] if other is None else [head, other]
 
     def game_text(self, game: Game) -> str:
-        """The text of the match whose board A a game is, its blank line included; counts it in ``report``."""
+        """The text of the match whose board A a game is, its blank line included; counts it in ``report``.
+
+        Args:
+            game: one that ``take`` returned.
+        Returns:
+            Tags and moves of both boards in BPGN.
+        """
         other = self._partners.get(game.key)
         match = Match(game, _without_moves(game) if other is None else other)
         moments = timeline(match)

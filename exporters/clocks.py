@@ -71,7 +71,13 @@ class ClockSummary:
     marked: Counter[str] = field(default_factory=Counter)
 
     def rows(self, games: Iterable[Game]) -> Iterator[SideClocks]:
-        """White's row and Black's row of each game, in the games' order; a side without times has none."""
+        """White's row and Black's row of each game, in the games' order; a side without times has none.
+
+        Args:
+            games: in the order of the rows.
+        Yields:
+            The rows; reading them counts games and plies in the attributes of the summary.
+        """
         for game in games:
             if game.base_s == 0 and game.increment_s == 0:
                 self.excluded["untimed"] += 1
@@ -100,7 +106,14 @@ class ClocksCsvExporter:
         self._raw = raw
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows; ``excluded`` and the counts are the summary's."""
+        """Write all rows; ``excluded`` and the counts are the summary's.
+
+        Args:
+            games: in the order in which they are written.
+            out: a binary file; takes UTF-8.
+        Returns:
+            The numbers of games and plies that were written, and what was excluded.
+        """
         summary = ClockSummary()
         write_csv(SideClocks._fields, ([row] for row in summary.rows(games)), out, raw=self._raw)
         return ExportReport(summary.games, summary.plies, summary.excluded)
@@ -110,7 +123,14 @@ class ClocksJsonExporter:
     """The summary as JSON Lines."""
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows; ``excluded`` and the counts are the summary's."""
+        """Write all rows; ``excluded`` and the counts are the summary's.
+
+        Args:
+            games: in the order in which they are written.
+            out: a binary file; takes UTF-8.
+        Returns:
+            The numbers of games and plies that were written, and what was excluded.
+        """
         summary = ClockSummary()
         write_json_lines(SideClocks._fields, ([row] for row in summary.rows(games)), out)
         return ExportReport(summary.games, summary.plies, summary.excluded)

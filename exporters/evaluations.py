@@ -37,7 +37,13 @@ _BOUNDS: Final = ("?", "!")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
-    """By ply of the main line: the analysis line that led to it, of each engine that printed one."""
+    """By ply of the main line: the analysis line that led to it, of each engine that printed one.
+
+    Args:
+        game: with the thinking lines of its observations.
+    Returns:
+        Lists by ply, one line for each engine; plies without a line are missing.
+    """
     found: dict[int, list[Thinking]] = {}
     for seen in game.observations:
         if seen.thinking:
@@ -125,7 +131,10 @@ def score_text(thought: Thinking, *, signed: bool = False) -> str | None:
     """The score from White's side: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``).
 
     Args:
+        thought: an engine's line; its score is from the side of ``white``, from White's if that is None.
         signed: with a plus before scores that are good for White (``+0.58``), as people read them; PGN has none.
+    Returns:
+        The score, or None if the line has none.
     """
     sign = 1 if thought.white is not False else -1
     score_cp, mate = (None if value is None else sign * value for value in (thought.score_cp, thought.mate))

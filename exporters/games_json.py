@@ -31,13 +31,26 @@ class GamesJsonExporter:
         self.report = ExportReport()
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write games in their order and return the report."""
+        """Write games in their order and return the report.
+
+        Args:
+            games: in the order in which they are written.
+            out: a binary file; takes UTF-8.
+        Returns:
+            The numbers of games and plies that were written, and what was excluded.
+        """
         for game in games:
             out.write(self.game_text(game).encode("utf-8", "replace"))
         return self.report
 
     def game_text(self, game: Game) -> str:
-        """One game's object and its line feed."""
+        """One game's object and its line feed.
+
+        Args:
+            game: is counted in ``report``.
+        Returns:
+            One line of JSON.
+        """
         found = game_object(game)
         self.report.games += 1
         self.report.plies += len(found["plies"])
@@ -45,7 +58,13 @@ class GamesJsonExporter:
 
 
 def game_object(game: Game) -> dict[str, Any]:
-    """The game as plain values: every field is there, null where nothing is known."""
+    """The game as plain values: every field is there, null where nothing is known.
+
+    Args:
+        game: with its plies and events.
+    Returns:
+        The fields of docs/reference/formats.md (JSON): times in milliseconds, instants in ISO 8601.
+    """
     basis = game.time_basis
     return {
         "key": game.key,

@@ -50,7 +50,13 @@ class Selection:
             raise ExportError(f"Games of kind {unknown[0]!r} are not known; include any of {', '.join(INCLUDE_WORDS)}.")
 
     def select(self, games: Iterable[Game]) -> Iterator[Game]:
-        """The games to take, in their order; counts all of them on the way."""
+        """The games to take, in their order; counts all of them on the way.
+
+        Args:
+            games: any games.
+        Yields:
+            The games that are not excluded; the attributes have the counts when all were read.
+        """
         for game in games:
             if (reason := self._reason_against(game)) is not None:
                 self.excluded[reason] += 1
@@ -127,6 +133,10 @@ class Filters(TypedDict, total=False):
 def make_filter(filters: Filters) -> GameFilter:
     """The archive's filter.
 
+    Args:
+        filters: as the options of ``games``, and as keywords of ``Archive``: docs/reference/python.md.
+    Returns:
+        The conditions in the types of the archive: sets of words, milliseconds since 1970.
     Raises:
         ExportError: a word or a day that is not understood.
         TypeError: a filter that does not exist.

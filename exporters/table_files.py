@@ -143,6 +143,8 @@ def write_dataset(
         folder: is made, or gets its name only when everything is written.
         force: replace a dataset that is there; a folder that holds anything else is never replaced.
         protect: files that must not be in a folder that is replaced: the archive, the logs.
+    Returns:
+        The numbers of games and plies that were written, and what was excluded.
     Raises:
         ExportError: pyarrow is not installed, the folder is there, or it cannot be written.
     """
@@ -227,7 +229,14 @@ class PliesCsvExporter:
         self._raw = raw
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write the header and all rows."""
+        """Write the header and all rows.
+
+        Args:
+            games: in the order in which they are written.
+            out: a binary file; takes UTF-8.
+        Returns:
+            The numbers of games and plies that were written, and what was excluded.
+        """
         report = ExportReport()
         write_csv(PLY_NAMES, _counted(games, report), out, raw=self._raw)
         return report
@@ -282,7 +291,13 @@ def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:
 
 
 def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
-    """Write batches of rows as one JSON object a line."""
+    """Write batches of rows as one JSON object a line.
+
+    Args:
+        names: of the columns.
+        batches: rows with one value for each name; None becomes null.
+        out: a binary file; takes UTF-8.
+    """
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     for batch in batches:
         text = "".join(encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
@@ -308,6 +323,8 @@ def write_games(
     Args:
         storage: the archive. where: which games. out: takes the bytes. format_name: one of ``FORMATS``.
         raw: in CSV, write texts that look like formulas as they are.
+    Returns:
+        The numbers of games and plies that were written, and what was excluded.
     Raises:
         ExportError: it is Parquet, and pyarrow is not installed.
     """

@@ -105,6 +105,9 @@ class PgnExporter:
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write games in their order.
 
+        Args:
+            games: in the order in which they are written.
+            out: a binary file; takes UTF-8.
         Returns:
             The report; ``excluded`` counts plies that no proof allows to write as moves.
         """
@@ -114,7 +117,13 @@ class PgnExporter:
         return self.report
 
     def game_text(self, game: Game) -> str:
-        """The text of one game: as many PGN games as it has parts, each followed by its blank lines."""
+        """The text of one game: as many PGN games as it has parts, each followed by its blank lines.
+
+        Args:
+            game: is counted in ``report``.
+        Returns:
+            PGN with tags and movetext.
+        """
         parts = cut_into_parts(game)
         main = len(parts)
         if game.kind is not GameKind.PLAYED:

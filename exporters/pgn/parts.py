@@ -85,13 +85,26 @@ class PgnPart:
         return shown_plies(self.rows, self.start_ply + 1) if shown is None else shown
 
     def ply(self, number: int) -> Ply:
-        """The ply with this number."""
+        """The ply with this number.
+
+        Args:
+            number: of the ply in the game, from 1; it must be in this part.
+        Returns:
+            The half-move.
+        """
         place = number - self.start_ply - 1
         return self.line.ply(place) if isinstance(self.line, ShownLine) else Ply._make(self.line[place])
 
 
 def cut_into_parts(game: Game) -> list[PgnPart]:
-    """The runs of the main line in order; at least one; only the first may be without plies."""
+    """The runs of the main line in order; at least one; only the first may be without plies.
+
+    Args:
+        game: with its plies and anchors.
+    Returns:
+        Parts of plies that follow each other from a start position. A ``fen`` of None with a ``start_ply`` above 0 is
+        an unknown position.
+    """
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
     fen = game.start_fen if first is None else fen_with_holdings(game, first)
@@ -171,7 +184,13 @@ def fen_with_holdings(game: Game, anchor: Anchor) -> str:
 
 
 def is_chess_fen(fen: str) -> bool:
-    """Whether readers of chess can set it up: eight ranks of eight squares, pieces of chess only."""
+    """Whether readers of chess can set it up: eight ranks of eight squares, pieces of chess only.
+
+    Args:
+        fen: a FEN, or its first field; holdings in brackets are allowed.
+    Returns:
+        True: eight ranks and no other pieces. Whether the position is legal is not looked at.
+    """
     return _CHESS_BOARD.fullmatch(fen.split(" ", 1)[0]) is not None and fen.count("/") == 7
 
 

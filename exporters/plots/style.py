@@ -72,7 +72,13 @@ class Theme(NamedTuple):
     scale: tuple[str, str]
 
     def side(self, side: str) -> str:
-        """The colour of ``white`` or ``black``."""
+        """The colour of ``white`` or ``black``.
+
+        Args:
+            side: ``white`` or ``black``.
+        Returns:
+            A colour as matplotlib takes it.
+        """
         return self.white if side == "white" else self.black
 
 

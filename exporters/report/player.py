@@ -42,6 +42,8 @@ def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
 
     Args:
         sides: the side frame of games with this handle. player: the handle, in any case.
+    Returns:
+        The player, with what was excluded.
     Raises:
         ExportError: the handle is that of several guests, or of no player.
     """
@@ -51,9 +53,16 @@ def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
     return found
 
 
-def games_by_server(sides: pd.DataFrame, someone: ChosenPlayer) -> dict[str, int]:
-    """How many of the player's games are of which server, the most first; ``unknown``: no log names it."""
-    own = sides[sides["player_id"].isin(someone.identities)].drop_duplicates("key")
+def games_by_server(sides: pd.DataFrame, chosen: ChosenPlayer) -> dict[str, int]:
+    """How many of the player's games are of which server, the most first; ``unknown``: no log names it.
+
+    Args:
+        sides: the side frame of games with this handle.
+        chosen: as ``who_is_meant`` returns it.
+    Returns:
+        Numbers of games by the server's name, in falling order.
+    """
+    own = sides[sides["player_id"].isin(chosen.identities)].drop_duplicates("key")
     counts = own["server"].astype("string").fillna("unknown").value_counts()
     return {str(name): int(number) for name, number in sorted(counts.items(), key=lambda one: (-one[1], str(one[0])))}
 
@@ -80,19 +89,19 @@ def player_report(
     """
     from exporters.report.player_tables import sections_of
 
-    someone = who_is_meant(sides, player)
-    own_sides = sides[sides["player_id"].isin(someone.identities)]
+    chosen = who_is_meant(sides, player)
+    own_sides = sides[sides["player_id"].isin(chosen.identities)]
     games = plies[plies["key"].isin(own_sides["key"])]
-    own = games[games["mover_id"].isin(someone.identities)]
-    servers = games_by_server(sides, someone)
-    charts, style = draw_player_charts(games, someone.handle)
+    own = games[games["mover_id"].isin(chosen.identities)]
+    servers = games_by_server(sides, chosen)
+    charts, style = draw_player_charts(games, chosen.handle)
     values = {
-        "title": f"{plain_name(someone.handle)}: use of time",
+        "title": f"{plain_name(chosen.handle)}: use of time",
         "description": _description(own_sides, servers),
-        "handle": plain_name(someone.handle),
+        "handle": plain_name(chosen.handle),
         "marks": _marks(own_sides),
         "facts": list(_facts(own_sides, own, servers)),
-        "left_out": [*_reasons(excluded or {}), *_reasons(someone.excluded)],
+        "left_out": [*_reasons(excluded or {}), *_reasons(chosen.excluded)],
         "charts": charts,
         "sections": sections_of(games, own),
         "opponents": _opponents(own_sides),

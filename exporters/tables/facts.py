@@ -100,6 +100,9 @@ def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> Ch
 
     Args:
         frame: a ply frame or a side frame. handle: in any case. column: of the handles, ``mover`` or ``player``.
+    Returns:
+        The player, with identities and the numbers of games that were excluded; without identities if no player of the
+        table has the handle.
     Raises:
         ExportError: only guests had the handle, several of them.
     """
@@ -177,7 +180,14 @@ def time_control(base_s: int | None, increment_s: int | None) -> str | None:
 
 
 def with_progress(frame: pd.DataFrame, in_progress: Collection[str]) -> pd.DataFrame:
-    """A table in which games in progress, by their keys, have the ending ``in-progress``."""
+    """A table in which games in progress, by their keys, have the ending ``in-progress``.
+
+    Args:
+        frame: with the columns ``key`` and ``ending``.
+        in_progress: keys of games.
+    Returns:
+        The frame itself if there are no such keys, else a changed copy.
+    """
     if not in_progress:
         return frame
     ending = frame["ending"].astype("string").mask(frame["key"].isin(in_progress), "in-progress")

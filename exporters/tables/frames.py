@@ -123,6 +123,8 @@ def ply_frame(
     Args:
         storage: the archive. where: which games. extra: names of ``ON_REQUEST``.
         arrow: use ADBC if the extra ``arrow`` is installed.
+    Returns:
+        One row for each ply, games in the archive's order.
     """
     with storage.columns(arrow=arrow) as reader:
         return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
@@ -133,6 +135,8 @@ def pieces(games: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
 
     Args:
         games: row numbers and numbers of plies. rows: the most plies of a run of several games.
+    Yields:
+        Lists of row numbers, in the order of the games.
     """
     ids: list[int] = []
     count = 0
@@ -147,7 +151,15 @@ def pieces(games: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
 
 
 def plies_of(reader: ColumnReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:
-    """As ``ply_frame``: of the games with these row numbers, in this order."""
+    """As ``ply_frame``: of the games with these row numbers, in this order.
+
+    Args:
+        reader: of the archive.
+        ids: row numbers of games.
+        extra: names of ``ON_REQUEST``.
+    Returns:
+        One row for each ply; without games an empty frame with all columns.
+    """
     columns = (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
     block = read_block(reader, ids) if ids else None
     return empty(columns) if block is None else frame_of(columns, _values(block, reader, keep=bool(extra)))
@@ -279,7 +291,14 @@ _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
-    """Two rows for each of these games, White's first; ``games`` are row numbers and numbers of plies."""
+    """Two rows for each of these games, White's first; ``games`` are row numbers and numbers of plies.
+
+    Args:
+        reader: of the archive.
+        games: row number and number of plies of each game.
+    Returns:
+        A frame with the columns of ``SIDE_COLUMNS``.
+    """
     rows = []
     for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
         sides = {white: side_of(facts, white) for white in (True, False)}
@@ -302,7 +321,14 @@ def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFra
 
 
 def game_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
-    """One row for each of these games; ``games`` are row numbers and numbers of plies."""
+    """One row for each of these games; ``games`` are row numbers and numbers of plies.
+
+    Args:
+        reader: of the archive.
+        games: row number and number of plies of each game.
+    Returns:
+        A frame with the columns of ``GAME_COLUMNS``.
+    """
     return _frame(GAME_COLUMNS, game_rows(reader, games))
 
 
@@ -324,7 +350,13 @@ def game_rows(reader: ColumnReader, games: list[tuple[int, int]]) -> list[dict[s
 
 
 def event_frame(games: Iterable[Game]) -> pd.DataFrame:
-    """The events of these games, in the order of their lines; equal events of several sources once."""
+    """The events of these games, in the order of their lines; equal events of several sources once.
+
+    Args:
+        games: with their events.
+    Returns:
+        A frame with the columns of ``EVENT_COLUMNS``.
+    """
     rows = [
         {
             "key": game.key,
@@ -348,7 +380,14 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
 
 
 def events_of(storage: ArchiveStore, where: GameFilter) -> pd.DataFrame:
-    """The events of the games that match, all of one moment."""
+    """The events of the games that match, all of one moment.
+
+    Args:
+        storage: the archive.
+        where: which games.
+    Returns:
+        A frame with the columns of ``EVENT_COLUMNS``.
+    """
     with storage.snapshot():
         return event_frame(
             storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)

@@ -34,7 +34,14 @@ _Row = tuple[Any, ...]
 
 
 def read_matches(storage: ArchiveStore, where: GameFilter) -> list[Match]:
-    """The matches of bughouse games that a filter leaves; one of the two boards is enough for both."""
+    """The matches of bughouse games that a filter leaves; one of the two boards is enough for both.
+
+    Args:
+        storage: the archive.
+        where: which games; only bughouse of these counts.
+    Returns:
+        The matches of which both boards are in the archive, in its order.
+    """
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     games = {game.key: game for game in storage.games(bughouse)}
     linked = {link.key for game in games.values() for link in game.links if link.kind is LinkKind.PARTNER}
@@ -49,7 +56,14 @@ def read_matches(storage: ArchiveStore, where: GameFilter) -> list[Match]:
 
 
 def boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
-    """What leaves at least all boards of these matches, which ``where`` has given, with a move or more."""
+    """What leaves at least all boards of these matches, which ``where`` has given, with a move or more.
+
+    Args:
+        matches: as ``read_matches`` returns them.
+        where: the filter that they were read with.
+    Returns:
+        A filter for ``ply_frame``; it may also let other bughouse games pass.
+    """
     keys = frozenset(game.key for match in matches for game in (match.a, match.b))
     return GameFilter(
         variants=frozenset({"bughouse"}),
@@ -65,6 +79,8 @@ def match_frame(plies: pd.DataFrame, matches: Iterable[Match]) -> pd.DataFrame:
 
     Args:
         plies: at least those of all boards. matches: in the order in which they are to stand.
+    Returns:
+        One row for each ply of a match, ``MATCH_COLUMNS`` before the columns of ``plies``.
     """
     rows = [(number, *row) for number, match in enumerate(matches) for row in _match_rows(match)]
     names = ["_place", "key", "ply", *(column.name for column in MATCH_COLUMNS)]

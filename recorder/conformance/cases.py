@@ -49,7 +49,11 @@ class Case(NamedTuple):
 
 
 def load_cases() -> list[Case]:
-    """Read all cases, in the order of ``SETS`` and of the files."""
+    """Read all cases, in the order of ``SETS`` and of the files.
+
+    Returns:
+        Every case of the package.
+    """
     folder = resources.files(__package__) / "cases"
     found: list[Case] = []
     for group in SETS:
@@ -67,6 +71,8 @@ def select_cases(cases: Iterable[Case], rules: Sequence[str] = (), groups: Seque
         cases: all of them.
         rules: rules (``S12-7``) or their first part (``S12``); none: every rule.
         groups: words of ``SETS``; none: every set.
+    Returns:
+        The cases that are left, in their order.
     """
     return [
         case

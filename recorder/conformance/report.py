@@ -12,7 +12,13 @@ __all__ = ["count_by_rule", "junit_of", "json_of"]
 
 
 def count_by_rule(run: ConformanceRun) -> list[tuple[str, int, int, int]]:
-    """Each rule with its passed, failed and not supported cases, in the order of the rules."""
+    """Each rule with its passed, failed and not supported cases, in the order of the rules.
+
+    Args:
+        run: a finished run.
+    Returns:
+        Tuples: rule, passed, failed, not supported. Rules without a case in the run are missing.
+    """
     counts = Counter((result.case.rule, result.outcome) for result in run.results)
     rules = sorted({rule for rule, _ in counts}, key=_place)
     passed, failed, not_supported = CaseOutcome
@@ -25,7 +31,13 @@ def _place(rule: str) -> tuple[str, int]:
 
 
 def json_of(run: ConformanceRun) -> dict[str, Any]:
-    """The whole run as one JSON object."""
+    """The whole run as one JSON object.
+
+    Args:
+        run: a finished run.
+    Returns:
+        Values for ``json.dumps``: the program, the counts in all and by rule, and the outcome of each case.
+    """
     return {
         "program": run.claim.program,
         "reads": sorted(run.claim.reads),
@@ -53,7 +65,13 @@ def json_of(run: ConformanceRun) -> dict[str, Any]:
 
 
 def junit_of(run: ConformanceRun) -> bytes:
-    """The run as JUnit XML: one test suite, a test case for each case; what is not supported is skipped."""
+    """The run as JUnit XML: one test suite, a test case for each case; what is not supported is skipped.
+
+    Args:
+        run: a finished run.
+    Returns:
+        UTF-8 with an XML declaration.
+    """
     suite = ElementTree.Element(
         "testsuite",
         name=f"protocol conformance of {_printable(run.claim.program)}",

@@ -83,7 +83,13 @@ class ConformanceRun(NamedTuple):
     starts: int
 
     def count(self, outcome: CaseOutcome) -> int:
-        """How many cases ended like this."""
+        """How many cases ended like this.
+
+        Args:
+            outcome: passed, failed or not supported.
+        Returns:
+            The number of cases.
+        """
         return sum(result.outcome is outcome for result in self.results)
 
     @property

@@ -76,7 +76,14 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
 
 
 def play_ply(position: Position, ply: Ply) -> Position | None:
-    """Return the position after a recorded ply; None if its text is not a legal move here."""
+    """Return the position after a recorded ply; None if its text is not a legal move here.
+
+    Args:
+        position: before the ply.
+        ply: its SAN is played, else its UCI text.
+    Returns:
+        The position after it, or None; also None if the rules find another move than the one stored.
+    """
     step = play_san(position, ply.san)
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
         step = play_move(position, move)

@@ -82,6 +82,10 @@ _MARKER: Final = re.compile(r"([a-z][a-z0-9-]{0,40})(?::([1-9]\d{0,5}))?", re.AS
 def parse_position(text: str) -> Position:
     """Parse a position in a recording; the module's docstring lists the forms.
 
+    Args:
+        text: in any case, such as ``start``, ``2:30`` or ``12w``.
+    Returns:
+        A position that ``seek`` finds in a recording.
     Raises:
         ReplayError: the text has none of these forms.
     """

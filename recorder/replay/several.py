@@ -64,6 +64,8 @@ def outline_of(
         game: any recorded game.
         pace_ms: the time of a move without a recorded time.
         marks: more markers, by the indexes of the game's moments.
+    Returns:
+        Times and markers of the game, without its content.
     """
     moments, zero_ms = timed_moments(game, 0, pace_ms)
     if marks is not None:
@@ -113,6 +115,8 @@ def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
 
     Args:
         games: each game's key and the keys of its partners.
+    Returns:
+        Indexes of both boards, each way; games whose partner is not among these are missing.
     """
     known = list(games)
     places = {key: place for place, (key, _) in enumerate(known)}
@@ -171,6 +175,8 @@ def moments_of_games(games: Sequence[Game], pace_ms: int = 0, gap_ms: int = _GAP
         games: in any order; ``ReplayMoment.game`` is the index here.
         pace_ms: the time of a move without a recorded time.
         gap_ms: the longest time between the end of one game and the beginning of the next.
+    Returns:
+        Moments in the order of their times, in milliseconds from the beginning of the replay.
     """
     single = [timed_moments(game, number, pace_ms) for number, game in enumerate(games)]
     outlines = [_outline(game, *timed) for game, timed in zip(games, single, strict=True)]

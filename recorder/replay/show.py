@@ -98,7 +98,15 @@ class ReplaySource:
         moments: Sequence[GameMoment],
         lines: Callable[[int], Lines | None] = lambda _game: None,
     ) -> ReplaySource:
-        """Build a source from games in memory, with moments that hold their content."""
+        """Build a source from games in memory, with moments that hold their content.
+
+        Args:
+            games: with their plies.
+            moments: of all games, in the order of their times.
+            lines: the recorded lines of a game, by its index; None: they are not known.
+        Returns:
+            The source.
+        """
         chapters: list[Chapter] = []
         made = cls(
             [(game.white.handle, game.black.handle) for game in games],

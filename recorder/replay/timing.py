@@ -47,7 +47,14 @@ class ReplayMoment(NamedTuple, Generic[_What]):
 
 
 def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[ReplayMoment[_What]]:
-    """Yield the moments with every wait shortened to at most ``most_ms``."""
+    """Yield the moments with every wait shortened to at most ``most_ms``.
+
+    Args:
+        moments: in the order of their times.
+        most_ms: the longest wait in milliseconds.
+    Yields:
+        The moments, later ones earlier by what was cut.
+    """
     last_ms, at_ms = 0, 0
     for moment in moments:
         at_ms += min(moment.at_ms - last_ms, most_ms)

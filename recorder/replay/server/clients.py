@@ -65,6 +65,8 @@ def read_bytes(path: Path, report: Callable[[str], None]) -> list[ReplayMoment[C
 
     Args:
         report: called with a sentence where it has no times.
+    Returns:
+        The chunks with their times in milliseconds, or None.
     Raises:
         SourceError: it cannot be read, or is no log.
     """
@@ -295,6 +297,8 @@ def clients_of_games(
         speed, loop, pause_at: as ``Playhead`` takes them.
         begin: the place of the moment to begin with.
         wall_ms: what ``date`` prints, by the clock's time in nanoseconds.
+    Returns:
+        Makes a dialogue for each client that connects.
     """
 
     def show_at(now_ns: int) -> Show:
@@ -324,6 +328,8 @@ def clients_of_bytes(
     Args:
         moments: of the bytes. greeting, shared_at_ns: as for ``clients_of_games``.
         how: ``speed``, ``loop``, ``pause_at`` and ``begin``, as ``ByteReplay`` takes them.
+    Returns:
+        Makes a dialogue for each client that connects.
     """
     shared = None if shared_at_ns is None else ByteReplay(moments, shared_at_ns, **how)
 

@@ -53,7 +53,13 @@ def moves_time(words: str) -> bool:
 
 
 def parse_speed(text: str) -> Fraction | None:
-    """``4``, ``x4``, ``0.5`` or ``1/3``; None: it is no speed between 0 and 1000."""
+    """``4``, ``x4``, ``0.5`` or ``1/3``; None: it is no speed between 0 and 1000.
+
+    Args:
+        text: as a user types it.
+    Returns:
+        How many times faster than recorded, exactly, or None.
+    """
     match = _SPEED.fullmatch(text.strip())
     if match is None:
         return None

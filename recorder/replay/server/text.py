@@ -371,6 +371,12 @@ _KINDS: Final = {
 
 
 def banner_of(dialects: Collection[str | None]) -> list[str]:
-    """The lines, the recorded server's kind named if all games are of one."""
+    """The lines, the recorded server's kind named if all games are of one.
+
+    Args:
+        dialects: names of the dialects of the games; None is an unknown one.
+    Returns:
+        One or two lines without line ends, for a client that connects.
+    """
     kind = _KINDS.get(next(iter(dialects)) or "") if len(dialects) == 1 else None
     return [_OURS] if kind is None else [_OURS, kind]
