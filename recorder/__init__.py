@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recorder import measures, plots
     from recorder.archive.archive import Archive
     from recorder.archive.import_paths import ImportReport, Merged
+    from recorder.archive.shared import Tables
     from recorder.archive.storing import Outcome
     from recorder.archive.verifying import Audit, VerifyReport
     from recorder.errors import (
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     )
     from recorder.pipeline import PARSER_VERSION, Pipeline
     from recorder.reading import read_games
+    from storage.publish.publishing import Published
 
     __version__: str
 
@@ -118,6 +120,8 @@ _MODULES = {
     "ImportReport": "recorder.archive.import_paths",
     "Merged": "recorder.archive.import_paths",
     "Outcome": "recorder.archive.importing",
+    "Published": "storage.publish.publishing",
+    "Tables": "recorder.archive.shared",
     "VerifyReport": "recorder.archive.verifying",
 }
 
@@ -154,12 +158,14 @@ __all__ = [
     "PolicyError",
     "Precision",
     "Proof",
+    "Published",
     "RecorderError",
     "ReplayError",
     "SourceError",
     "SourceKind",
     "SourceReport",
     "StorageError",
+    "Tables",
     "Thinking",
     "TimeBasis",
     "UnknownVariantError",

@@ -14,6 +14,7 @@ from recorder.errors import StorageError
 from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading
 from storage.maintenance.malformed import storage_errors
 from storage.schema import upgrade as schema
+from storage.settings import mark_changed
 from storage.write.merged import relate
 
 if TYPE_CHECKING:
@@ -119,9 +120,13 @@ class Database:
         ):
             if identity_of(self.path) != file:  # while this was waiting for the lock
                 raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
+            driver = driver_of(connection)
+            before = driver.total_changes
             yield connection
             if not self._shard:
-                relate(driver_of(connection))
+                relate(driver)
+            if driver.total_changes != before:
+                mark_changed(driver)
 
     def vacuum(self) -> None:
         """As ``ArchiveStore.vacuum``."""

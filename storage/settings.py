@@ -1,4 +1,4 @@
-"""Settings that outlive imports and rebuilds: forgotten players, and decisions about duplicates.
+"""Settings that outlive imports and rebuilds: forgotten players, and decisions about duplicates; the archive's id.
 
 A row names two games by their keys in their sources, so it applies whatever those games are merged with. Which games
 that makes is found by ``storage.write.merged``; here they are stored, moved with their games' keys, and taken over.
@@ -6,31 +6,52 @@ that makes is found by ``storage.write.merged``; here they are stored, moved wit
 
 from __future__ import annotations
 
+import hashlib
 import json
+import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from recorder.relating.grouping import Decided, Pair
 
 __all__ = [
+    "ARCHIVE_ID",
+    "CONTENT_VERSION",
     "DECISIONS",
     "Decision",
     "FORGOTTEN",
     "ForgottenSource",
+    "SECRET",
+    "archive_id",
+    "content_version",
     "take_over_decisions",
     "decide",
     "decisions",
+    "forget_content_version",
     "forgotten_handles",
     "forgotten_sources",
     "load_decided",
+    "mark_changed",
     "note_handle",
     "note_source",
     "recall_handle",
     "recall_source",
     "rename_decisions",
+    "secret_of",
 ]
+
+SECRET: Final = "pseudonym-secret"
+"""The setting from which pseudonyms and the archive's id are made; a share does not have it."""
+
+ARCHIVE_ID: Final = "archive-id"
+"""The setting with the archive's id in a share, which has no secret."""
+
+CONTENT_VERSION: Final = "content-version"
+"""The setting with a word that every transaction replaces that changes anything."""
 
 FORGOTTEN = "forgotten-"
 """With which the names of all these settings begin."""
@@ -50,6 +71,48 @@ class ForgottenSource(NamedTuple):
     sha256: str
     size_bytes: int
     name: str
+
+
+def _value(driver: sqlite3.Connection, name: str) -> str | None:
+    row = driver.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def secret_of(driver: sqlite3.Connection) -> bytes | None:
+    """The archive's secret; None: the archive is a share."""
+    found = _value(driver, SECRET)
+    return None if found is None else bytes.fromhex(found)
+
+
+def archive_id(driver: sqlite3.Connection) -> str:
+    """What names this archive in a shared database: 16 hexadecimal digits, the same in its copies.
+
+    Raises:
+        StorageError: the archive has neither an id nor the secret from which it is made.
+    """
+    if (stored := _value(driver, ARCHIVE_ID)) is not None:
+        return stored
+    secret = secret_of(driver)
+    if secret is None:
+        raise StorageError("The archive has no id: it is a share that an older version of this program made.")
+    return hashlib.blake2b(ARCHIVE_ID.encode(), key=secret, digest_size=8).hexdigest()
+
+
+def content_version(driver: sqlite3.Connection) -> str | None:
+    """A word that differs after each change of the archive; None: not known, because it is new or was upgraded."""
+    return _value(driver, CONTENT_VERSION)
+
+
+def mark_changed(driver: sqlite3.Connection) -> None:
+    """Replace the word; the last step of a transaction that changed anything."""
+    driver.execute(
+        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (CONTENT_VERSION, secrets.token_hex(8))
+    )
+
+
+def forget_content_version(driver: sqlite3.Connection) -> None:
+    """Make the version unknown until the next change."""
+    driver.execute("DELETE FROM settings WHERE name = ?", (CONTENT_VERSION,))
 
 
 def forgotten_sources(driver: sqlite3.Connection) -> list[ForgottenSource]:

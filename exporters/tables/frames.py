@@ -30,8 +30,9 @@ from exporters.tables.evaluations import Judged, judge_block
 from exporters.tables.facts import GameSide, side_of
 from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Game, Origin, TimeBasis
 from recorder.rules.position import decode_move
-from storage import ArchiveStore, GameFilter
+from storage import GameFilter
 from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
+from storage.read.store import GameStore
 
 __all__ = [
     "coded",
@@ -116,12 +117,12 @@ _BY_NAME = {column.name: column for column in (*PLY_COLUMNS, *ON_REQUEST)}
 
 
 def ply_frame(
-    storage: ArchiveStore, where: GameFilter, extra: Collection[str] = (), *, arrow: bool = True
+    storage: GameStore, where: GameFilter, extra: Collection[str] = (), *, arrow: bool = True
 ) -> pd.DataFrame:
     """The plies of the games that match, as ``docs/reference/tables.md`` describes.
 
     Args:
-        storage: the archive. where: which games. extra: names of ``ON_REQUEST``.
+        storage: the archive, or a shared database. where: which games. extra: names of ``ON_REQUEST``.
         arrow: use ADBC if the extra ``arrow`` is installed.
     Returns:
         One row for each ply, games in the archive's order.
@@ -379,7 +380,7 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
     return _frame(EVENT_COLUMNS, rows)
 
 
-def events_of(storage: ArchiveStore, where: GameFilter) -> pd.DataFrame:
+def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:
     """The events of the games that match, all of one moment.
 
     Args:

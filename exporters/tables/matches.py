@@ -12,7 +12,8 @@ from exporters.bpgn import find_matches
 from exporters.tables.columns import Column
 from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, MatchMoment, leads, timeline
-from storage import ArchiveStore, GameFilter
+from storage import GameFilter
+from storage.read.store import GameStore
 
 __all__ = ["MATCH_COLUMNS", "boards_of", "match_frame", "read_matches"]
 
@@ -33,7 +34,7 @@ _FEW = 200  # keys that a filter may hold
 _Row = tuple[Any, ...]
 
 
-def read_matches(storage: ArchiveStore, where: GameFilter) -> list[Match]:
+def read_matches(storage: GameStore, where: GameFilter) -> list[Match]:
     """The matches of bughouse games that a filter leaves; one of the two boards is enough for both.
 
     Args:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import nullcontext
-from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from exporters.selection import Filters, make_filter
-from recorder.archive.exporting import require_variants
+from exporters.selection import Filters
+from recorder.archive.game_tables import GameTables
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, SourceError, StorageError
 from recorder.model import SourceKind
@@ -22,14 +21,11 @@ from recorder.text import plural
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    import pandas as pd
-
     from exporters.base import ExportReport
     from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.inputs import ReadOptions
     from recorder.archive.verifying import VerifyReport
-    from recorder.model import Game
-    from storage import GameFilter
+    from storage.publish.publishing import Published
 
 __all__ = ["Archive"]
 
@@ -38,7 +34,7 @@ _APPEND_OR_FORCE = "append adds to the file and force replaces it: give one of t
 _AnyPath = str | PathLike[str]
 
 
-class Archive:
+class Archive(GameTables):
     """Games with their plies, clocks and sources in one SQLite file.
 
     Nothing stays open between two calls: another program, also a recorder, may read and write the archive meanwhile.
@@ -56,16 +52,16 @@ class Archive:
 
     def __init__(self, path: _AnyPath, *, read_only: bool = False, arrow: bool = True) -> None:
         self._where = fspath(path)
-        self._store = open_archive(self._where, create=not read_only, read_only=read_only)
-        self._arrow = arrow
+        self._archive = open_archive(self._where, create=not read_only, read_only=read_only)
+        super().__init__(self._archive, arrow=arrow)
 
     @property
     def path(self) -> Path:
         """The archive's file."""
-        return self._store.path
+        return self._archive.path
 
     def __repr__(self) -> str:
-        return f"Archive {self.path} · {plural(self._store.count(), 'game')}"
+        return f"Archive {self.path} · {plural(self._archive.count(), 'game')}"
 
     def __enter__(self) -> Self:
         return self
@@ -77,175 +73,7 @@ class Archive:
 
     def close(self) -> None:
         """Release the file."""
-        self._store.close()
-
-    def _filter(self, filters: Filters) -> GameFilter:
-        """The archive's filter, with known variants only.
-
-        Raises:
-            ExportError: a word of a filter is not known. UnknownVariantError: a variant is not known.
-        """
-        where = make_filter(filters)
-        require_variants(self._store, where)
-        return where
-
-    # --- games
-
-    def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
-        """Read the games that match, one after another.
-
-        Memory use does not grow with their number. The archive is read as it is at the first game, even if another
-        program writes to it meanwhile.
-
-        Args:
-            filters: see ``Filters``; without any, all played games with at least one known move.
-        Returns:
-            Games in the order of their start, games without a known start last.
-        Raises:
-            ExportError: a word of a filter is not known. UnknownVariantError: neither the rules nor the archive know
-                a variant. StorageError: the archive cannot be read.
-        """
-        return self._store.games(self._filter(filters))
-
-    def __iter__(self) -> Iterator[Game]:
-        """Read the games that ``games()`` returns without filters.
-
-        Yields:
-            Played games with at least one known move, in the order of their start.
-        """
-        return self.games()
-
-    def __getitem__(self, key: str) -> Game:
-        """Read one game.
-
-        Args:
-            key: the first characters of its key (the key of a source's game names the merged game); ``last`` is the
-                newest played game, ``last~2`` the third newest.
-        Returns:
-            The game with all that is known of it.
-        Raises:
-            StorageError: no game has such a key, or several have (the message lists them).
-            TypeError: the key is not text.
-        """
-        if not isinstance(key, str):
-            raise TypeError(f"A game's key is text, as in archive['5b26'], not {type(key).__name__}.")
-        return self._store.game(key)
-
-    # --- tables
-
-    def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Read the half-moves of the main lines as a table.
-
-        The measures are methods of its attribute ``ics``: ``archive.plies().ics.time_usage(by="phase")``.
-
-        Args:
-            extra: columns that are included only on request: ``material``, ``fen``.
-            filters: see ``Filters``.
-        Returns:
-            A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
-            in milliseconds.
-        Raises:
-            ExportError: a word of a filter or of ``extra`` is not known. UnknownVariantError: neither the rules nor
-                the archive know a variant. StorageError: the archive cannot be read.
-        """
-        _add_measures()
-        from exporters.tables.frames import ply_frame
-
-        _check(extra)
-        return ply_frame(self._store, self._filter(filters), extra, arrow=self._arrow)
-
-    def batches(
-        self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
-    ) -> Iterator[pd.DataFrame]:
-        """Read the same rows as ``plies`` in pieces, for archives that are larger than memory.
-
-        The archive is read as it is at the first piece. Categorical columns of handles and other words without a fixed
-        list have categories of their own in each piece.
-
-        Args:
-            rows: least number of rows in a piece; a game is never divided between two.
-            extra, filters: as for ``plies``.
-        Yields:
-            Tables with the columns of ``plies``.
-        Raises:
-            ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
-        """
-        _add_measures()
-        from exporters.tables.frames import pieces, plies_of
-
-        _check(extra)
-        if rows < 1:
-            raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
-        where = self._filter(filters)
-        with self._store.columns(arrow=self._arrow) as reader:
-            for ids in pieces(reader.games_of(where), rows):
-                yield plies_of(reader, ids, extra)
-
-    def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Read what each side of each game did, as a table.
-
-        Args:
-            filters: see ``Filters``.
-        Returns:
-            Two rows for each game, White's first; docs/reference/tables.md lists the columns.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
-        """
-        from exporters.tables.frames import side_frame
-
-        where = self._filter(filters)
-        with self._store.columns(arrow=False) as reader:
-            return side_frame(reader, reader.games_of(where))
-
-    def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Read the facts of games as a table, without their moves.
-
-        Args:
-            filters: see ``Filters``.
-        Returns:
-            A row for each game; docs/reference/tables.md lists the columns.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
-        """
-        from exporters.tables.frames import game_frame
-
-        where = self._filter(filters)
-        with self._store.columns(arrow=False) as reader:
-            return game_frame(reader, reader.games_of(where))
-
-    def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Read what happened in games besides moves: offers, takebacks, chat, results and more.
-
-        Args:
-            filters: see ``Filters``.
-        Returns:
-            A row for each event, in the order of the games; docs/reference/tables.md lists the columns.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
-        """
-        from exporters.tables.frames import events_of
-
-        return events_of(self._store, self._filter(filters))
-
-    def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
-        """Read the half-moves of bughouse matches as a table, both boards on one time line.
-
-        Args:
-            filters: see ``Filters``; a match is included if one of its boards matches.
-        Returns:
-            A row for each half-move, in the order in which they were played: the columns that
-            docs/reference/measures.md lists for matches, then those of ``plies``.
-        Raises:
-            ExportError, StorageError: as for ``plies``.
-        """
-        _add_measures()
-        from exporters.tables.frames import ply_frame
-        from exporters.tables.matches import boards_of, match_frame, read_matches
-
-        where = self._filter(filters)
-        with self._store.snapshot():
-            matches = read_matches(self._store, where)
-        return match_frame(ply_frame(self._store, boards_of(matches, where), arrow=self._arrow), matches)
+        self._archive.close()
 
     # --- reading, writing and checking
 
@@ -290,7 +118,7 @@ class Archive:
         names = [str(Path(path).expanduser()) for path in given]
         options = _read_options(kind, server, date, tz, chat)
         with _progress(progress) as show:
-            return import_paths(self._store, self._where, names, options, keep=keep, jobs=jobs, progress=show)
+            return import_paths(self._archive, self._where, names, options, keep=keep, jobs=jobs, progress=show)
 
     def import_archive(self, path: _AnyPath, *, progress: bool | Progress = False) -> Merged:
         """Take what another archive has and this one has not, as if the logs of both had been imported.
@@ -313,7 +141,7 @@ class Archive:
         if not other.is_file():
             raise StorageError(f"{other}: there is no such archive.")
         with _progress(progress) as show:
-            merged = merge_file(self._store, self._where, Input(str(other), other), show)
+            merged = merge_file(self._archive, self._where, Input(str(other), other), show)
         for outcome in merged.outcomes:
             if outcome.status == "failed":
                 raise StorageError(str(outcome.message))
@@ -358,7 +186,7 @@ class Archive:
         if append and force:
             raise ExportError(_APPEND_OR_FORCE)
         chosen, output = self._filter(filters), Path(path).expanduser()
-        return export_pgn(self._store, chosen, options, output, force=force, append=append, split=split)
+        return export_pgn(self._archive, chosen, options, output, force=force, append=append, split=split)
 
     def export_bpgn(
         self,
@@ -392,7 +220,7 @@ class Archive:
         if append and force:
             raise ExportError(_APPEND_OR_FORCE)
         chosen, output = self._filter(filters), Path(path).expanduser()
-        return export_bpgn(self._store, chosen, options, output, force=force, append=append)
+        return export_bpgn(self._archive, chosen, options, output, force=force, append=append)
 
     def write_report(
         self, path: _AnyPath, key: str | None = None, *, force: bool = False, **filters: Unpack[Filters]
@@ -417,15 +245,39 @@ class Archive:
         chosen = self._filter(filters)
         if len(chosen.players) > 1 or (key is not None and filters):
             raise ExportError("A report is about one game, given by its key alone, about one player, or the archive.")
-        with self._store.snapshot():
+        with self._archive.snapshot():
             if key is not None:
-                page = page_of_game(self._store, key)
+                page = page_of_game(self._archive, key)
             elif chosen.players:
-                page = page_of_player(self._store, next(iter(chosen.players)), chosen)
+                page = page_of_player(self._archive, next(iter(chosen.players)), chosen)
             else:
-                page = page_of_archive(self._store, chosen)
-            with open_output(str(Path(path).expanduser()), force, protected(self._store)) as out:
+                page = page_of_archive(self._archive, chosen)
+            with open_output(str(Path(path).expanduser()), force, protected(self._archive)) as out:
                 out.write(page.html)
+
+    def publish(
+        self, url: str, *, with_text: str = "public", dry_run: bool = False, progress: bool | Progress = False
+    ) -> Published:
+        """Mirror the archive into a PostgreSQL database, where ``Tables`` reads it.
+
+        Games, plies, events and analyses are copied without log bytes, paths, tells and typed input. Only what has
+        changed since the last time is copied or deleted. Needs the extra ``postgres``.
+
+        Args:
+            url: of the database, ``postgresql://HOST/DATABASE``, without a password.
+            with_text: ``public`` publishes kibitz and whisper, ``none`` no chat.
+            dry_run: only count what would change.
+            progress: as for ``import_logs``; it counts games.
+        Returns:
+            What was added, changed and deleted there.
+        Raises:
+            ExportError: the URL has a password or is malformed, or the database cannot be used.
+            StorageError: the archive cannot be read.
+        """
+        from recorder.archive.publishing import publish_archive
+
+        with _progress(progress, steps=True) as show:
+            return publish_archive(self._where, url, with_text=with_text, dry_run=dry_run, progress=show)
 
     def verify(self, *sources: str, jobs: int | None = None, progress: bool | Progress = False) -> VerifyReport:
         """Read logs again and compare them with the archive: counts of boards, games, plies and clocks.
@@ -442,12 +294,12 @@ class Archive:
         from recorder.archive.verifying import verify_archive
 
         with _progress(progress) as show:
-            return verify_archive(self._store, sources, show, jobs=jobs)
+            return verify_archive(self._archive, sources, show, jobs=jobs)
 
 
-def _progress(wanted: bool | Progress) -> AbstractContextManager[Progress]:
+def _progress(wanted: bool | Progress, *, steps: bool = False) -> AbstractContextManager[Progress]:
     if wanted is True:
-        return show_progress()
+        return show_progress(steps=steps)
     return nullcontext(wanted or (lambda name, done, total: None))
 
 
@@ -475,17 +327,3 @@ def _read_options(
         except ValueError as error:
             raise SourceError(str(error)) from error
     return ReadOptions(kind, server, day, tz, chat)
-
-
-def _add_measures() -> None:
-    """Register ``DataFrame.ics``. Not when this module loads: reading games needs no pandas."""
-    import_module("exporters.measures")
-
-
-def _check(extra: Collection[str]) -> None:
-    from exporters.tables.columns import ON_REQUEST
-
-    names = [column.name for column in ON_REQUEST]
-    wrong = [extra] if isinstance(extra, str) else sorted(set(extra) - set(names))
-    if wrong:
-        raise ExportError(f"There is no list of extra columns {wrong[0]!r}; ask for any of {names}.")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
+    from storage.read.store import GameStore
 
 __all__ = [
     "archive_files",
@@ -89,7 +90,7 @@ def require_keys(archive: ArchiveStore, where: GameFilter) -> None:
             raise StorageError(f"No game has a key that begins with {key}.")
 
 
-def require_variants(archive: ArchiveStore, where: GameFilter) -> None:
+def require_variants(archive: GameStore, where: GameFilter) -> None:
     """Refuse a variant that neither the rules nor any game of the archive know. Every reading by a filter begins so.
 
     Args:

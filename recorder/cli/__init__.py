@@ -45,7 +45,7 @@ _PLACES = {
 _SECTIONS = {
     "Get games in": ("import", "record", "proxy", "follow"),
     "Look": ("games", "show", "report", "plot", "clocks", "replay"),
-    "Get games out": ("export", "convert"),
+    "Get games out": ("export", "convert", "publish"),
     "Care": (
         "status",
         "explain",

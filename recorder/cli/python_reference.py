@@ -17,11 +17,11 @@ import recorder
 __all__ = ["SECTIONS", "python_reference"]
 
 SECTIONS = {
-    "Archives": ("Archive", "Filters"),
+    "Archives": ("Archive", "Filters", "Tables"),
     "Games": ("Game", "Player", "Ply", "Observation", "GameEvent", "HoldingsChange", "Thinking", "Analysis"),
     "Words": ("Proof", "Origin", "Precision", "GameKind", "EventKind", "SourceKind", "TimeBasis", "AnomalyKind"),
     "Logs without an archive": ("read_games", "Pipeline", "SourceReport", "Anomaly", "PARSER_VERSION"),
-    "Reports": ("ImportReport", "Outcome", "Merged", "ExportReport", "VerifyReport", "Audit"),
+    "Reports": ("ImportReport", "Outcome", "Merged", "ExportReport", "VerifyReport", "Audit", "Published"),
     "Errors": (
         "RecorderError", "StorageError", "UnknownVariantError",
         "ExportError", "SourceError", "ReplayError", "JournalError", "EngineError",
@@ -34,6 +34,8 @@ SECTIONS = {
 """Every public name, in the order of the page."""
 
 _SHOWN_SPECIAL = {"__getitem__": "[key]"}
+_AS_OF = {"Tables": "Archive"}
+"""Classes whose inherited methods are described for another class."""
 _ALIASES = {
     "_AnyPath": "str | PathLike[str]",
     "_Words": "str | Iterable[str] | None",
@@ -95,7 +97,14 @@ def _class(name: str, found: type[Any]) -> Iterator[str]:
     elif not issubclass(found, Exception) and found.__init__ is not object.__init__:
         yield f"```python\n{name}{_signature(found.__init__, skip=1)}\n```\n"
     yield _text(_doc(found))
-    for each, member in vars(found).items():
+    members = dict(vars(found))
+    for base in (base for base in found.__bases__ if base.__module__.startswith("recorder.archive")):
+        if name in _AS_OF:
+            methods = ", ".join(f"`{each}`" for each in vars(base) if not each.startswith("_"))
+            yield f"The methods {methods} and `{name.lower()}[key]` are those of `{_AS_OF[name]}`.\n"
+        else:
+            members = dict(vars(base)) | members
+    for each, member in members.items():
         if (each.startswith("_") and each not in _SHOWN_SPECIAL) or issubclass(found, Exception):
             continue
         if isinstance(member, property) and member.fget is not None:

@@ -19,7 +19,7 @@ from recorder.files import sync_folder
 from storage.archive import ArchiveStore
 from storage.files import backup, open_sqlite
 from storage.schema import upgrade as schema
-from storage.settings import DECISIONS as DECISIONS
+from storage.settings import CONTENT_VERSION, DECISIONS
 
 __all__ = ["Replacement", "is_database", "reading_other", "replacing"]
 
@@ -51,7 +51,8 @@ class Replacement:
             connection.execute("DELETE FROM settings")
             # Decisions follow their games' keys, so they are taken over when the games are there.
             rows = self._lock.execute(
-                "SELECT name, value FROM settings WHERE name NOT GLOB ?", (f"{DECISIONS}*",)
+                "SELECT name, value FROM settings WHERE name NOT GLOB ? AND name <> ?",
+                (f"{DECISIONS}*", CONTENT_VERSION),
             ).fetchall()
             connection.executemany("INSERT INTO settings (name, value) VALUES (?, ?)", rows)
         finally:

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, func, select, union, update
+from sqlalchemy import Connection, delete, func, insert, select, text, union, update
 
 from recorder.errors import StorageError
-from recorder.model import EventKind
 from storage.files import copy_to, driver_of, make_engine, open_sqlite, unfinished_file
+from storage.maintenance.private import PRIVATE_COLUMNS, PRIVATE_TABLES, keyed, published_events, published_settings
 from storage.read.query import fold
 from storage.schema import tables as models
 from storage.schema.upgrade import require_current
 from storage.schema.views import VIEWS
-from storage.settings import FORGOTTEN, rename_decisions
+from storage.settings import ARCHIVE_ID, CONTENT_VERSION, FORGOTTEN, SECRET, archive_id, rename_decisions
 
 __all__ = [
-    "PUBLIC_CHAT",
     "Rewrite",
     "share",
 ]
 
-PUBLIC_CHAT = ("kibitz", "whisper")
-"""Kinds of chat that anybody at the board could read; a share has no other."""
-
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
-_HARMLESS = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?|true|false")
 
 # columns with handles alone, and columns with text in which handles may stand
 _HANDLES = (
@@ -94,16 +87,13 @@ def _redaction(expression: str) -> Rewrite:
 
 def _strip(connection: Connection, pseudonyms: bool, rewrites: list[Rewrite]) -> None:
     _drop_foreign(connection)
-    events, settings = models.events, models.settings
-    # the restart state holds lines that were not whole yet; shapes and anomalies quote lines as they came
-    connection.execute(delete(models.source_chunks))
-    connection.execute(delete(models.source_shapes))
-    nothing = {"path": None, "timing": None, "kept_bytes": 0, "read_up_to": 0}
-    connection.execute(update(models.sources).values(**nothing, restart_state={}, warnings=[], options={}))
-    connection.execute(update(models.anomalies).values(text=""))
+    settings = models.settings
+    for name in PRIVATE_TABLES:
+        connection.execute(delete(models.metadata.tables[name]))
+    for name, blank in PRIVATE_COLUMNS.items():
+        connection.execute(update(models.metadata.tables[name]).values(**blank))
     _strip_settings(connection)
-    private = (events.c.kind == EventKind.CHAT.value) & events.c.detail.not_in(PUBLIC_CHAT)
-    connection.execute(delete(events).where(private))
+    connection.execute(delete(models.events).where(text(f"NOT {published_events('public')}")))
     if pseudonyms:
         secret = _secret(connection)
         names = _pseudonyms(connection, secret)
@@ -112,10 +102,15 @@ def _strip(connection: Connection, pseudonyms: bool, rewrites: list[Rewrite]) ->
     driver = driver_of(connection)
     for rewrite in rewrites:
         driver.create_function("rewrite", 1, rewrite, deterministic=True)
-        for text in _TEXTS:
-            connection.execute(update(text.table).where(text.is_not(None)).values({text: func.rewrite(text)}))
-    unwanted = (settings.c.name == "pseudonym-secret") | settings.c.name.op("GLOB")(f"{FORGOTTEN}*")
+        for column in _TEXTS:
+            values = {column: func.rewrite(column)}
+            connection.execute(update(column.table).where(column.is_not(None)).values(values))
+    archive = archive_id(driver)
+    unwanted = settings.c.name.in_((SECRET, CONTENT_VERSION)) | settings.c.name.op("GLOB")(f"{FORGOTTEN}*")
     connection.execute(delete(settings).where(unwanted))
+    # One archive with and without pseudonyms would be two archives in a shared database.
+    own = keyed(archive, b"pseudonyms", 8) if pseudonyms else archive
+    connection.execute(insert(settings).values(name=ARCHIVE_ID, value=own))
 
 
 def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]) -> None:
@@ -125,8 +120,8 @@ def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]
     """
     driver = driver_of(connection)
     driver.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
-    driver.create_function("renamed", 1, lambda name: f"log-{_keyed(name, secret, 6)}", deterministic=True)
-    driver.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
+    driver.create_function("renamed", 1, lambda name: f"log-{keyed(name, secret, 6)}", deterministic=True)
+    driver.create_function("rekey", 1, lambda key: keyed(key, secret, len(key) // 2), deterministic=True)
     players, sources, games, analyses = models.players, models.sources, models.games, models.analyses
     for handle in _HANDLES:
         connection.execute(update(handle.table).where(handle.is_not(None)).values({handle: func.pseudonym(handle)}))
@@ -134,7 +129,7 @@ def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]
     connection.execute(update(sources).values(name=func.renamed(sources.c.name)))
     connection.execute(update(games).values(key=func.rekey(games.c.key)))
     connection.execute(update(analyses).values(game_key=func.rekey(analyses.c.game_key)))
-    rename_decisions(driver, lambda key: _keyed(key, secret, len(key) // 2))
+    rename_decisions(driver, lambda key: keyed(key, secret, len(key) // 2))
     members = games.alias().c
     least = select(func.min(members.key)).where(members.merged_into == games.c.id).scalar_subquery()
     connection.execute(update(games).where(games.c.source_id.is_(None)).values(key=least))
@@ -152,31 +147,19 @@ def _drop_foreign(connection: Connection) -> None:
 
 
 def _strip_settings(connection: Connection) -> None:
-    """Values of engine options may be paths and names; numbers and booleans are kept.
-
-    The others are replaced by a hash, so that different settings stay different.
-    """
     secret, analyses = _secret(connection), models.analyses
-    for number, text in connection.execute(select(analyses.c.id, analyses.c.settings)).all():
-        settings = json.loads(text)
-        for name, value in settings.get("options", {}).items():
-            if isinstance(value, str) and not _HARMLESS.fullmatch(value):
-                settings["options"][name] = f"[{_keyed(value, secret, 4)}]"
-        changed = json.dumps(settings, sort_keys=True)
+    for number, stored in connection.execute(select(analyses.c.id, analyses.c.settings)).all():
+        changed = published_settings(stored, secret)
         connection.execute(update(analyses).where(analyses.c.id == number).values(settings=changed))
 
 
 def _secret(connection: Connection) -> bytes:
     settings = models.settings.c
-    secret = connection.execute(select(settings.value).where(settings.name == "pseudonym-secret")).scalar_one()
+    secret = connection.execute(select(settings.value).where(settings.name == SECRET)).scalar_one()
     return bytes.fromhex(secret)
-
-
-def _keyed(text: str, secret: bytes, size: int) -> str:
-    return hashlib.blake2b(text.encode(), key=secret, digest_size=size).hexdigest()
 
 
 def _pseudonyms(connection: Connection, secret: bytes) -> dict[str, str]:
     """A word for each folded handle. Made with the archive's secret, so that handles cannot be found by trying."""
     found = {fold(handle) for handle in connection.scalars(union(*map(select, _HANDLES))) if handle}
-    return {handle: "P" + _keyed(handle, secret, 6) for handle in found}
+    return {handle: "P" + keyed(handle, secret, 6) for handle in found}

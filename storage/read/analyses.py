@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from recorder.model import AnalysedPosition, Analysis, Game, Thinking
 from storage.mapping import ANALYSIS_LINES
+from storage.read.driver import SqlDriver
 
 __all__ = [
     "StoredAnalysis",
@@ -38,7 +39,7 @@ class StoredAnalysis(NamedTuple):
     positions: list[AnalysedPosition]
 
 
-def has_analyses(driver: sqlite3.Connection) -> bool:
+def has_analyses(driver: SqlDriver) -> bool:
     """Whether there is any analysis at all."""
     return driver.execute("SELECT 1 FROM analyses LIMIT 1").fetchone() is not None
 
@@ -48,7 +49,7 @@ def analysts(driver: sqlite3.Connection) -> list[str]:
     return [name for (name,) in driver.execute("SELECT DISTINCT engine FROM analyses ORDER BY engine")]
 
 
-def load_analyses(driver: sqlite3.Connection, games: Collection[Game]) -> None:
+def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
     """Give games what engines thought of positions that they still have, the analysis begun first in front.
 
     What was stored of one engine with the same settings under several keys of a game is one analysis.

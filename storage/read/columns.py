@@ -21,11 +21,16 @@ from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis, day_of
 from storage.files import open_sqlite, reading
 from storage.read.analyses import has_analyses
+from storage.read.driver import Rows, SqlDriver
 from storage.read.games import load_games
 from storage.read.query import GameFilter, game_ids
 
 __all__ = [
     "NULL",
+    "ROWS_AT_ONCE",
+    "SELECT_PLIES",
+    "SELECT_THINKING",
+    "Arrays",
     "ColumnReader",
     "GameFacts",
     "HoldingsColumns",
@@ -33,17 +38,20 @@ __all__ = [
     "PlyArrays",
     "ThinkingColumns",
     "SegmentColumns",
+    "arrays_of",
     "column_reader",
 ]
 
 NULL: Final = -(1 << 62)
-_ROWS_AT_ONCE = 50_000
+ROWS_AT_ONCE = 50_000
 _TRIES = 5
 _TOUCH = "SELECT count(*) FROM alembic_version"  # a transaction sees the moment of its first read
 
 Ints = NDArray[np.int64]
-#: Runs a statement that has one parameter: arrays of its integer columns, and of its last one, a text.
-_Fetch = Callable[[str, str], tuple[list[Ints], NDArray[np.object_]]]
+Arrays = tuple[list[Ints], NDArray[np.object_]]
+"""The columns of a statement: integers, and the last one, a text."""
+Fetch = Callable[[str, str], Arrays]
+"""Runs a statement that has one parameter."""
 
 
 class GameFacts(NamedTuple):
@@ -171,35 +179,36 @@ _FROM_VIEWS = (
     " ORDER BY wanted.key, s.seq"
 )
 _NULLABLE = PlyArrays._fields[2:-1]
-_SELECT_PLIES = (
-    f"SELECT p.ply << 9 | p.quality AS packed, {', '.join(f'ifnull(p.{name}, {NULL}) AS {name}' for name in _NULLABLE)}"
-    ", p.san FROM json_each(?) run CROSS JOIN plies p"
+_VALUES = ", ".join(f"coalesce(p.{name}, {NULL}) AS {name}" for name in _NULLABLE)
+SELECT_PLIES = f"SELECT p.ply << 9 | p.quality AS packed, {_VALUES}, p.san"
+_FROM_PLIES = (
+    "FROM json_each(?) run CROSS JOIN plies p"
     " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
 )
-_SELECT_THINKING = (
-    "SELECT t.observation_id, t.ply, "
-    f"{', '.join(f'ifnull(t.{name}, {NULL})' for name in ThinkingColumns._fields[2:-1])}"
-    ", ifnull(t.engine, '') FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
+_VALUES = ", ".join(f"coalesce(CAST(t.{name} AS BIGINT), {NULL})" for name in ThinkingColumns._fields[3:-1])
+SELECT_THINKING = (
+    f"SELECT t.observation_id, t.ply, coalesce(CAST(t.white AS INTEGER), {NULL}), {_VALUES}, coalesce(t.engine, '')"
 )
+_FROM_THINKING = "FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
 
 
 class ColumnReader:
-    """Reads of one archive at one moment. Made by ``Archive.columns``."""
+    """Reads of one archive at one moment. Made by ``ArchiveStore.columns``."""
 
-    def __init__(self, driver: sqlite3.Connection, fetch: _Fetch | None) -> None:
-        self._driver = driver
-        self._fetch = fetch or _by_driver(self._driver)
+    def __init__(self, driver: sqlite3.Connection, fetch: Fetch | None) -> None:
+        self._driver: SqlDriver = driver
+        self._fetch = fetch or _by_driver(driver)
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the archive's order."""
-        ids = game_ids(self._driver, where)
+        ids = self._ids(where)
         counts = dict(self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids))
         return [(row_id, counts[row_id]) for row_id in ids]
 
     def days_of(self, where: GameFilter) -> Iterator[tuple[int, int, str | None, date | None]]:
         """Row number, number of plies, variant and day of the games that match, in the archive's order."""
         select = "SELECT g.id, g.ply_count, g.variant, g.started_at_ms, g.time_basis, g.date_text"
-        ids = game_ids(self._driver, where)
+        ids = self._ids(where)
         for row_id, plies, variant, *about in self._rows(
             select, "games g ON g.id = wanted.value ORDER BY wanted.key", ids
         ):
@@ -237,8 +246,9 @@ class ColumnReader:
 
     def holdings(self, observations: Iterable[int]) -> list[HoldingsColumns]:
         """The plain holdings lines of these observations, by observation and offset."""
-        source = "holdings ON observation_id = wanted.value WHERE passed IS NULL ORDER BY observation_id, offset, seq"
-        rows = self._rows("SELECT observation_id, ply, white, black, offset", source, sorted(observations))
+        source = "holdings h ON h.observation_id = wanted.value WHERE h.passed IS NULL ORDER BY 1, 5, h.seq"
+        select = "SELECT h.observation_id, h.ply, h.white, h.black, h.offset"
+        rows = self._rows(select, source, sorted(observations))
         return [HoldingsColumns._make(row) for row in rows]
 
     def games_with_thinking(self, ids: list[int]) -> set[int]:
@@ -263,7 +273,7 @@ class ColumnReader:
 
     def thinking(self, observations: Iterable[int]) -> ThinkingColumns:
         """The lines that engines printed in these observations."""
-        numbers, engine = self._fetch(_SELECT_THINKING, json.dumps(sorted(observations)))
+        numbers, engine = self._fetch_thinking(sorted(observations))
         # Without rows Arrow does not know that the engines are texts.
         return ThinkingColumns._make((*numbers, engine.astype(object)))
 
@@ -279,12 +289,24 @@ class ColumnReader:
                 joined[-1][1] += count
             else:
                 joined.append([first, first + count - 1])
-        (packed, *values), san = self._fetch(_SELECT_PLIES, json.dumps(joined))
+        (packed, *values), san = self._fetch_plies(joined)
         if len(packed) != sum(count for _, count in runs):
             raise StorageError("Rows of plies are missing in the archive: see `ics-recorder db check`.")
         return PlyArrays._make((packed >> 9, packed & 511, *values, san))
 
-    def _rows(self, select: str, source: str, wanted: list[int]) -> sqlite3.Cursor:
+    def _ids(self, where: GameFilter) -> list[int]:
+        return game_ids(self._driver, where)
+
+    def _fetch_plies(self, runs: list[list[int]]) -> Arrays:
+        """The columns of ``SELECT_PLIES`` of the rows from … to …, in this order."""
+        return self._fetch(f"{SELECT_PLIES} {_FROM_PLIES}", json.dumps(runs))
+
+    def _fetch_thinking(self, observations: list[int]) -> Arrays:
+        """The columns of ``SELECT_THINKING``."""
+        return self._fetch(f"{SELECT_THINKING} {_FROM_THINKING}", json.dumps(observations))
+
+    def _rows(self, select: str, source: str, wanted: list[int]) -> Rows:
+        """Rows of a SELECT: ``source`` joins what it needs to ``wanted``: the numbers are ``value``, places ``key``."""
         return self._driver.execute(f"{select} FROM json_each(?) wanted CROSS JOIN {source}", (json.dumps(wanted),))
 
 
@@ -329,8 +351,8 @@ def _adbc() -> Any:
     return adbc_driver_sqlite.dbapi
 
 
-def _by_arrow(cursor: Any) -> _Fetch:
-    def fetch(sql: str, parameter: str) -> tuple[list[Ints], NDArray[np.object_]]:
+def _by_arrow(cursor: Any) -> Fetch:
+    def fetch(sql: str, parameter: str) -> Arrays:
         cursor.execute(sql, [parameter])
         *numbers, text = cursor.fetch_arrow_table().columns
         return [column.to_numpy() for column in numbers], text.to_numpy()
@@ -338,19 +360,28 @@ def _by_arrow(cursor: Any) -> _Fetch:
     return fetch
 
 
-def _by_driver(driver: sqlite3.Connection) -> _Fetch:
-    def fetch(sql: str, parameter: str) -> tuple[list[Ints], NDArray[np.object_]]:
+def _by_driver(driver: sqlite3.Connection) -> Fetch:
+    def fetch(sql: str, parameter: str) -> Arrays:
         cursor = driver.execute(sql, (parameter,))
-        width = len(cursor.description)
-        blocks: list[list[Ints]] = [[] for _ in range(width - 1)]
-        texts: list[NDArray[np.object_]] = []
-        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-            *numbers, text = zip(*rows, strict=True)
-            for block, column in zip(blocks, numbers, strict=True):
-                block.append(np.array(column, dtype=np.int64))
-            texts.append(np.array(text, dtype=object))
-        if not texts:
-            return [np.empty(0, dtype=np.int64) for _ in blocks], np.empty(0, dtype=object)
-        return [np.concatenate(block) for block in blocks], np.concatenate(texts)
+        return arrays_of(lambda: cursor.fetchmany(ROWS_AT_ONCE), len(cursor.description))
 
     return fetch
+
+
+def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
+    """The columns of rows.
+
+    Args:
+        more: gives the next rows; none: there are no more.
+        width: the number of columns.
+    """
+    blocks: list[list[Ints]] = [[] for _ in range(width - 1)]
+    texts: list[NDArray[np.object_]] = []
+    while rows := more():
+        *numbers, text = zip(*rows, strict=True)
+        for block, column in zip(blocks, numbers, strict=True):
+            block.append(np.array(column, dtype=np.int64))
+        texts.append(np.array(text, dtype=object))
+    if not texts:
+        return [np.empty(0, dtype=np.int64) for _ in blocks], np.empty(0, dtype=object)
+    return [np.concatenate(block) for block in blocks], np.concatenate(texts)

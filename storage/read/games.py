@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -39,6 +38,7 @@ from storage.mapping import (
     ply_line_from_row,
 )
 from storage.read.analyses import load_analyses
+from storage.read.driver import SqlDriver
 
 __all__ = ["BATCH_GAMES", "load_games", "load_plies", "load_shown", "select_sql"]
 
@@ -69,12 +69,12 @@ _SELECT_USUAL: Final = (  # in the order of ``id``, as a run of them is read
 )
 
 
-def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[PlyRow]:
+def load_plies(driver: SqlDriver, first: int, count: int, base_ms: int, base_offset: int) -> list[PlyRow]:
     """The plies of the rows ``first … first + count - 1``; the bases as for ``storage.write.rows.add_plies``."""
     return driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1)).fetchall()
 
 
-def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: int) -> bool:
+def load_shown(driver: SqlDriver, line: ShownLine, first: int, count: int) -> bool:
     """Like ``load_plies``, but into a line, and only what PGN shows: every column costs time, looked at or not.
 
     Returns:
@@ -93,7 +93,7 @@ def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: i
     return True
 
 
-def _usual_plies(driver: sqlite3.Connection, run: tuple[int, int]) -> ShownPlies | None:
+def _usual_plies(driver: SqlDriver, run: tuple[int, int]) -> ShownPlies | None:
     """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more.
 
     Numbers rise in a line (``db check`` finds where they do not), so the first, the last and how many they are suffice.
@@ -137,7 +137,7 @@ class _Run(NamedTuple):
 
 
 def load_games(
-    driver: sqlite3.Connection,
+    driver: SqlDriver,
     ids: list[int],
     *,
     with_events: bool,
@@ -160,7 +160,7 @@ def load_games(
         yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
 
 
-def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
+def _load(driver: SqlDriver, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     """Games of one batch. Each gets its plies just before it is returned, while they are still in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
     found: dict[int, Game] = {}
@@ -219,7 +219,7 @@ class _Member(NamedTuple):
     time_basis: str
 
 
-def _members(driver: sqlite3.Connection, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
+def _members(driver: SqlDriver, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
     """The members of merged games by their row numbers; sets the games' keys of sources and evidence."""
     of_merged = f"IN ({','.join(map(str, merged))})"
     members: dict[int, _Member] = {}
@@ -232,9 +232,7 @@ def _members(driver: sqlite3.Connection, merged: list[int], found: dict[int, Gam
     return members
 
 
-def _observation_rows(
-    driver: sqlite3.Connection, of_seen: str, members: dict[int, _Member]
-) -> Iterator[tuple[int, Row]]:
+def _observation_rows(driver: SqlDriver, of_seen: str, members: dict[int, _Member]) -> Iterator[tuple[int, Row]]:
     """Rows of observations with the game that shows them, those of one game in their order."""
     rows = driver.execute(f"{select_sql('observations')} WHERE game_id {of_seen} ORDER BY game_id, seq")
     if not members:
@@ -256,7 +254,7 @@ def _forget_times(seen: Observation) -> None:
     seen.thinking = [thought._replace(at_ms=None) for thought in seen.thinking]
 
 
-def _load_links(driver: sqlite3.Connection, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
+def _load_links(driver: SqlDriver, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
     """Links of games and of their members, in both directions, each to the merged game if there is one."""
     links: dict[int, set[Link]] = {}
     for mine, other in (("game_id", "other_game_id"), ("other_game_id", "game_id")):
@@ -274,13 +272,13 @@ def _load_links(driver: sqlite3.Connection, found: dict[int, Game], of_seen: str
         found[row_id].links += first.values()
 
 
-def _load_run(driver: sqlite3.Connection, run: _Run) -> None:
+def _load_run(driver: SqlDriver, run: _Run) -> None:
     if not (isinstance(run.line, ShownLine) and load_shown(driver, run.line, run.first, run.plies)):
         run.line.rows = load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
 
 
 def _load_children(
-    driver: sqlite3.Connection, seen: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
+    driver: SqlDriver, seen: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
 ) -> None:
     """Everything below observations; of the lines' plies only where they are, appended to ``runs``."""
     ids = ",".join(map(str, seen))
@@ -304,5 +302,5 @@ def _load_children(
             seen[row[0]].thinking.append(THINKING.value(row, seen[row[0]].started_at_ms or 0))
 
 
-def _in_order(driver: sqlite3.Connection, sql: str) -> Iterator[Row]:
+def _in_order(driver: SqlDriver, sql: str) -> Iterator[Row]:
     return iter(driver.execute(f"{sql} ORDER BY observation_id, seq"))

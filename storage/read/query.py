@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 from recorder.model import MINUTE_MS, GameKind, TimeBasis
+from storage.read.driver import SqlDriver
 
 __all__ = [
     "ALL_PLAYED",
     "ANY",
+    "DATED_MS",
+    "FilterWords",
     "GameFilter",
     "beginning",
     "count_games",
@@ -105,14 +108,47 @@ _Condition = tuple[str, tuple[Any, ...]]
 # a start that is a date: seconds from the start of a log are none; a day alone counts as its first millisecond
 _DATES: Final = f"({', '.join(repr(basis.value) for basis in (TimeBasis.UTC, TimeBasis.LOCAL))})"
 _ISO_DAY: Final = "iif(g.date_text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]', g.date_text, NULL)"
-_DATED_MS: Final = (
+DATED_MS: Final = (
     f"coalesce(iif(g.time_basis IN {_DATES}, g.started_at_ms, NULL),"
     f" CAST(strftime('%s', {_ISO_DAY}) AS INTEGER) * 1000)"
 )
+
+
+class FilterWords(NamedTuple):
+    """What a database computes in its own way; ``g`` is the row of ``games``.
+
+    Attributes:
+        dated_ms: the start or the first moment of the day, milliseconds since 1970; null: neither is known.
+        guest, computer: the condition that the player of a side (``white``, ``black``) is one.
+        shown: the condition that the game is shown: not merged into another one.
+    """
+
+    dated_ms: str
+    guest: Callable[[str], str]
+    computer: Callable[[str], str]
+    shown: str
+
+
+_ARCHIVE: Final = FilterWords(
+    DATED_MS,
+    lambda side: f"is_guest(g.{side}, g.{side}_rating_text, g.{side}_titles, g.{side}_registered)",
+    lambda side: f"is_computer(g.{side}_titles)",
+    "g.merged_into IS NULL",
+)
 _FROM: Final = "FROM games g LEFT JOIN sources s ON s.id = g.source_id"
-_ORDER: Final = f"ORDER BY {_DATED_MS} IS NULL, {_DATED_MS}, s.sha256, g.first_offset, g.key"
-_NEWEST_FIRST: Final = f"ORDER BY {_DATED_MS} IS NULL, {_DATED_MS} DESC, s.sha256 DESC, g.first_offset DESC, g.key"
-"""The order of ``last``: dated games before undated ones, later ones first."""
+
+
+def _order(words: FilterWords) -> str:
+    dated = words.dated_ms
+    return f"ORDER BY {dated} IS NULL, {dated}, s.sha256 NULLS FIRST, g.first_offset, g.key"
+
+
+def _newest_first(words: FilterWords) -> str:
+    """The order of ``last``: dated games before undated ones, later ones first."""
+    dated = words.dated_ms
+    return f"ORDER BY {dated} IS NULL, {dated} DESC, s.sha256 DESC NULLS LAST, g.first_offset DESC, g.key"
+
+
 _SHOWN: Final = "SELECT g.id, g.key, g.white, g.black"
 
 
@@ -140,30 +176,22 @@ def _met(players: frozenset[str], opponents: frozenset[str]) -> _Condition:
     return _either(ways)
 
 
-def _guest(side: str) -> str:
-    return f"is_guest(g.{side}, g.{side}_rating_text, g.{side}_titles, g.{side}_registered)"
-
-
-def _computer(side: str) -> str:
-    return f"is_computer(g.{side}_titles)"
-
-
-def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
+def _conditions(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bool = True) -> _Condition:
     """What a game must be.
 
     Args:
         dates: False ignores the bounds of the start.
     """
-    found = [*_of_game(where), *(_of_dates(where) if dates else ()), *_of_players(where)]
+    found = [*_of_game(where), *(_of_dates(where, words) if dates else ()), *_of_players(where, words)]
     if where.folded:
         found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
     if own := _own(where, "g"):
         found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where)]))
-    found.append(("g.source_id IS NOT NULL" if where.per_source else "g.merged_into IS NULL", ()))
+    found.append(("g.source_id IS NOT NULL" if where.per_source else words.shown, ()))
     return _all(found)
 
 
-def _of_players(where: GameFilter) -> list[_Condition]:
+def _of_players(where: GameFilter, words: FilterWords) -> list[_Condition]:
     found: list[_Condition] = []
     if where.players or where.opponents:
         found.append(_met(where.players, where.opponents))
@@ -171,7 +199,7 @@ def _of_players(where: GameFilter) -> list[_Condition]:
         found.append(_played(where.white, "g.white_id"))
     if where.black:
         found.append(_played(where.black, "g.black_id"))
-    for excluded, test in ((where.no_guests, _guest), (where.no_computers, _computer)):
+    for excluded, test in ((where.no_guests, words.guest), (where.no_computers, words.computer)):
         if excluded:
             found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
     return found
@@ -188,7 +216,7 @@ def _of_game(where: GameFilter) -> list[_Condition]:
         named = _in("lower(g.server)", servers)
         found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in servers else named)
     if where.rated is not None:
-        found.append(("g.rated IS ?", (where.rated,)))
+        found.append(("g.rated = ?", (where.rated,)))
     if where.results:
         found.append(_in("g.result", where.results))
     if where.min_plies > 0:
@@ -200,12 +228,13 @@ def _of_game(where: GameFilter) -> list[_Condition]:
     return found
 
 
-def _of_dates(where: GameFilter) -> list[_Condition]:
+def _of_dates(where: GameFilter, words: FilterWords) -> list[_Condition]:
     found: list[_Condition] = []
     if where.since_ms is not None:
-        found.append((f"{_DATED_MS} + iif(g.start_precision = 'minute', {MINUTE_MS - 1}, 0) >= ?", (where.since_ms,)))
+        last_ms = f"CASE WHEN g.start_precision = 'minute' THEN {MINUTE_MS - 1} ELSE 0 END"
+        found.append((f"{words.dated_ms} + {last_ms} >= ?", (where.since_ms,)))
     if where.until_ms is not None:
-        found.append((f"{_DATED_MS} <= ?", (where.until_ms,)))
+        found.append((f"{words.dated_ms} <= ?", (where.until_ms,)))
     return found
 
 
@@ -234,17 +263,17 @@ def _merged_of(where: GameFilter) -> _Condition:
     return f"g.id IN (SELECT w.merged_into FROM games w WHERE w.merged_into IS NOT NULL AND {text})", values
 
 
-def game_ids(driver: sqlite3.Connection, where: GameFilter) -> list[int]:
+def game_ids(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> list[int]:
     """The row numbers of the games that match, in the stated order: start (unknown last), then source and place in it.
 
     Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
     was merged has no source of its own and precedes the others of the same start.
     """
-    text, values = _conditions(where)
+    text, values = _conditions(where, words)
     if where.last is not None:
-        text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT ?)"
+        text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_newest_first(words)} LIMIT ?)"
         values = (*values, where.last)
-    return [row_id for (row_id,) in driver.execute(f"SELECT g.id {_FROM} WHERE {text} {_ORDER}", values)]
+    return [row_id for (row_id,) in driver.execute(f"SELECT g.id {_FROM} WHERE {text} {_order(words)}", values)]
 
 
 def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
@@ -253,15 +282,15 @@ def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
     return frozenset(key for (key,) in driver.execute(f"SELECT g.key {_FROM} WHERE {text}", values))
 
 
-def _count(driver: sqlite3.Connection, conditions: _Condition) -> int:
+def _count(driver: SqlDriver, conditions: _Condition) -> int:
     text, values = conditions
     (count,) = driver.execute(f"SELECT count(*) {_FROM} WHERE {text}", values).fetchone()
     return int(count)
 
 
-def count_games(driver: sqlite3.Connection, where: GameFilter) -> int:
+def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
     """How many games match."""
-    count = _count(driver, _conditions(where))
+    count = _count(driver, _conditions(where, words))
     return count if where.last is None else min(count, where.last)
 
 
@@ -269,10 +298,10 @@ def undated(driver: sqlite3.Connection, where: GameFilter) -> int:
     """How many games the date bounds exclude only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
-    return _count(driver, _all([_conditions(where, dates=False), (f"{_DATED_MS} IS NULL", ())]))
+    return _count(driver, _all([_conditions(where, dates=False), (f"{DATED_MS} IS NULL", ())]))
 
 
-def resolve(driver: sqlite3.Connection, spec: str) -> int:
+def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
     """The row number of the one game that ``spec`` names.
 
     Args:
@@ -283,17 +312,17 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
         StorageError: no game, or several (they are listed).
     """
     if match := _LAST.fullmatch(spec):
-        text, values = _conditions(ALL_PLAYED)
-        query = f"{_SHOWN} {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT 1 OFFSET ?"
+        text, values = _conditions(ALL_PLAYED, words)
+        query = f"{_SHOWN} {_FROM} WHERE {text} {_newest_first(words)} LIMIT 1 OFFSET ?"
         row = driver.execute(query, (*values, int(match[1] or 0))).fetchone()
         if row is None:
-            count = count_games(driver, ALL_PLAYED)
+            count = count_games(driver, ALL_PLAYED, words)
             raise StorageError(f"There is no game {spec}: the archive contains {count} played games with moves.")
         return int(row[0])
     if not _HEX.fullmatch(spec):
         raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
     named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
-    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) ORDER BY g.key LIMIT 11"
+    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) AND {words.shown} ORDER BY g.key LIMIT 11"
     rows = driver.execute(query, (beginning(spec.lower()),)).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Table
 from storage.schema.meanings import MEANINGS
 from storage.schema.tables import metadata
 
-__all__ = ["BEGIN", "END", "reference", "with_reference"]
+__all__ = ["BEGIN", "END", "comment_on", "reference", "with_reference"]
 
 BEGIN: Final = "<!-- begin: written by python -m storage.schema.reference -->\n"
 END: Final = "<!-- end -->\n"
@@ -36,6 +36,12 @@ def with_reference(page: str) -> str:
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{reference()}\n{END}{after}"
+
+
+def comment_on(column: Column[Any]) -> str:
+    """What a column means, and in parentheses what it holds: key, row of which table, words, unit."""
+    holds = _holds(column)
+    return MEANINGS[column.table.name][column.name] + (f" ({holds})" if holds else "")
 
 
 def _of_table(table: Table) -> str:

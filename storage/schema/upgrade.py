@@ -18,6 +18,7 @@ from recorder.errors import StorageError
 from storage.files import backup, create_file, driver_of, make_engine, open_sqlite
 from storage.maintenance.malformed import storage_errors
 from storage.schema.views import VIEWS
+from storage.settings import forget_content_version
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -221,6 +222,7 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
                 from storage.write.merged import relate_all
 
                 relate_all(driver_of(connection))
+                forget_content_version(driver_of(connection))
     except StorageError:
         raise
     except Exception as error:  # whatever a migration raises, the message says that nothing changed
@@ -239,6 +241,7 @@ def _finish_merging(path: Path) -> None:
     engine = make_engine(path, foreign_keys=False)
     with storage_errors(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
         relate_all(driver_of(connection))
+        forget_content_version(driver_of(connection))
 
 
 def _prove(connection: Connection, before: dict[str, int]) -> None:

@@ -24,7 +24,7 @@ from storage.files import driver_of, identity_of, make_engine, open_sqlite
 from storage.maintenance.malformed import storage_error, storage_errors
 from storage.maintenance.removal import delete_unused_players
 from storage.read.sources import UNFINISHED
-from storage.settings import FORGOTTEN
+from storage.settings import FORGOTTEN, mark_changed
 from storage.write.games import GameRows
 from storage.write.merged import dissolve, relate, touch
 from storage.write.source import SourceWriter, reopen_last_chunk
@@ -147,6 +147,7 @@ class SourceInProgress:
     def commit(self) -> None:
         """Insert what is held back, and commit."""
         self._open_rows.touch()
+        mark_changed(self._driver)
         self._driver.execute("COMMIT")
         self._commits += 1
         if self._commits >= _MANY_COMMITS:

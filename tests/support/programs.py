@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from pathlib import Path
 
 __all__ = ["PACKAGES", "allow", "how_to_install", "is_missing", "program"]
 
@@ -17,6 +18,7 @@ PACKAGES = {
     "faketime": "faketime",
     "gnuchess": "gnuchess",
     "pgn-extract": "pgn-extract",
+    "postgres": "postgresql",
     "pychess": "pychess",
     "sjeng": "sjeng",
     "stockfish": "stockfish",
@@ -26,13 +28,22 @@ PACKAGES = {
 }
 """Program → the package of Debian that contains it. ``pytest.mark.needs`` takes these names."""
 
+_DEBIANS_POSTGRESQL = Path("/usr/lib/postgresql")  # a folder for each version, none of them in PATH
+
 _allowed: set[str] = set()
 
 
 def is_missing(name: str) -> bool:
     """Whether a program is not installed."""
     assert name in PACKAGES, f"{name}: tests/support/programs.py does not name its package"
-    return shutil.which(name) is None
+    return _find(name) is None
+
+
+def _find(name: str) -> str | None:
+    if (found := shutil.which(name)) is not None or name != "postgres":
+        return found
+    versions = sorted(_DEBIANS_POSTGRESQL.glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    return str(versions[-1]) if versions else None
 
 
 def allow(names: Iterable[str]) -> None:
@@ -44,7 +55,7 @@ def allow(names: Iterable[str]) -> None:
 def program(name: str) -> str:
     """Return the path of a program. The current test must be marked with its name."""
     assert name in _allowed, f"the test lacks @pytest.mark.needs({name!r})"
-    found = shutil.which(name)
+    found = _find(name)
     assert found is not None, f"{name} is not installed"
     return found
 

@@ -1,0 +1,215 @@
+"""Games and tables of a store: what ``recorder.Archive`` and ``recorder.Tables`` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Unpack
+
+from exporters.selection import Filters, make_filter
+from recorder.archive.exporting import require_variants
+from recorder.errors import ExportError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recorder.model import Game
+    from storage import GameFilter
+    from storage.read.store import GameStore
+
+__all__ = ["GameTables"]
+
+
+class GameTables:
+    """Reads games and tables.
+
+    Args:
+        store: where they are.
+        arrow: use ADBC and Arrow where that is possible.
+    """
+
+    def __init__(self, store: GameStore, *, arrow: bool) -> None:
+        self._store = store
+        self._arrow = arrow
+
+    def _filter(self, filters: Filters) -> GameFilter:
+        """The archive's filter, with known variants only.
+
+        Raises:
+            ExportError: a word of a filter is not known. UnknownVariantError: a variant is not known.
+        """
+        where = make_filter(filters)
+        require_variants(self._store, where)
+        return where
+
+    # --- games
+
+    def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
+        """Read the games that match, one after another.
+
+        Memory use does not grow with their number. The archive is read as it is at the first game, even if another
+        program writes to it meanwhile.
+
+        Args:
+            filters: see ``Filters``; without any, all played games with at least one known move.
+        Returns:
+            Games in the order of their start, games without a known start last.
+        Raises:
+            ExportError: a word of a filter is not known. UnknownVariantError: neither the rules nor the archive know
+                a variant. StorageError: the archive cannot be read.
+        """
+        return self._store.games(self._filter(filters))
+
+    def __iter__(self) -> Iterator[Game]:
+        """Read the games that ``games()`` returns without filters.
+
+        Yields:
+            Played games with at least one known move, in the order of their start.
+        """
+        return self.games()
+
+    def __getitem__(self, key: str) -> Game:
+        """Read one game.
+
+        Args:
+            key: the first characters of its key (the key of a source's game names the merged game); ``last`` is the
+                newest played game, ``last~2`` the third newest.
+        Returns:
+            The game with all that is known of it.
+        Raises:
+            StorageError: no game has such a key, or several have (the message lists them).
+            TypeError: the key is not text.
+        """
+        if not isinstance(key, str):
+            raise TypeError(f"A game's key is text, as in archive['5b26'], not {type(key).__name__}.")
+        return self._store.game(key)
+
+    # --- tables
+
+    def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Read the half-moves of the main lines as a table.
+
+        The measures are methods of its attribute ``ics``: ``archive.plies().ics.time_usage(by="phase")``.
+
+        Args:
+            extra: columns that are included only on request: ``material``, ``fen``.
+            filters: see ``Filters``.
+        Returns:
+            A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
+            in milliseconds.
+        Raises:
+            ExportError: a word of a filter or of ``extra`` is not known. UnknownVariantError: neither the rules nor
+                the archive know a variant. StorageError: the archive cannot be read.
+        """
+        _add_measures()
+        from exporters.tables.frames import ply_frame
+
+        _check(extra)
+        return ply_frame(self._store, self._filter(filters), extra, arrow=self._arrow)
+
+    def batches(
+        self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
+    ) -> Iterator[pd.DataFrame]:
+        """Read the same rows as ``plies`` in pieces, for archives that are larger than memory.
+
+        The archive is read as it is at the first piece. Categorical columns of handles and other words without a fixed
+        list have categories of their own in each piece.
+
+        Args:
+            rows: least number of rows in a piece; a game is never divided between two.
+            extra, filters: as for ``plies``.
+        Yields:
+            Tables with the columns of ``plies``.
+        Raises:
+            ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
+        """
+        _add_measures()
+        from exporters.tables.frames import pieces, plies_of
+
+        _check(extra)
+        if rows < 1:
+            raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
+        where = self._filter(filters)
+        with self._store.columns(arrow=self._arrow) as reader:
+            for ids in pieces(reader.games_of(where), rows):
+                yield plies_of(reader, ids, extra)
+
+    def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Read what each side of each game did, as a table.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            Two rows for each game, White's first; docs/reference/tables.md lists the columns.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        from exporters.tables.frames import side_frame
+
+        where = self._filter(filters)
+        with self._store.columns(arrow=False) as reader:
+            return side_frame(reader, reader.games_of(where))
+
+    def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Read the facts of games as a table, without their moves.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            A row for each game; docs/reference/tables.md lists the columns.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        from exporters.tables.frames import game_frame
+
+        where = self._filter(filters)
+        with self._store.columns(arrow=False) as reader:
+            return game_frame(reader, reader.games_of(where))
+
+    def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Read what happened in games besides moves: offers, takebacks, chat, results and more.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            A row for each event, in the order of the games; docs/reference/tables.md lists the columns.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        from exporters.tables.frames import events_of
+
+        return events_of(self._store, self._filter(filters))
+
+    def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Read the half-moves of bughouse matches as a table, both boards on one time line.
+
+        Args:
+            filters: see ``Filters``; a match is included if one of its boards matches.
+        Returns:
+            A row for each half-move, in the order in which they were played: the columns that
+            docs/reference/measures.md lists for matches, then those of ``plies``.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        _add_measures()
+        from exporters.tables.frames import ply_frame
+        from exporters.tables.matches import boards_of, match_frame, read_matches
+
+        where = self._filter(filters)
+        with self._store.snapshot():
+            matches = read_matches(self._store, where)
+        return match_frame(ply_frame(self._store, boards_of(matches, where), arrow=self._arrow), matches)
+
+
+def _add_measures() -> None:
+    """Register ``DataFrame.ics``. Not when this module loads: reading games needs no pandas."""
+    import_module("exporters.measures")
+
+
+def _check(extra: Collection[str]) -> None:
+    from exporters.tables.columns import ON_REQUEST
+
+    names = [column.name for column in ON_REQUEST]
+    wrong = [extra] if isinstance(extra, str) else sorted(set(extra) - set(names))
+    if wrong:
+        raise ExportError(f"There is no list of extra columns {wrong[0]!r}; ask for any of {names}.")

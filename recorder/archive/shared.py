@@ -1,0 +1,42 @@
+"""``recorder.Tables``: the archives of a shared PostgreSQL database for Python programs and notebooks."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from recorder.archive.game_tables import GameTables
+from recorder.text import plural
+
+__all__ = ["Tables"]
+
+
+class Tables(GameTables):
+    """The games of all archives that were published in a PostgreSQL database. Needs the extra ``postgres``.
+
+    Games, tables and measures are those of an archive; of games with equal keys in several archives one is there.
+    Nothing stays open between two calls, and each call reads one moment. ``with`` is not necessary.
+
+    Args:
+        url: of the database, ``postgresql://HOST/DATABASE``, without a password: that is in PGPASSWORD, ~/.pgpass or
+            the service file.
+    Raises:
+        StorageError: the URL has a password or is malformed, psycopg is not installed, the database cannot be reached,
+            or no archive of this program's schema was published there; also from every method.
+    """
+
+    def __init__(self, url: str) -> None:
+        from storage.publish.reading import PublishedStore
+
+        super().__init__(PublishedStore(url), arrow=False)
+
+    def __repr__(self) -> str:
+        return f"Tables · {plural(self._store.count(), 'game')}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is open."""

@@ -1,0 +1,77 @@
+"""``ics-recorder publish``: an archive in a shared PostgreSQL database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from recorder.archive.publishing import TEXTS, publish_archive
+from recorder.cli.options import Command, archive_option, json_option
+from recorder.cli.output import print_json, say
+from recorder.progress import show_progress
+from recorder.text import plural
+
+if TYPE_CHECKING:
+    from storage.publish.publishing import Published
+
+__all__ = ["command"]
+
+
+def _check_url(_context: click.Context, _param: click.Parameter, value: str) -> str:
+    from storage.publish.connection import url_error
+
+    if (wrong := url_error(value)) is not None:
+        raise click.UsageError(wrong)
+    return value
+
+
+@click.command(
+    "publish",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder publish postgresql://db.example.org/chess
+  ics-recorder publish --dry-run postgresql:///chess
+  ics-recorder --db club.sqlite publish --with-text none 'postgresql:///?service=chess'
+""",
+)
+@click.argument("url", metavar="URL", callback=_check_url)
+@click.option(
+    "--with-text",
+    type=click.Choice(TEXTS),
+    default="public",
+    show_default=True,
+    help="Chat to publish: kibitz and whisper, or none.",
+)
+@click.option("-n", "--dry-run", is_flag=True, help="Report what would change; change nothing.")
+@json_option
+@archive_option
+def command(url: str, with_text: str, dry_run: bool, as_json: bool, where: str) -> None:
+    """Mirror the archive into the PostgreSQL database at URL, for analysts.
+
+    Games, plies, events and analyses are copied as `db share` writes them: without log bytes, paths, tells and typed
+    input. The first run makes the tables and views. Later runs copy what is new or changed and delete what the
+    archive no longer has; an interrupted run is continued by the next one. Several archives can be in one database.
+
+    URL is postgresql://USER@HOST:PORT/DATABASE without a password: give that in PGPASSWORD, ~/.pgpass or the service
+    file. PostgreSQL 15 or newer and the extra `postgres` are needed. In Python, recorder.Tables(URL) reads the
+    database.
+    """
+    with show_progress(steps=True) as progress:
+        found = publish_archive(where, url, with_text=with_text, dry_run=dry_run, progress=progress)
+    if as_json:
+        print_json({"dry_run": dry_run} | found._asdict())
+    else:
+        say(_summary(found, dry_run=dry_run))
+
+
+def _summary(found: Published, *, dry_run: bool) -> str:
+    if found.unchanged:
+        return f"Nothing to publish: the archive of {plural(found.games, 'game')} has not changed."
+    counts = f"{found.added:,} added, {found.changed:,} changed, {found.deleted:,} deleted"
+    words = f"{plural(found.games, 'game')}: {counts}"
+    if dry_run:
+        return f"{words}; nothing was published."
+    analyses = f", {plural(found.analyses, 'analysis', 'analyses')}" if found.analyses else ""
+    return f"Published. {words}; copied {plural(found.plies, 'ply', 'plies')}{analyses}."

@@ -1,0 +1,74 @@
+"""What of an archive is not for others: ``db share`` and ``publish`` leave out the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any, Final
+
+from recorder.model import EventKind
+
+__all__ = [
+    "PRIVATE_COLUMNS",
+    "PRIVATE_TABLES",
+    "PUBLIC_CHAT",
+    "keyed",
+    "published_events",
+    "published_settings",
+]
+
+PUBLIC_CHAT: Final = ("kibitz", "whisper")
+"""Kinds of chat that anybody at the board could read; no other is for others."""
+
+PRIVATE_TABLES: Final = ("source_chunks", "source_shapes")
+"""Tables with bytes of logs: shapes quote lines as they came."""
+
+PRIVATE_COLUMNS: Final[dict[str, dict[str, Any]]] = {
+    # the restart state holds lines that were not whole yet
+    "sources": {
+        "path": None,
+        "timing": None,
+        "kept_bytes": 0,
+        "read_up_to": 0,
+        "restart_state": {},
+        "warnings": [],
+        "options": {},
+    },
+    "anomalies": {"text": ""},
+}
+"""By table the columns that may hold what the user typed or where files are, with the value in their place."""
+
+_HARMLESS = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?|true|false")
+
+
+def published_events(with_text: str, row: str = "events") -> str:
+    """The condition, in SQL, that a row of ``events`` is for others.
+
+    Args:
+        with_text: which chat is among them: ``public``, or ``none``.
+        row: the name or alias of the table in the statement.
+    """
+    public = f" OR {row}.detail IN ({', '.join(map(repr, PUBLIC_CHAT))})" if with_text == "public" else ""
+    return f"({row}.kind <> '{EventKind.CHAT.value}'{public})"
+
+
+def published_settings(stored: str, secret: bytes) -> str:
+    """The settings of an analysis without the values of options that may be paths and names.
+
+    These are replaced by a hash, so that different settings stay different; numbers and booleans are kept.
+
+    Args:
+        stored: as in ``analyses.settings``.
+        secret: the archive's.
+    """
+    settings = json.loads(stored)
+    for name, value in settings.get("options", {}).items():
+        if isinstance(value, str) and not _HARMLESS.fullmatch(value):
+            settings["options"][name] = f"[{keyed(value, secret, 4)}]"
+    return json.dumps(settings, sort_keys=True)
+
+
+def keyed(text: str, secret: bytes, size: int) -> str:
+    """A hash that only who knows the secret can compute: ``size`` bytes in hexadecimal digits."""
+    return hashlib.blake2b(text.encode(), key=secret, digest_size=size).hexdigest()

@@ -1,0 +1,1 @@
+"""A shared database: archives in PostgreSQL, for many analysts. Needs the extra ``postgres``."""

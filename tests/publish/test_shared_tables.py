@@ -1,0 +1,187 @@
+"""``recorder.Tables`` gives what ``recorder.Archive`` gives; the views of both databases have the same rows."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import psycopg
+import pytest
+from pandas.testing import assert_frame_equal
+
+from exporters.measures import _PlyAccessor
+from recorder import Archive, StorageError, Tables
+from storage.files import open_sqlite
+from storage.publish.tables import PUBLISHED
+from storage.schema.reference import comment_on
+from tests.support.cli import Cli
+from tests.support.postgres import Server
+
+from .conftest import PAIR
+
+pytestmark = pytest.mark.needs("postgres")
+
+FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"include": ["examined", "setup", "empty"]},
+    {"last": 7},
+    {"guests": False, "computers": False},
+    {"variant": "crazyhouse", "complete": True},
+    {"since": "2009-01-01", "until": "2015-12-31"},
+    {"rated": True, "result": ["1-0", "0-1"]},
+    {"server": "unknown"},
+    {"category": "blitz", "last": 3},
+)
+
+
+@pytest.fixture
+def pair(everything: Cli, url: str) -> tuple[Archive, Tables]:
+    archive = Archive(everything.archive, read_only=True)
+    archive.publish(url)
+    return archive, Tables(url)
+
+
+@pytest.mark.parametrize("filters", FILTERS, ids=str)
+def test_tables_and_games_are_those_of_the_archive(pair: tuple[Archive, Tables], filters: dict[str, Any]) -> None:
+    archive, tables = pair
+    for name in ("plies", "sides", "game_table", "events", "matches"):
+        assert_frame_equal(getattr(tables, name)(**filters), getattr(archive, name)(**filters))
+    assert list(tables.games(**filters)) == list(archive.games(**filters))
+
+
+def test_the_filters_leave_something_to_compare(pair: tuple[Archive, Tables]) -> None:
+    counts = [len(pair[1].game_table(**filters)) for filters in FILTERS]
+    assert all(counts)
+    assert len(set(counts)) > 5
+
+
+def test_players_and_keys(pair: tuple[Archive, Tables]) -> None:
+    archive, tables = pair
+    game = next(archive.games(variant="chess"))
+    for filters in (
+        {"player": game.white.handle.upper()},
+        {"white": game.white.handle, "opponent": game.black.handle},
+        {"keys": game.key[:6]},
+        {"keys": [key for one in archive for key in one.merged_from][:3]},
+        {"me": "guestobsi"},
+        {"source": next(one.source.sha256[:8] for one in game.observations if one.source)},
+    ):
+        expected = archive.game_table(**filters)  # type: ignore[arg-type]
+        assert len(expected)
+        assert_frame_equal(tables.game_table(**filters), expected)  # type: ignore[arg-type]
+    assert tables[game.key[:8]] == archive[game.key[:8]]
+    assert tables["last~2"] == archive["last~2"]
+    with pytest.raises(StorageError, match="There is no game last~99999"):
+        tables["last~99999"]
+    assert repr(tables) == f"Tables · {len(list(archive))} games"
+
+
+def test_batches_and_columns_on_request(pair: tuple[Archive, Tables]) -> None:
+    archive, tables = pair
+    extra = ["material", "fen"]
+    assert_frame_equal(tables.plies(extra=extra), archive.plies(extra=extra))
+    ours, theirs = list(archive.batches(500)), list(tables.batches(500))
+    assert len(ours) == len(theirs) > 5
+    for one, other in zip(ours, theirs, strict=True):
+        assert_frame_equal(other, one)
+
+
+def test_all_measures_are_equal(pair: tuple[Archive, Tables]) -> None:
+    archive, tables = pair
+    compared = 0
+    for name, measure in inspect.getmembers(_PlyAccessor, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        table = "matches" if name in ("diagonal_lead", "sitting") else "plies"
+        ours, there = getattr(archive, table)(), getattr(tables, table)()
+        expected: pd.DataFrame = measure(ours.ics)
+        assert_frame_equal(measure(there.ics), expected)
+        compared += bool(len(expected))
+    assert compared > 18
+
+
+def test_every_view_has_the_same_rows(everything: Cli, url: str) -> None:
+    """The views are stated once, for both databases."""
+    Archive(everything.archive).publish(url)
+    driver = open_sqlite(everything.archive, read_only=True)
+    with psycopg.connect(url) as connection:
+        for name in ("v_games", "v_plies", "v_clocks", "v_analyses"):
+            ours, there = driver.execute(f"SELECT * FROM {name}"), connection.execute(f"SELECT * FROM {name}")
+            assert [one[0] for one in ours.description] == [one.name for one in there.description or ()]
+            rows = sorted(map(_rounded, ours), key=str)
+            assert rows
+            assert sorted(map(_rounded, there), key=str) == rows, name
+    driver.close()
+
+
+def _rounded(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sums of floats depend on their order; a boolean of PostgreSQL is 0 or 1 in SQLite; a hash replaces a path."""
+    return tuple(_number(value) if isinstance(value, int | float | Decimal) else _without_book(value) for value in row)
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.9g}" if math.isfinite(value) else str(value)
+
+
+def _without_book(value: Any) -> Any:
+    import re
+
+    return re.sub(r'"Book": "[^"]*"', "", value) if isinstance(value, str) else value
+
+
+def test_columns_have_comments_with_their_units(everything: Cli, url: str) -> None:
+    Archive(everything.archive).publish(url)
+    query = "SELECT col_description(%s::regclass, ordinal_position) FROM information_schema.columns"
+    with psycopg.connect(url) as connection:
+        for table in PUBLISHED:
+            for column in table.columns:
+                asked = f"{query} WHERE table_name = %s AND column_name = %s"
+                row = connection.execute(asked, (table.name, table.name, column.name)).fetchone()
+                assert row is None or row[0] == comment_on(column)
+        lag = f"{query} WHERE table_name = 'plies' AND column_name = 'lag_ms'"
+        clock = connection.execute(lag, ("plies",)).fetchone()
+    assert clock == ("lag as printed; null: none was printed (milliseconds)",)
+
+
+def test_a_reader_may_read_and_not_write(everything: Cli, server: Server, url: str) -> None:
+    """The role of docs/how-to/postgresql.md."""
+    Archive(everything.archive).publish(url)
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "postgresql.md"
+    (role,) = [block for block in page.read_text().split("```") if block.startswith("sql\nCREATE ROLE")]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS analysts")
+        connection.execute("DROP ROLE IF EXISTS ann")
+        for statement in role.removeprefix("sql\n").split(";\n"):
+            connection.execute(statement)
+    own = url.replace("tester@", "ann@")
+    assert len(Tables(own).game_table()) > 10
+    answer = everything("publish", "--with-text", "none", own, code=5)
+    assert answer.stderr.startswith("Error: The shared database does not allow this to ann: permission denied")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP OWNED BY analysts")
+        connection.execute("DROP ROLE ann")
+        connection.execute("DROP ROLE analysts")
+
+
+def test_two_archives_are_one(cli: Cli, url: str, tmp_path: Path) -> None:
+    first, second, both = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "both"))
+    first("import", PAIR[0])
+    second("import", PAIR[1])
+    both("import", *PAIR)
+    for one in (first, second, both):
+        Archive(one.archive).publish(url)
+    assert_frame_equal(Tables(url).plies(), Archive(both.archive).plies())
+
+
+def test_no_archive_was_published(url: str) -> None:
+    with pytest.raises(StorageError, match="No archive was published in this database"):
+        Tables(url)
+    with pytest.raises(StorageError, match="A URL must not contain a password") as refused:
+        Tables("postgresql://ann:s3cret@localhost/chess")
+    assert "s3cret" not in str(refused.value)
+    with pytest.raises(StorageError, match="The shared database cannot be reached"):
+        Tables("postgresql://localhost:1/chess")
