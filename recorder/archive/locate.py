@@ -1,4 +1,4 @@
-"""Where an archive is, opening it, whether it can be written, and the journals that it lacks because of a crash.
+"""Where an archive is, opening it, whether it can be written, and how much of each session it has.
 
 ``python -m recorder.archive.locate ARCHIVE`` prints one sentence if an archive cannot be written. The recorder runs it
 as a process of its own, because the modules that read archives take as much memory as all that records.
@@ -10,13 +10,11 @@ import errno
 import os
 import shlex
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recorder.errors import ExitCode, JournalError, RecorderError, StorageError
-from recorder.text import plural
+from recorder.errors import ExitCode, RecorderError, StorageError
 
 if TYPE_CHECKING:
     from storage import ArchiveStore
@@ -30,7 +28,6 @@ __all__ = [
     "main",
     "open_archive",
     "refuse_unusable",
-    "import_left_open",
     "why_unusable",
 ]
 
@@ -103,51 +100,6 @@ def why_unusable(where: str | None, error: Exception) -> str | None:
     if found is None:
         return f"The archive cannot be used: {error}." if isinstance(error, sqlite3.Error) else None
     return str(found)
-
-
-async def import_left_open(
-    journals: Path,
-    import_them: Callable[[list[Path]], Awaitable[bool]] | None,
-    report: Callable[[str], object],
-    later: str,
-) -> None:
-    """Import the journals of a folder that are neither closed nor being written, then end them.
-
-    They are found only once. What could not be imported stays for the next start.
-
-    Args:
-        journals: the folder; it need not exist.
-        import_them: brings the archive up to date with journals, and says what keeps it from that; None: nothing is
-            imported. Whether it could.
-        report: gets one sentence if there were any.
-        later: the command that imports them.
-    """
-    from recorder.journal import open_sessions
-    from recorder.live.net.sockets import in_thread
-
-    def look() -> list[Path]:
-        return [found.path for found in open_sessions(journals) if not found.written]
-
-    # A long journal takes seconds, a disk that hangs longer: the connection must not wait for it.
-    left = await in_thread(look)
-    if not left or (import_them is not None and not await import_them(left)):
-        return
-    ended = await in_thread(lambda: [path for path in left if _end(path)])
-    if not ended:
-        return
-    what = plural(len(ended), "journal was", "journals were")
-    if import_them is None:
-        report(f"{what} left open by a crash and ended now, and not imported: {later}")
-    elif await import_them(ended):
-        report(f"{what} left open by a crash; the archive has all of it now.")
-
-
-def _end(path: Path) -> bool:
-    from recorder.journal import close_left_open
-
-    with suppress(OSError, JournalError):  # it stays as it was: the next start finds it
-        return close_left_open(path)
-    return False
 
 
 def archived_sessions(where: str) -> tuple[dict[str, int | None] | None, str | None]:

@@ -9,8 +9,8 @@ import socket
 from pathlib import Path
 from typing import Final
 
-from recorder.archive.locate import import_command, import_left_open
-from recorder.archive.recording import ArchiveChild
+from recorder.archive.locate import import_command
+from recorder.archive.recording import ArchiveChild, import_left_open
 from recorder.errors import JournalError
 from recorder.journal import find_part
 from recorder.journal.writer import JournalWriter, Sync

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from recorder.archive.locate import import_command, import_left_open
-from recorder.archive.recording import ArchiveChild
+from recorder.archive.locate import import_command
+from recorder.archive.recording import ArchiveChild, import_left_open
 from recorder.errors import ExitCode, RecorderError, exit_status
 from recorder.journal import JournalWriter, Sync, find_part
 from recorder.live.capture import Capture, ConnectionState

@@ -13,24 +13,26 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.locate import import_command
 from recorder.archive.watchdog import STUCK_SIGNALS, read_name
-from recorder.errors import ExitCode
+from recorder.errors import ExitCode, JournalError
+from recorder.journal import close_left_open, open_sessions
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import find_part
 from recorder.live import PASSWORD_VARIABLE
+from recorder.live.net.sockets import in_thread
 from recorder.sources import log_files
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.journal.writer import JournalWriter
 
-__all__ = ["ArchiveChild", "Orders", "plain_name"]
+__all__ = ["ArchiveChild", "Orders", "import_left_open", "plain_name"]
 
 _END_S: Final = 60.0
 _STUCK_S: Final = 30.0
@@ -359,3 +361,44 @@ def _order(journal: Path, left: bool) -> bytes:
 
 def _absolute(target: str) -> str:
     return f"{Path.cwd()}{os.sep}{target}" if not target.startswith(os.sep) else target  # a slash at the end stays
+
+
+async def import_left_open(
+    journals: Path,
+    import_them: Callable[[list[Path]], Awaitable[bool]] | None,
+    report: Callable[[str], object],
+    later: str,
+) -> None:
+    """Import the journals of a folder that are neither closed nor being written, then end them.
+
+    They are found only once. What could not be imported stays for the next start.
+
+    Args:
+        journals: the folder; it need not exist.
+        import_them: brings the archive up to date with journals, and says what keeps it from that; None: nothing is
+            imported. Whether it could.
+        report: gets one sentence if there were any.
+        later: the command that imports them.
+    """
+
+    def look() -> list[Path]:
+        return [found.path for found in open_sessions(journals) if not found.written]
+
+    # A long journal takes seconds, a disk that hangs longer: the connection must not wait for it.
+    left = await in_thread(look)
+    if not left or (import_them is not None and not await import_them(left)):
+        return
+    ended = await in_thread(lambda: [path for path in left if _close_left_open(path)])
+    if not ended:
+        return
+    what = plural(len(ended), "journal was", "journals were")
+    if import_them is None:
+        report(f"{what} left open by a crash and ended now, and not imported: {later}")
+    elif await import_them(ended):
+        report(f"{what} left open by a crash; the archive has all of it now.")
+
+
+def _close_left_open(path: Path) -> bool:
+    with contextlib.suppress(OSError, JournalError):  # it stays as it was: the next start finds it
+        return close_left_open(path)
+    return False

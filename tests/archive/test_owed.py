@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recorder.archive.locate import import_left_open
 from recorder.archive.process import outlets_of
-from recorder.archive.recording import ArchiveChild
+from recorder.archive.recording import ArchiveChild, import_left_open
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import STREAM, games_of, pgn_keys
 from tests.support.cli import Cli

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 import recorder.archive.recording
-from recorder.archive.locate import import_left_open
-from recorder.archive.recording import ArchiveChild
+from recorder.archive.recording import ArchiveChild, import_left_open
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
 from tests.archive.test_following import END, STREAM, games_of, pgn_keys
