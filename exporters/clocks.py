@@ -1,6 +1,6 @@
-"""A first summary of think times, clocks and lag: two rows a game, one a side. Integers only.
+"""Think times, clocks and lag of games: two rows a game, one for each side. All times are integers.
 
-Think times are the elapsed times that the server printed; a first move that is not charged counts with its 0.
+Think times are the elapsed times that the server printed; a first move that the server does not charge counts as 0.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class SideClocks(NamedTuple):
     """One side of one game.
 
     Attributes:
-        moves: moves with an elapsed time; ``total_ms``, ``mean_ms``, ``median_ms``, ``longest_ms`` are about these.
-        longest_move_no, longest_san: the move that took longest, the first of equals.
-        clock_at_10_ms …: left after that side's 10th move by number, None if it was not played or seen.
-        lag_moves: moves with a printed lag; ``lag_p95_ms`` is the nearest rank.
-        precision: ``seconds`` if any of the times was printed in whole seconds.
+        moves: moves with an elapsed time; ``total_ms``, ``mean_ms``, ``median_ms``, ``longest_ms`` are theirs.
+        longest_move_no, longest_san: the move that took longest; of equal ones the first.
+        clock_at_10_ms …: the side's clock after move 10; None if that move was not played or not seen.
+        lag_moves: moves with a printed lag; ``lag_p95_ms`` is their 95th percentile (nearest rank).
+        precision: ``seconds`` if any elapsed time was printed in whole seconds.
     """
 
     key: str
@@ -58,10 +58,11 @@ class SideClocks(NamedTuple):
 
 @dataclass(slots=True)
 class ClockSummary:
-    """Reads games and counts them.
+    """Makes the rows of games, and counts what is in them.
 
     Attributes:
-        games, plies: read, and in the rows. excluded: reason → games without rows: ``untimed``, ``no times``.
+        games, plies: games with rows, and their moves with an elapsed time.
+        excluded: reason → games without rows: ``untimed``, ``no times``.
         marked: of the games in the rows, how many are ``incomplete`` or have ``seconds only``.
     """
 
@@ -71,7 +72,7 @@ class ClockSummary:
     marked: Counter[str] = field(default_factory=Counter)
 
     def rows(self, games: Iterable[Game]) -> Iterator[SideClocks]:
-        """White's row and Black's row of each game, in the games' order; a side without times has none.
+        """Yield White's row and Black's row of each game, in the games' order; a side without times has no row.
 
         Args:
             games: in the order of the rows.
@@ -106,7 +107,7 @@ class ClocksCsvExporter:
         self._raw = raw
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows; ``excluded`` and the counts are the summary's.
+        """Write all rows; the report has the counts of the summary.
 
         Args:
             games: in the order in which they are written.
@@ -123,7 +124,7 @@ class ClocksJsonExporter:
     """The summary as JSON Lines."""
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows; ``excluded`` and the counts are the summary's.
+        """Write all rows; the report has the counts of the summary.
 
         Args:
             games: in the order in which they are written.
@@ -137,7 +138,7 @@ class ClocksJsonExporter:
 
 
 CLOCK_EXPORTERS: Final[dict[str, Callable[[], Exporter]]] = {"csv": ClocksCsvExporter, "jsonl": ClocksJsonExporter}
-"""What writes the summary, by the word of ``--format``."""
+"""The exporter for each word of ``--format``."""
 
 
 def side_clocks(game: Game) -> list[SideClocks]:
@@ -189,7 +190,7 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
 
 
 def _in_unit(ms: int, whole_seconds: bool) -> int:
-    """Rounded half up to whole seconds where such were printed, as ``exporters.measures`` rounds."""
+    """Round half up to whole seconds if the server printed whole seconds, as ``exporters.measures`` does."""
     return (ms + 500) // 1000 * 1000 if whole_seconds else ms
 
 

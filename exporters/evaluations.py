@@ -1,7 +1,7 @@
 """Evaluations of positions and moves, from thinking output and analyses.
 
-``[%eval]`` behind a move means the position after the move. So does an evaluation here; that before a move is the one
-after the move before it.
+As with ``[%eval]`` in PGN, the evaluation of a move is that of the position after it. The evaluation before a move is
+the one after the previous move.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
     "INACCURACY_PERMILLE",
     "MISTAKE_PERMILLE",
     "analysed_by_ply",
-    "analysis_that_counts",
+    "main_analysis",
     "evaluations",
     "main_thoughts",
     "pawns_text",
@@ -37,7 +37,7 @@ _BOUNDS: Final = ("?", "!")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
-    """By ply of the main line: the analysis line that led to it, of each engine that printed one.
+    """By ply of the main line: the last thinking output before it, of each engine that printed any.
 
     Args:
         game: with the thinking lines of its observations.
@@ -53,19 +53,20 @@ def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
 
 
 def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
-    """By half-moves played to reach a position: its evaluation by ``analysis_that_counts``; empty if there is none."""
-    counts = analysis_that_counts(game, engine)
+    """By half-moves played to reach a position: its line in the ``main_analysis``; empty if there is none."""
+    counts = main_analysis(game, engine)
     return {} if counts is None else counts[1]
 
 
-def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
+def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
     """The analysis whose evaluations are shown, and by half-moves played its last line with a score.
 
-    A line that only bounds the score does not count where another is known. Of several analyses it is the one that
-    covers most positions, so that one that was interrupted hides none that was not; of equal ones that begun last.
+    A line that only bounds the score is used if there is no other. Of several analyses the one with most positions is
+    shown, so that an interrupted one never hides a complete one; of equal ones the last.
 
     Args:
-        engine: only analyses by the engine of this name, in upper or lower case, or by those whose name begins so.
+        engine: only analyses by the engine of this name, in any case; if there are none, by engines whose name
+            begins so.
     Returns:
         None if none of them has a score.
     """
@@ -87,10 +88,10 @@ def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysi
 
 
 def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
-    """Plies of an observation's main line with the line of thinking that led to each.
+    """Plies of an observation's main line, each with the thinking output that led to it.
 
-    It is the last one before the move whose pv begins with it, else the last one. Where an engine printed nothing while
-    it was its turn (it had pondered the answer), it is the last line before that, if the move was the second of its pv.
+    It is the last line before the move whose pv begins with the move, else the last line. If the engine printed nothing
+    on its turn, because it had pondered, it is the last line of the turn before, if the move is the second of its pv.
     """
     by_ply: dict[int, list[Thinking]] = {}
     for thought in seen.thinking:
@@ -109,21 +110,21 @@ def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
 
 
 def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:
-    """Those of the engine that made the move, said before it."""
+    """The lines that the engine of the move printed before it."""
     return [thought for thought in thoughts if thought.white == ply.white_moved and _before(thought, ply)]
 
 
 def _before(thought: Thinking, ply: Ply) -> bool:
-    return ply.origin_code == Origin.PGN or thought.offset < ply.offset  # PGN says it behind the move
+    return ply.origin_code == Origin.PGN or thought.offset < ply.offset  # in PGN it is behind the move
 
 
 def _words(pv: str) -> list[str]:
-    """The first words of a pv that are no move numbers."""
+    """The first words of a pv, without move numbers."""
     return [word for word in pv.split()[:6] if not _NUMBER.fullmatch(word)]
 
 
 def _names(words: list[str], ply: Ply) -> bool:
-    """Whether the word is the move."""
+    """Whether one of the words is the move."""
     return any(word.translate(_MARKS) in (ply.uci, ply.san.translate(_MARKS)) for word in words)
 
 
@@ -142,7 +143,7 @@ def score_text(thought: Thinking, *, signed: bool = False) -> str | None:
 
 
 def pawns_text(score_cp: int | None, mate: int | None, *, signed: bool = False) -> str | None:
-    """A score from White's side, as ``score_text`` has it; None: there is none."""
+    """A score from White's side in the form of ``score_text``; None: there is none."""
     if mate is not None:
         return f"#{mate}"
     if score_cp is None:
@@ -153,21 +154,24 @@ def pawns_text(score_cp: int | None, mate: int | None, *, signed: bool = False) 
 
 
 BOUND_CP: Final = 1000
-"""An evaluation counts at most so much in a loss, and a mate exactly so much."""
+"""For losses, evaluations are limited to this number of centipawns, and a mate counts as this."""
 _STEEPNESS: Final = 0.003_682_08
 CHANCES: Final = tuple(round(1000 / (1 + math.exp(-_STEEPNESS * cp))) for cp in range(-BOUND_CP, BOUND_CP + 1))
 """Chances of winning in thousandths, of evaluations from -1000 to 1000: lichess's fit to games of its players."""
 
 
 INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
-"""From which loss of these chances on a move is an inaccuracy, a mistake, a blunder: lichess's thresholds, too."""
+"""The least loss of chances that makes a move an inaccuracy, a mistake, a blunder: lichess's thresholds."""
 
 
 class Evaluation(NamedTuple):
-    """``score_cp`` in hundredths of a pawn or ``mate`` in moves, as White sees them; one of them is None.
+    """An evaluation from White's side. Two can be compared if ``engine`` and ``analysed`` are equal.
 
-    ``engine``: its name, None if unknown. ``depth`` in half-moves. ``analysed``: it comes from an
-    analysis. Two evaluations can be compared if ``engine`` and ``analysed`` are the same.
+    Attributes:
+        score_cp, mate: in centipawns, or in moves to the mate; one of them is None.
+        depth: in half-moves.
+        engine: its name; None: unknown.
+        analysed: whether it is from an analysis, not from the game.
     """
 
     score_cp: int | None
@@ -180,9 +184,8 @@ class Evaluation(NamedTuple):
 def evaluations(game: Game) -> dict[int, Evaluation]:
     """By half-moves played to reach a position: its evaluation.
 
-    If there is an analysis, that of ``analysed_by_ply``. Else that of the line which led to
-    the move (``main_thoughts``), from the observation that has most of them: two logs of one game may contain
-    different evaluations, and only one log is used.
+    It is from ``analysed_by_ply`` if that has the position, otherwise from ``main_thoughts`` of the observation that
+    has most of them. Only one log is used, because two logs of a game may contain different evaluations.
     """
     observations = [main_thoughts(seen) for seen in game.observations if seen.thinking]
     played = ((ply, thought, False) for ply, thought in max(observations, key=len, default=[]))

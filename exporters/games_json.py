@@ -22,7 +22,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class GamesJsonExporter:
-    """Writes JSON Lines in UTF-8. ``game_text`` gives one game's line; both ways count in ``report``."""
+    """Writes JSON Lines in UTF-8. ``game_text`` returns one game's line; both ways count in ``report``."""
 
     suffix = ".jsonl"
     key_mark = '{"key":"'
@@ -58,7 +58,7 @@ class GamesJsonExporter:
 
 
 def game_object(game: Game) -> dict[str, Any]:
-    """The game as plain values: every field is there, null where nothing is known.
+    """The game as plain values: every field is present, null if it is unknown.
 
     Args:
         game: with its plies and events.
@@ -99,7 +99,7 @@ def game_object(game: Game) -> dict[str, Any]:
 
 
 def _lines(game: Game) -> list[dict[str, Any]]:
-    """Variations and plies taken back, each once, though several sources show it."""
+    """Variations and plies taken back, each once, even if several sources contain it."""
     basis = game.time_basis
     main = {segment.observation for segment in game.segments} or {0}
     unique = unique_lines(game)
@@ -179,7 +179,7 @@ def _sources(game: Game) -> list[dict[str, Any]]:
 
 
 def _thinking(game: Game) -> list[dict[str, Any]]:
-    """What engines that played thought."""
+    """Thinking output of the engines that played."""
     basis = game.time_basis
     return [
         {
@@ -204,7 +204,7 @@ def _thinking(game: Game) -> list[dict[str, Any]]:
 
 
 def _analyses(game: Game) -> list[dict[str, Any]]:
-    """What engines found afterwards."""
+    """Analyses made after the game."""
     return [
         {
             "engine": analysis.engine,

@@ -24,7 +24,7 @@ INCLUDE_WORDS = ("examined", "setup", "empty")
 
 @dataclass(slots=True)
 class Selection:
-    """By default all played games with at least one ply, complete or not.
+    """Which games to take; by default all played games with at least one ply, complete or not.
 
     Attributes:
         complete: only games whose every ply from the first to the end line is there.
@@ -95,7 +95,7 @@ _Day = str | date | datetime | None
 
 
 class Filters(TypedDict, total=False):
-    """What a game must be; what is not given asks nothing. Words: one, or several of which one must fit.
+    """Conditions for games; a filter that is not given accepts all. Of several words one must match.
 
     Attributes:
         player, white, black: handles, in any case. opponent: handles that one of the players played against.
@@ -106,7 +106,7 @@ class Filters(TypedDict, total=False):
         guests, computers: False excludes games of such a player.
         include: ``examined``, ``setup``, ``empty``: games that are excluded by default.
         keys: beginnings of keys. source: the beginning of a log's id. me: the handle whose connection recorded it.
-        last: only the newest so many, after all else.
+        last: how many of the newest games to take, after all other filters.
     """
 
     player: _Words
@@ -131,7 +131,7 @@ class Filters(TypedDict, total=False):
 
 
 def make_filter(filters: Filters) -> GameFilter:
-    """The archive's filter.
+    """Make the filter of an archive from keyword arguments.
 
     Args:
         filters: as the options of ``games``, and as keywords of ``Archive``: docs/reference/python.md.

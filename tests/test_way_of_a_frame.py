@@ -1,4 +1,4 @@
-"""docs/explanation/architecture.md lists every function of one frame, in order and with its file, and those of a game."""
+"""docs/explanation/architecture.md lists all functions of one frame and the main ones of a game, in order."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from exporters.evaluations import analysis_that_counts, score_text, thoughts_by_ply
+from exporters.evaluations import main_analysis, score_text, thoughts_by_ply
 from exporters.pgn.parts import PgnPart
 from exporters.pgn.tags import is_saved, readable
 from recorder.model import (
@@ -127,7 +127,7 @@ def find_extras(
         variations: taken-back plies too; those of examined games are part of what was shown, and always written.
         comments: chat too, and a saved game's own. engine: what engines thought of the moves.
         analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
-            as ``analysis_that_counts`` chooses; None: no analysis.
+            as ``main_analysis`` chooses; None: no analysis.
     """
     extras = Extras()
     number = 0
@@ -145,7 +145,7 @@ def find_extras(
     last = part.plies[-1].ply if part.plies else first
     if engine and part.beside is None:
         thoughts = thoughts_by_ply(game)
-        counts = None if analysis is None else analysis_that_counts(game, analysis)
+        counts = None if analysis is None else main_analysis(game, analysis)
         if counts is not None:
             one, lines = counts
             thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from recorder.model import (
     Anchor,
@@ -26,10 +25,6 @@ from recorder.model import (
     name_plies,
 )
 from recorder.model.plies import ShownLine, ShownPlies, shown_line, shown_plies
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = [
     "PgnPart",

@@ -1,4 +1,4 @@
-"""Tag pairs of a game, and text from a server as PGN can hold it.
+"""Tag pairs of a game, and server text in the form that PGN allows.
 
 Unknown values have no tag, except the seven that PGN requires.
 """
@@ -54,9 +54,9 @@ _ORDER = "QRBNP"
 def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]]:
     """The game and its parts as crazyhouse in which every move is legal.
 
-    In crazyhouse a piece comes into the hand of the side that captures it, in bughouse from the other board. So each
-    part begins with all the pieces in hand that are dropped in it, in the main line or in other lines. Captured
-    pieces come on top and are not needed.
+    In crazyhouse a captured piece goes to the side that captures it, in bughouse pieces come from the other board. So
+    each part begins with all pieces in hand that are dropped in it, in variations or in takebacks. Crazyhouse adds the
+    captured pieces; no drop needs them.
     """
     beside = Counter(
         (ply.white_moved, _dropped(ply.san))
@@ -81,9 +81,9 @@ def _dropped(san: str) -> str:
     return "P" if san[0] == "@" else san[0]
 
 
-#: A computed value of these is better than the saved one: an increment in milliseconds, a date with hyphens.
+#: Tags whose computed value is preferred: a saved one may be an increment in milliseconds or a date with hyphens.
 _COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))
-#: Where the FICS archive has tags that a log does not know: after which of ours.
+#: Tags of the FICS archive that no log contains, by the tag of ours that they follow.
 _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
 
 
@@ -93,7 +93,7 @@ def is_saved(game: Game) -> bool:
 
 
 def saved_tags(game: Game) -> list[GameEvent]:
-    """The tags that its PGN had and no field holds, each name once."""
+    """The tags of its PGN that no field of the game has, each name once."""
     found: dict[str, GameEvent] = {}
     for seen in game.observations:
         if seen.kind is ObservationKind.PGN:
@@ -104,10 +104,12 @@ def saved_tags(game: Game) -> list[GameEvent]:
 
 
 def with_saved_tags(text: str, game: Game, saved: bool) -> str:
-    """Tag pairs, and those that its PGN had: instead of ours where the game is only there, at the end else.
+    """Add the tags of a game's PGN before the last tag pair.
 
     Args:
-        text: one tag pair a line; the last one stays the last.
+        text: one tag pair a line.
+        saved: whether all sources are saved games; then tags of the PGN replace ours, but not known values of
+            ``_COMPUTED``.
     """
     values = {event.detail: event.text for event in saved_tags(game)}
     if not values:
@@ -124,7 +126,7 @@ def with_saved_tags(text: str, game: Game, saved: bool) -> str:
 
 
 def with_fics_tags(text: str, game: Game) -> str:
-    """The FICS style's tag pairs, and those of its PGN that the FICS archive has, where it has them."""
+    """Add to tag pairs in the FICS style those of the game's PGN that the FICS archive has, in its order."""
     pairs = saved_tags(game)
     if not pairs:
         return text
@@ -136,7 +138,7 @@ def with_fics_tags(text: str, game: Game) -> str:
 
 
 def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:
-    """Count what the text of a saved game does not say, though its PGN did."""
+    """Count the facts of a saved game's PGN that the written text does not have."""
     clk, emt, lag = (not fics and "clk" in clock), (bool(clock) if fics else "emt" in clock), "lag" in clock
     for ply in game.plies:
         clock_ms = ply.clock_ms
@@ -183,8 +185,10 @@ def tags(
     """Tag pairs in the default style: the seven-tag roster first, then what is known.
 
     Args:
-        part, number, count: the part that follows; parts are numbered from 1. last: it is the main line's last one.
-        annotator: the engine that evaluated it. in_progress: its log is still being written: it has no end.
+        part: the moves that follow. number, count: its number from 1, and how many parts the game has.
+        last: whether it is the last part of the main line.
+        annotator: the engine whose evaluations are written; None: none are.
+        in_progress: whether the game is in progress; then no tag says how it ended.
     """
     end = game.end if game.end != "result" and not in_progress else None
     day, white, black = game.day, game.white, game.black
@@ -204,7 +208,7 @@ def tags(
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
-        # Readers must not try to set up a position that is none of chess.
+        # No program must set up a position that is not chess, so that has another tag.
         found.append(
             '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
         )
@@ -247,10 +251,10 @@ def _times(game: Game, in_progress: bool) -> Iterator[str]:
 def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = None) -> str:
     """Tag pairs as the FICS games database writes them: no Round, no SetUp, Result last.
 
-    Source: files of that archive of 2009 to 2022. Its own number (FICSGamesDBGameNo) is not ours to give.
+    Source: files of that archive of 2009 to 2022. Only that archive gives numbers (FICSGamesDBGameNo).
 
     Args:
-        annotator: the engine that evaluated it, if that is written; the archive has no such tag.
+        annotator: the engine whose evaluations are written; the archive has no such tag.
     """
     begun = start_of_second(game)
     white, black = game.white, game.black
@@ -282,7 +286,7 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
 
 
 def _annotated(text: str, annotator: str | None) -> str:
-    """Tag pairs, and who evaluated the game before the last one; who annotated it before stays named."""
+    """Add an engine as Annotator before the last tag pair, behind the names that the tag has already."""
     if annotator is None:
         return text
     *lines, last = tag_lines(text)
@@ -300,7 +304,7 @@ def _annotated(text: str, annotator: str | None) -> str:
 def event_name(game: Game) -> str:
     """``FICS rated blitz game``; unknown words are omitted.
 
-    ``FICS examined game``: what boards say of an examination's rating and speed is not about the game that it shows.
+    ``FICS examined game``: boards of an examination have its own rating and speed, not those of the game.
     """
     family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
     if game.kind is not GameKind.PLAYED:
@@ -333,7 +337,7 @@ def _time_control(game: Game) -> list[str]:
 
 
 def _printed_control(game: Game) -> str | None:
-    """A control of several periods and the like, as xboard or ICC printed it; None: in other words."""
+    """The time control that xboard or ICC printed, such as one of several periods; None: not in the form of PGN."""
     texts = (event.text for event in game.events if event.kind is EventKind.NOTICE and event.detail == "time-control")
     text = next(texts, "")
     return text if _PGN_CONTROL.fullmatch(text) else None
@@ -359,7 +363,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def decoded(text: str) -> str:
-    """Server text with UTF-8 where its latin-1 characters are UTF-8 bytes."""
+    """Decode server text as UTF-8 if its latin-1 characters are UTF-8 bytes."""
     if not text.isascii():
         with suppress(UnicodeError):  # then it is latin-1, or was decoded before
             text = text.encode("latin-1").decode("utf-8")
@@ -369,7 +373,7 @@ def decoded(text: str) -> str:
 def readable(text: str) -> str:
     """Server text as a person should see it: decoded, without control bytes."""
     if text.isascii() and text.isprintable():
-        return text  # as nearly all is
+        return text  # the common case
     return _CONTROL.sub(" ", decoded(text))
 
 
@@ -381,5 +385,5 @@ def tag(name: str, value: str) -> str:
 
 
 def tag_lines(text: str) -> list[str]:
-    """Tag pairs line by line, each with its line feed; no other character of a value ends a line (U+2028 …)."""
+    """Tag pairs line by line, each with its line feed; U+2028 and other characters of a value end no line."""
     return [f"{line}\n" for line in text.split("\n")[:-1]]

@@ -1,4 +1,4 @@
-"""Pictures over games: the clock curve, the score by clock lead, how games ended."""
+"""Plots over many games: clocks by move, score by clock lead, ends of games."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
 
 def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
-    """What ``clock_curve`` draws: one row for each of the players or opponents and move number.
+    """The rows that ``clock_curve`` draws: one for each move number of the player, the opponents or all.
 
     Counted and rounded as ``exporters.measures.clock_curve`` does.
 
     Returns:
         ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``,
         ``median_ms``, ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in
-        ``attrs`` ``games``, ``plies``, ``excluded``, ``base_s`` (all that there are).
+        ``attrs`` ``games``, ``plies``, ``excluded``, ``base_s`` (a list of all base times).
     Raises:
         ExportError: no clock is known.
     """
@@ -113,10 +113,10 @@ def clock_curve(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """The clock averaged over games: median and quartiles of what is left after each move.
+    """Draw the clocks of many games: median and quartiles of the time left after each move.
 
-    Games of one base time are shown as clocks, others as shares of their base times. Moves that fewer than three games
-    reached are not drawn, unless there are no others.
+    If all games have one base time, clocks are drawn, otherwise shares of the base times. Moves that fewer than three
+    games reached are drawn only if there are no others.
 
     Args:
         plies: the ply frame of any number of games.
@@ -154,7 +154,7 @@ def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int]
         bases: the base times in seconds that the games have.
         player: the handle as the legend writes it.
     Returns:
-        What the legend says.
+        The entries of the legend.
     """
     one_base = len(bases) == 1
     unit, scale = ("ms", 1000) if one_base else ("share", 1)
@@ -197,9 +197,9 @@ def _with(plies: pd.DataFrame, attrs: dict[object, object]) -> pd.DataFrame:
 
 
 def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) -> pd.DataFrame:
-    """What ``score_by_lead`` draws: one row for each class of clock leads after both sides' move ``move``.
+    """The rows that ``score_by_lead`` draws: one for each class of clock leads after move ``move`` of both sides.
 
-    Leads and scores are those of ``exporters.measures.clock_lead``, in shares of the own base time.
+    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time.
 
     Returns:
         ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of
@@ -226,7 +226,7 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
 
 
 def _decisive(plies: pd.DataFrame, move: int) -> pd.DataFrame:
-    """The plies that show a lead after both sides' move: Black's, and White's next one with the clocks before it."""
+    """The plies that show the lead after a move: Black's, and White's next ply with the clocks before it."""
     white = plies["side"].eq("white")
     return plies[(white & plies["move_no"].eq(move + 1)) | (~white & plies["move_no"].eq(move))]
 
@@ -241,7 +241,7 @@ def score_by_lead(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """The mean score of those who are behind, even or ahead on the clock after a given move of both sides.
+    """Draw the mean score of the sides that are behind, even or ahead on the clock after a given move.
 
     Args:
         plies: the ply frame of any number of games.
@@ -281,7 +281,7 @@ def score_by_lead(
 
 
 def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
-    """What ``endings`` draws: one row for each way in which this player's games ended.
+    """The rows that ``endings`` draws: one for each way in which this player's games ended.
 
     Returns:
         ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.

@@ -1,4 +1,4 @@
-"""Evaluations: the evaluation over a game beside its clocks, and blunders against the clock."""
+"""Plots of evaluations: over a game, with its clocks, and blunders by time."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ _EXCLUDED: Final = {
 
 
 def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
-    """What ``evaluation_course`` draws: the moves of one game behind which an evaluation is known.
+    """The rows that ``evaluation_course`` draws: the moves of one game after which an evaluation is known.
 
     Returns:
-        Rows of the ply frame with two columns more: ``chances`` (White's, in thousandths, of the evaluation after the
+        Rows of the ply frame with two more columns: ``chances`` (White's, in thousandths, of the evaluation after the
         move) and ``trouble`` (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``excluded``.
     Raises:
-        ExportError: there is not one game, or it has no evaluations.
+        ExportError: there is not exactly one game, or it has no evaluations.
     """
     only_game(plies, "evaluation")
     mate = plies["eval_after_mate"]
@@ -103,10 +103,10 @@ def evaluation_course(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """The evaluation after each move of one game, with inaccuracies, mistakes and blunders, and when time was short.
+    """Draw the evaluation after each move of one game, with its bad moves and where the mover was in time trouble.
 
-    The distance on the axis is that of the chances of winning which an evaluation stands for, so that half a pawn is
-    much at 0 and little at 8; the ticks tell pawns as White sees them. A mate stands at 10.
+    The axis is linear in chances of winning, so half a pawn is far at 0 and near at 8. Its ticks are pawns from White's
+    side; a mate is drawn at 10.
 
     Args:
         plies: the ply frame of one game.
@@ -114,7 +114,7 @@ def evaluation_course(
     Returns:
         The axes. The point of half-move 17 has the gid ``ply-17``.
     Raises:
-        ExportError: there is not one game, or it has no evaluations.
+        ExportError: there is not exactly one game, or it has no evaluations.
     """
     drawn = evaluated_moves(plies)
     look = theme_of(theme)
@@ -155,7 +155,7 @@ def _draw_curve(ax: Axes, look: Theme, drawn: pd.DataFrame, plies: range) -> Non
 
 
 def _draw_judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
-    """Mark one side's bad moves and little time; return what the legend says of them."""
+    """Mark one side's bad moves and its time trouble; return the counts for the legend."""
     loss = numbers(own["loss_permille"])
     moves = ply_place(numbers(own["ply"]))
     chances = numbers(own["chances"])
@@ -178,7 +178,7 @@ def _draw_judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
 
 
 def _marker(shape: str, size: float, colour: str) -> Line2D:
-    """A point that still has no place."""
+    """A point without a place."""
     return Line2D([], [], marker=shape, markersize=size, color=colour, markeredgewidth=0, linestyle="none", zorder=4)
 
 
@@ -193,14 +193,14 @@ def evaluation_sheet(
     theme: str | Theme = "light",
     size: tuple[float, float] = (9.0, 8.0),
 ) -> Figure:
-    """The evaluation of a game above the race of its clocks; without clocks the evaluation alone.
+    """Draw the evaluation of a game above its clocks; without clocks the evaluation alone.
 
     Args:
         plies, events, theme: as for ``clock_race``. size: in inches.
     Returns:
         The figure with all pictures.
     Raises:
-        ExportError: there is not one game, or it has no evaluations.
+        ExportError: there is not exactly one game, or it has no evaluations.
     """
     figure = new_figure(theme, size)
     timed = plies["clock_after_ms"].notna().any() and not plies["time_control"].eq("-").all()
@@ -215,7 +215,7 @@ def evaluation_sheet(
 
 
 def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clock") -> pd.DataFrame:
-    """What ``blunder_rates`` draws: ``exporters.measures.loss_by_clock`` or ``loss_by_think`` of these moves.
+    """The rows that ``blunder_rates`` draws: ``exporters.measures.loss_by_clock`` or ``loss_by_think`` of these moves.
 
     Args:
         plies: the ply frame of any number of games. player: only this handle's moves. by: ``clock`` or ``think``.
@@ -242,7 +242,7 @@ def blunder_rates(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """The shares of blunders, mistakes and inaccuracies, by the time that was left or by the time that moves took.
+    """Draw the shares of blunders, mistakes and inaccuracies, by the time left or by the time used.
 
     Args:
         plies: the ply frame of any number of games.
@@ -316,7 +316,7 @@ def blunder_sheet(
     theme: str | Theme = "light",
     size: tuple[float, float] = (11.0, 5.0),
 ) -> Figure:
-    """Blunders by the time that was left, and by the time that moves took, side by side.
+    """Draw blunders by the time left and by the time used, side by side.
 
     Args:
         plies, player, theme: as for ``blunder_rates``. size: in inches.

@@ -33,9 +33,9 @@ __all__ = [
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
 FORMATS: Final = ("svg", "png", "pdf")
-"""What a picture can be written as: the suffixes of their files."""
+"""File formats of pictures, and the suffixes of their files."""
 TABLE_FORMATS: Final = ("csv", "jsonl", "parquet")
-"""What the rows behind a picture can be written as."""
+"""File formats of the rows that a picture shows."""
 _DATES: Final[dict[str, dict[str, Any]]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 _NAMED = re.compile(r'(\bid="|href="#|url\(#)')
 
@@ -44,17 +44,17 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
     """Write a figure.
 
     Args:
-        figure: as the functions of this package give it; of axes it is ``ax.figure``.
-        out: takes the bytes.
+        figure: made by a function of this package; for axes, ``ax.figure``.
+        out: the file.
         format_name: one of ``FORMATS``.
         dpi: dots an inch of a PNG.
     Raises:
-        ExportError: the figure is too small for what stands around its axes.
+        ExportError: the figure is too small for the texts around its axes.
     """
     # SVG keeps words as words, which can be searched and read aloud; names of its parts depend on their content only.
     settings = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ics-recorder", "pdf.fonttype": 42})
     with settings, warnings.catch_warnings():
-        # A handle may have letters that no font here has: they are drawn as boxes, and SVG keeps them.
+        # Letters of a handle that are in no installed font are drawn as boxes; SVG keeps them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
         warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
@@ -92,10 +92,10 @@ def svg_text(figure: Figure, prefix: str = "") -> str:
 
 
 def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str, *, raw: bool = False) -> None:
-    """Write the rows behind a picture.
+    """Write the rows that a picture shows.
 
     Args:
-        table: as ``Picture.table`` gives it. out: takes the bytes.
+        table: as ``Picture.table`` returns it. out: the file.
         format_name: ``csv`` (UTF-8, a header, LF, empty for unknown), ``jsonl`` (null) or ``parquet``.
         raw: in CSV, write texts that look like formulas as they are.
     Raises:
@@ -117,7 +117,7 @@ def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str, *, raw: bo
 
 
 class _Shown(Figure):
-    """A figure that a notebook shows when a cell ends with it, whatever backend is chosen there."""
+    """A figure that a notebook shows at the end of a cell, with any backend."""
 
     def _repr_png_(self) -> bytes:
         out = io.BytesIO()
@@ -140,7 +140,7 @@ def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5
 
 
 def new_axes(ax: Axes | None, theme: Theme, size: tuple[float, float] = (9.0, 5.0)) -> Axes:
-    """The axes to draw in: those given, else the only ones of a new figure; dressed in the theme's colours."""
+    """The axes to draw in: those given, else those of a new figure; in the theme's colours."""
     if ax is None:
         ax = new_figure(theme, size).add_subplot()
     dress(ax, theme)
@@ -163,7 +163,7 @@ def add_sheet_titles(ax: Axes, theme: Theme, title: str, subtitle: str, footer: 
     width = figure.get_figwidth() * 72 * 0.95
     below = fill_lines(subtitle, width, _SUBTITLE_POINTS)
     above = fill_lines(title, width, _SHEET_TITLE_POINTS)
-    # Empty lines keep the place of the subtitle, which has another size.
+    # Empty lines reserve the place of the subtitle, which has another font size.
     head = figure.suptitle(
         "\n".join([*above, *("" for _ in below)]),
         x=_LEFT,

@@ -21,7 +21,7 @@ from exporters.report.events import (
     provenance,
     result_words,
 )
-from exporters.report.moves import counted, low_limit_ms, move_rows, took_text, verdicts
+from exporters.report.moves import low_limit_ms, move_rows, took_text, verdict_counts, verdicts
 from exporters.report.page import (
     PIECES,
     clock_text,
@@ -315,7 +315,7 @@ def _board_values(
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
         "rows": move_rows(game, course, shown, number, gives, judged),
-        "judged": counted(game, judged),
+        "judged": verdict_counts(game, judged),
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),

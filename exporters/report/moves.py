@@ -18,13 +18,13 @@ from recorder.model import Game, GameKind, Ply, Proof
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 from storage.read.columns import NULL
 
-__all__ = ["Cell", "Row", "MoveVerdict", "counted", "low_limit_ms", "move_rows", "took_text", "verdicts"]
+__all__ = ["Cell", "Row", "MoveVerdict", "low_limit_ms", "move_rows", "took_text", "verdict_counts", "verdicts"]
 
 _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
 
 
 class MoveVerdict(NamedTuple):
-    """Of one move: the evaluation behind it as White sees it, what it is called if it was bad, and what it lost.
+    """The evaluation after a move from White's side, the word for a bad move, and the loss.
 
     ``loss_cp`` is bounded as in docs/reference/tables.md; None: not known.
     """
@@ -35,12 +35,12 @@ class MoveVerdict(NamedTuple):
 
     @property
     def lost(self) -> str:
-        """``9.00``: in pawns."""
+        """The loss in pawns: ``9.00``."""
         return pawns_text(self.loss_cp, None) or ""
 
 
 def verdicts(game: Game) -> dict[int, MoveVerdict]:
-    """By ply of the main line; empty if the game has no evaluations."""
+    """Verdicts by ply of the main line; none if the game has no evaluations."""
     judged = judge_games([game])
     if judged is None:
         return {}
@@ -56,7 +56,7 @@ def verdicts(game: Game) -> dict[int, MoveVerdict]:
     return found
 
 
-def counted(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
+def verdict_counts(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
     """A row for each side with a loss: handle, side, moves judged, inaccuracies, mistakes, blunders, mean loss."""
     rows = []
     for white, player in ((True, game.white), (False, game.black)):
@@ -79,10 +79,14 @@ _BAR = 100
 
 @dataclass(slots=True)
 class Cell:
-    """One move. ``place``: where in the play it first comes; None: it was never shown.
+    """One move.
 
-    ``share`` is the time it took in hundredths of the longest of the game, ``low`` whether the mover's clock was low,
-    ``gives`` what its capture gave to whom on the other board, ``judged`` what engines say of it.
+    Attributes:
+        place: its first place in the playback; None: it is not shown there.
+        share: its time in hundredths of the longest time of the game.
+        long, low: whether its time was long, and whether the mover's clock was low.
+        gives: the piece that its capture passed to a player on the other board.
+        judged: the engines' verdict.
     """
 
     place: int | None
@@ -101,7 +105,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Row:
-    """A row: two moves, an event with its place in the play, or cells beside the main line under a heading."""
+    """A row: two moves, an event with its place in the playback, or cells beside the main line under a heading."""
 
     kind: str  # moves, event, branch, gap
     number: str = ""
@@ -129,10 +133,11 @@ def move_rows(
     """The rows of one board.
 
     Args:
-        gives: by ply, what a capture gave to whom. judged: by ply of the main line, what engines say of the move.
+        gives: by ply, the piece that a capture passed to a player on the other board.
+        judged: by ply of the main line, the engines' verdict.
 
-    A played game in the order in which it went: what was taken back stands before what was played instead. Variations
-    of a saved or an examined game stand behind the move that they replace.
+    A played game is in the order of play: plies that were taken back are before those played instead. Variations of a
+    saved or an examined game are behind the move that they replace.
     """
     return _Rows(game, course, play, board, gives, judged).read()
 
@@ -171,12 +176,12 @@ class _Rows:
 
     def read(self) -> list[Row]:
         if self._game.kind is GameKind.PLAYED:
-            self._as_it_went()
+            self._in_order_of_play()
         else:
             self._as_a_tree()
         return self._rows
 
-    def _as_it_went(self) -> None:
+    def _in_order_of_play(self) -> None:
         variations: dict[int, list[Branch]] = {}
         for branch in self._course.branches:
             if not branch.taken_back:
@@ -194,7 +199,7 @@ class _Rows:
                     for branch in variations.get(state.ply - 1, ()):
                         self._variation(branch)
         for state in self._course.main:
-            if id(state) not in known:  # no moment of the play has it: it still was played
+            if id(state) not in known:  # played, though the playback does not show it
                 self._main(state)
 
     def _as_a_tree(self) -> None:
@@ -271,7 +276,7 @@ class _Rows:
 
 
 def took_text(ms: int, exact: bool) -> str:
-    """``2.663 s``, ``3 s``, ``1:04.120``: what a move took, as precisely as it was printed."""
+    """``2.663 s``, ``3 s``, ``1:04.120``: the time of a move, as precise as it was printed."""
     if abs(ms) >= 60_000:
         return clock_text(ms, exact)
     return f"{ms // 1000}.{ms % 1000:03} s" if exact else f"{ms // 1000} s"

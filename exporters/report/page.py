@@ -1,8 +1,8 @@
-"""What every page has in common: templates, escaping, texts of people, and its content policy.
+"""What all pages share: templates, escaping, texts, and the content policy.
 
-Three walls stand between a log and the reader's browser. Every value is escaped (Jinja2's autoescape, never switched
-off). Every text is made visible on its way into a template: control characters and those that turn the direction of
-writing are written out. And the page's Content-Security-Policy names the hashes of its one style sheet and its one
+Three measures keep text of a log from becoming code in the reader's browser. Every value is escaped (Jinja2's
+autoescape is never switched off). Control characters and those that change the direction of writing are written out
+(``visible``). The page's Content-Security-Policy names the hashes of its one style sheet and its one
 script: nothing else is applied, run, fetched or sent, and no text can become markup (Trusted Types).
 """
 
@@ -48,9 +48,9 @@ _MOVE = re.compile(r"([KQRBN])?([a-h]?[1-8]?)(x?)([a-h][1-8])(?:=?\(?([QRBNK])\)
 
 
 def visible(text: str) -> str:
-    """A log's text as a person may see it: what is not printed is written out, ``\\\\x1b`` and ``\\\\u202e``.
+    """Write out all characters of a log's text that are not printable: ``\\\\x1b``, ``\\\\u202e``.
 
-    Characters that change the direction of the text around them are such, too.
+    Characters that change the direction of writing count as not printable.
     """
     text = decoded(text)
     if text.isprintable():
@@ -59,7 +59,7 @@ def visible(text: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A handle, or a word for one that is empty."""
+    """A handle, or ``(no name)`` for a blank one."""
     return text if text.strip() else "(no name)"
 
 
@@ -72,7 +72,7 @@ def clock_text(ms: int | None, exact: bool) -> str:
     """``4:57.338``, ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
 
     Args:
-        exact: whether thousandths were printed; they are shown, also where they are 000. Else whole seconds are.
+        exact: whether the server printed thousandths: show them, 000 too. Otherwise whole seconds are shown.
     """
     if ms is None:
         return "–"
@@ -128,7 +128,7 @@ _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'\u2028\u2029"}
 
 
 def trusted(text: str) -> Markup:
-    """Markup that this program made itself; never for anything that came out of a log."""
+    """Markup that this program made itself; never for text of a log."""
     try:
         from markupsafe import Markup
     except ImportError as error:
@@ -199,7 +199,7 @@ def _environment() -> Environment:
 
 
 def _printed(value: Any) -> Any:
-    """What a template prints: plain text is made visible, markup of ours is left alone."""
+    """What a template prints: plain text is made visible, our own markup is unchanged."""
     return visible(value) if type(value) is str else value
 
 

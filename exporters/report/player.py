@@ -30,14 +30,14 @@ from recorder.errors import ExportError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_GAMES", "games_by_server", "player_report", "who_is_meant"]
+__all__ = ["MOST_GAMES", "games_by_server", "player_report", "player_of_handle"]
 
 MOST_GAMES = 1000
-"""How many games the page lists; its figures are of all."""
+"""The most games that the page lists; its figures are of all games."""
 _MOST_OPPONENTS = 20
 
 
-def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
+def player_of_handle(sides: pd.DataFrame, player: str) -> ChosenPlayer:
     """The player of a handle, over all servers of the games; guests are never pooled.
 
     Args:
@@ -54,11 +54,11 @@ def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
 
 
 def games_by_server(sides: pd.DataFrame, chosen: ChosenPlayer) -> dict[str, int]:
-    """How many of the player's games are of which server, the most first; ``unknown``: no log names it.
+    """The number of the player's games on each server, the largest first; ``unknown``: no log names it.
 
     Args:
         sides: the side frame of games with this handle.
-        chosen: as ``who_is_meant`` returns it.
+        chosen: as ``player_of_handle`` returns it.
     Returns:
         Numbers of games by the server's name, in falling order.
     """
@@ -80,16 +80,16 @@ def player_report(
     Args:
         plies: the ply frame of the player's games, both sides. sides: the side frame of the same games.
         player: the handle, in any case.
-        excluded: reason → games that were asked for and are not in the frames.
+        excluded: reason → games that match the filters and are not in the frames.
         links: key → address of the game's own page.
     Returns:
         HTML in UTF-8; the same tables give the same bytes.
     Raises:
-        ExportError: the handle is not one player's (see ``who_is_meant``), or what the page needs is not installed.
+        ExportError: the handle is not one player's (see ``player_of_handle``), or what the page needs is not installed.
     """
     from exporters.report.player_tables import sections_of
 
-    chosen = who_is_meant(sides, player)
+    chosen = player_of_handle(sides, player)
     own_sides = sides[sides["player_id"].isin(chosen.identities)]
     games = plies[plies["key"].isin(own_sides["key"])]
     own = games[games["mover_id"].isin(chosen.identities)]
@@ -164,7 +164,7 @@ def _reasons(excluded: Mapping[str, int]) -> list[str]:
 
 
 def _opponents(own: pd.DataFrame) -> Table | None:
-    """Whom this player met, the most frequent first; guests in one row, since they are unknown."""
+    """The player's opponents, the most frequent first; guests in one row, because they are unknown."""
     guest = own["opponent_guest"].fillna(False).astype(bool)
     rows = []
     groups = [group for _, group in own[~guest].groupby("opponent_id", observed=True, sort=True)]

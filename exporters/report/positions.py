@@ -1,4 +1,4 @@
-"""The positions of a game that a report shows: its main line, and what was played or shown beside it."""
+"""The positions of a game that a report shows: its main line, takebacks and variations."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ _NO_HOLDINGS: Final[BothHoldings] = (None, None)
 
 @dataclass(eq=False, slots=True)
 class ReportPosition:
-    """A board that was there: the start, or what a move led to.
+    """A position of a game: a start, or the position after a move.
 
     Attributes:
-        ply: half-moves played to reach it. move: that led to it; None at a start.
+        ply: half-moves played to reach it. move: the ply that led to it; None at a start.
         board: as in ``exporters.boards``; None: not known.
-        holdings: White's and Black's letters, None where not known or none.
-        white_clock_ms, black_clock_ms: as printed with it; that of the side that did not move may be as it was before.
+        holdings: White's and Black's letters; None: unknown, or a variant without holdings.
+        white_clock_ms, black_clock_ms: as printed with it; if only the mover's was printed, the other one is that of
+            the position before.
         missing: plies before this one that were not seen.
         line: 0 for the main line, else the number of its variation.
     """
@@ -42,7 +43,7 @@ class ReportPosition:
 
 @dataclass(eq=False, slots=True)
 class Branch:
-    """Moves beside the main line: taken back, or a variation.
+    """Plies outside the main line: taken back, or a variation.
 
     It leaves ``parent`` (None: the main line) after ``ply`` half-moves.
     """
@@ -55,14 +56,19 @@ class Branch:
 
 
 class Course:
-    """A game's positions.
+    """The positions of a game as a tree.
 
     Attributes:
-        start: the first one. main: the main line. branches: what else was played or shown, by number from 1.
+        start: the first position. main: the main line after it. branches: takebacks and variations, numbered from 1.
     """
 
     def __init__(self, game: Game, holdings: Mapping[int, BothHoldings] | None = None) -> None:
-        """Take a game; ``holdings``: by ply what both sides had in hand, where the record does not contain it."""
+        """Read a game.
+
+        Args:
+            game: the game.
+            holdings: by ply both sides' holdings, used instead of those that the log contains.
+        """
         concluded = holdings or {}
         boards = boards_by_ply(game)
         (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)
@@ -92,7 +98,7 @@ class Course:
         self._read_branches()
 
     def state(self, observation: int, line: int, ply: int) -> ReportPosition | None:
-        """The state of an observation's line after so many half-moves, also before it leaves its parent."""
+        """The position after ``ply`` half-moves on an observation's line, or on the lines that it branches from."""
         parents = {one.number: (one.parent, one.parent_ply or 0) for one in self._game.observations[observation].lines}
         number: int | None = line
         while number is not None:
@@ -104,7 +110,7 @@ class Course:
         return None
 
     def before(self, state: ReportPosition, ply: int) -> ReportPosition | None:
-        """The state on the way to another one, after so many half-moves."""
+        """The position after ``ply`` half-moves on the way to ``state``."""
         line: int | None = state.line or None
         while line is not None:
             branch = self.branches[line - 1]
@@ -173,7 +179,7 @@ def _start_clock(game: Game, white: bool) -> int | None:
 
 
 def _root(seen: Observation, number: int) -> list[ReportPosition]:
-    """The position from which a line of its own begins, if it was shown."""
+    """The first position of a line that branches from no other, if it was shown."""
     for anchor in seen.anchors:
         if anchor.line == 0 and anchor.reason == "start" and is_chess_fen(anchor.fen):
             return [ReportPosition(anchor.ply, None, shown_board(anchor.fen), _NO_HOLDINGS, None, None, 0, number)]
@@ -196,7 +202,7 @@ def _ms(seconds: int | None) -> int | None:
 
 
 def _follow(game: Game, seen: Observation, line: PlyLine, board: str | None) -> Iterator[tuple[Ply, str | None]]:
-    """The plies of a line with the boards after them, from the board that it leaves and those that were seen."""
+    """The plies of a line, each with the board after it, from the board before it and the boards that were seen."""
     anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
     last = line.parent_ply if line.parent is not None else None
     for ply in line.plies:

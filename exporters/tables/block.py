@@ -20,7 +20,7 @@ __all__ = [
     "read_block",
 ]
 MOST_PLIES = 1 << 20
-"""Number of the game × this + half-moves played: the place of a position among all that are loaded."""
+"""A position's place among all that are loaded: the number of its game × this + half-moves played."""
 #: The third part of ``quality`` → ``Precision``; see docs/reference/schema.md.
 _PRECISIONS = np.array(
     [
@@ -40,11 +40,11 @@ class PlyBlock(NamedTuple):
     """Games with at least one ply.
 
     Attributes:
-        games, starts: the games, and the row where each begins, with the number of rows as the last one.
-        views, view: the segments, and for each row the number of its segment. game: the number of its game.
+        starts: the first row of each game, and at the end the number of rows.
+        views: the segments. view, game: for each row the number of its segment and of its game.
         plies: the rows. ``at_ms`` is as in ``Ply``, ``from_offset`` counts from the source's first byte.
         proof, origin, precision: the enums' integers; precision -1: no time was printed.
-        whole: of each game whether one observation, whole, is all that is known of it.
+        whole: for each game whether it is one observation with one line, all of whose plies are here.
     """
 
     games: list[GameFacts]
@@ -101,7 +101,7 @@ def read_block(reader: ColumnReader, ids: list[int]) -> PlyBlock | None:
 
 
 def numbers_at(rows: Ints, places: Ints, numbers: Ints) -> Ints:
-    """For each row the number at its place, or -1.
+    """Look up the number at each row's place; -1 where there is none.
 
     Args:
         rows: the rows' places, ascending. places, numbers: pairs in any order.
@@ -144,7 +144,7 @@ def holdings_of(block: PlyBlock, reader: ColumnReader) -> tuple[NDArray[np.objec
 
 
 def moves_of(block: PlyBlock, reader: ColumnReader) -> Moves:
-    """The block's moves; positions that were seen are those of ``Game.anchors`` and the start of the game."""
+    """The block's moves; known positions are those of ``Game.anchors`` and the start of the game."""
     anchors = reader.anchors(
         {view.observation_id for view, game in _views(block) if is_played_here(block.games[game].variant)}
     )

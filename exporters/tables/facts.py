@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
-"""White's."""
+"""White's points by result."""
 
 _REASONS = {
     "checkmate": "mate",
@@ -53,7 +53,7 @@ _REASONS = {
     "partner-draw": "result of the other board",
     "unknown": "another reason",
 }
-"""Keys of reasons that are no words by themselves."""
+"""Words for the keys of reasons that are not words themselves."""
 _CUT_SHORT = {
     "agreed": "agreement",
     "lost": "connection lost",
@@ -62,7 +62,7 @@ _CUT_SHORT = {
     "adjudicated": "adjudication",
     "bug": "bughouse match",
 }
-"""What follows ``adjourned-`` and ``aborted-``."""
+"""Words for what follows ``adjourned-`` and ``aborted-`` in a key."""
 
 
 class GameSide(NamedTuple):
@@ -84,8 +84,9 @@ class ChosenPlayer(NamedTuple):
     """The player that a handle names in a table.
 
     Attributes:
-        identities: of the player, one a server; empty where no player of the table has the handle. handle: as in the
-            last row. excluded: reason → games of this handle that are not this player's.
+        identities: the player's, one for each server; empty if no player of the table has the handle.
+        handle: as written in the last row.
+        excluded: reason → games with this handle that are not by this player.
     """
 
     identities: frozenset[str]
@@ -94,12 +95,13 @@ class ChosenPlayer(NamedTuple):
 
 
 def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> ChosenPlayer:
-    """The player of a handle: the registered one of all servers in the table, else the only guest who had it.
+    """Find the player of a handle: the registered player on all servers of the table, else the only guest with it.
 
     Guests are never pooled, with each other or with a registered player: another guest may have the handle tomorrow.
 
     Args:
-        frame: a ply frame or a side frame. handle: in any case. column: of the handles, ``mover`` or ``player``.
+        frame: a ply frame or a side frame. handle: in any case.
+        column: the column of the handles, ``mover`` or ``player``.
     Returns:
         The player, with identities and the numbers of games that were excluded; without identities if no player of the
         table has the handle.
@@ -126,7 +128,7 @@ def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> Ch
 
 
 def side_of(game: GameFacts, white: bool) -> GameSide:
-    """White's or Black's."""
+    """The facts of White or of Black."""
     fields = game[12:18] if white else game[18:24]
     handle, rating_text, rating, titles, registered, sealed = fields
     player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
@@ -148,16 +150,16 @@ def side_of(game: GameFacts, white: bool) -> GameSide:
 
 
 def connection_of(key: str, journal: str | None) -> str:
-    """Within what a guest's handle is one person: a journal is one connection; of other logs only the game is sure.
+    """The scope in which a guest's handle is one person: the journal, which is one connection, else only the game.
 
     Args:
-        key: the game's. journal: the SHA-256 of the journal that is the game's only source, if there is one.
+        key: the game's key. journal: the SHA-256 of the journal that is the game's only source, if there is one.
     """
     return key if journal is None else journal
 
 
 def identity(server: str | None, player: Player, connection: str) -> str:
-    """For grouping: handles do not differ by case, and another guest may have the same handle tomorrow."""
+    """A player's identity for grouping, without case; a guest's has its connection too, because handles are reused."""
     name = f"{server or '?'}/{player.handle.lower()}"
     return f"{name}/{connection}" if player.is_guest else name
 
@@ -180,7 +182,7 @@ def time_control(base_s: int | None, increment_s: int | None) -> str | None:
 
 
 def with_progress(frame: pd.DataFrame, in_progress: Collection[str]) -> pd.DataFrame:
-    """A table in which games in progress, by their keys, have the ending ``in-progress``.
+    """Set the ending ``in-progress`` for the games with these keys.
 
     Args:
         frame: with the columns ``key`` and ``ending``.

@@ -28,14 +28,14 @@ MATCH_COLUMNS = (
         "sit_ms", "integer", "Int64", "ms", "before the move: no player moved, and one colour was on the move on both"
     ),
 )
-"""What tables of matches have in front of the columns of plies."""
+"""Columns of match tables that stand before those of plies."""
 
 _FEW = 200  # keys that a filter may hold
 _Row = tuple[Any, ...]
 
 
 def read_matches(storage: GameStore, where: GameFilter) -> list[Match]:
-    """The matches of bughouse games that a filter leaves; one of the two boards is enough for both.
+    """The bughouse matches of which at least one board matches a filter.
 
     Args:
         storage: the archive.
@@ -57,7 +57,7 @@ def read_matches(storage: GameStore, where: GameFilter) -> list[Match]:
 
 
 def boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
-    """What leaves at least all boards of these matches, which ``where`` has given, with a move or more.
+    """A filter that matches at least all boards with a move of these matches, which ``where`` found.
 
     Args:
         matches: as ``read_matches`` returns them.
@@ -79,7 +79,7 @@ def match_frame(plies: pd.DataFrame, matches: Iterable[Match]) -> pd.DataFrame:
     """The ply table of the boards of some matches with ``MATCH_COLUMNS`` in front; matches, then moments in order.
 
     Args:
-        plies: at least those of all boards. matches: in the order in which they are to stand.
+        plies: at least those of all boards. matches: in the order of the table.
     Returns:
         One row for each ply of a match, ``MATCH_COLUMNS`` before the columns of ``plies``.
     """
@@ -101,7 +101,7 @@ def _match_rows(match: Match) -> Iterator[_Row]:
         own, other = match.board(moment.board), match.board("B" if moment.board == "A" else "A")
         white = moment.ply.white_moved
         partner = other.black if white else other.white
-        # White of board A and Black of board B are one team; ``leads`` has it from the view of White of A.
+        # White of board A and Black of board B are one team; ``leads`` is from the view of White on board A.
         sign = 1 if white is (moment.board == "A") else -1
         yield (
             own.key,
@@ -117,10 +117,10 @@ def _match_rows(match: Match) -> Iterator[_Row]:
 
 
 def _sits(match: Match, moments: list[MatchMoment]) -> list[int | None]:
-    """For each move how long no player moved before it while players of one colour were on the move on both boards.
+    """For each move, the time before it without a move while the same colour was to move on both boards.
 
-    They sit across, in different teams, and each may wait for the other. 0 where other colours were on the move; None
-    where a move is missing, the order of the moves is not certain, or the arrival of one of the two is not known.
+    These two players are in different teams, and each may wait for the other. 0 if different colours were to move; None
+    if a move is missing, the order of the moves is not certain, or an arrival time is unknown.
     """
     found: list[int | None] = []
     played: dict[str, int | None] = {letter: game.start_ply for letter, game in (("A", match.a), ("B", match.b))}

@@ -29,15 +29,15 @@ from storage.read.columns import NULL
 __all__ = ["PLY_NAMES", "ply_rows"]
 
 PLY_NAMES = tuple(column.name for column in PLY_COLUMNS)
-_GAMES_AT_ONCE = 200  # what is replayed together
+_GAMES_AT_ONCE = 200  # replayed together
 _Row = tuple[Any, ...]
 
 
 def ply_rows(games: Iterable[Game]) -> Iterator[tuple[Game, list[_Row]]]:
-    """Each game with its rows, values in the order of ``PLY_COLUMNS``; None where nothing is known.
+    """Each game with its rows, values in the order of ``PLY_COLUMNS``; None for unknown values.
 
     Args:
-        games: with their events, holdings and thinking.
+        games: loaded with their events, holdings and thinking output.
     """
     source = iter(games)
     while batch := list(islice(source, _GAMES_AT_ONCE)):
@@ -98,10 +98,10 @@ def _evaluations(games: Sequence[Game]) -> Iterator[_Row]:
 
 
 def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> Iterator[_Row]:
-    """The rows of a game; ``phases`` and ``judged`` go on with its plies."""
+    """The rows of a game; ``phases`` and ``judged`` continue with its first ply."""
     sides = _sides(game)
     basis = game.time_basis
-    moved, waiting_ms = -1, None  # the ply before, and its mover's clock, which is stopped until the next one
+    moved, waiting_ms = -1, None  # the previous ply's number, and its mover's clock, which now stands still
     for (ply, holdings), entry in zip(plies_with_holdings(game), ledger(game), strict=True):
         mine = sides[ply.white_moved]
         after_ms, opponent_ms = ply.white_clock_ms, ply.black_clock_ms
@@ -147,7 +147,7 @@ class _Side(NamedTuple):
 
     Attributes:
         game: the first columns, up to the time control.
-        players: the columns from the side's name to how the game ended.
+        players: the columns from the side to the end of the game.
         sealed: whether the side had a time seal; None: unknown.
     """
 
@@ -177,7 +177,7 @@ def _sides(game: Game) -> dict[bool, _Side]:
     sides = {}
     for white, player in ((True, game.white), (False, game.black)):
         base_s, increment_s = control_of(game, white)
-        pairs = chain.from_iterable(zip(known[white], known[not white], strict=True))  # the mover's, the opponent's, …
+        pairs = chain.from_iterable(zip(known[white], known[not white], strict=True))  # the mover's, the opponent's
         own_score = score if score is None or white else 1 - score
         sides[white] = _Side(
             (*facts, time_control(base_s, increment_s), base_s, increment_s),

@@ -40,17 +40,18 @@ from recorder.tracking.engines.view import thinking_of
 __all__ = ["CecpDriver"]
 
 _HOLDINGS: Final = re.compile(r"\[[^\[\]]*\]")
-_ALONE_MS: Final = 50
+_ALONE_MS: Final = 50  # after a move that is sent alone
 _DOT_MS: Final = 500  # between two status requests
 _MATED_MS: Final = 500  # without a line after a mate score
 _DECIDED_CP: Final = 9_000  # an evaluation above this is a mate
 _SILENT_MS: Final = 10_000  # without a line, plus a multiple of the time that the last one took
 _SILENT_TIMES: Final = 20
+# Square and letter of a king and a rook at home → the bit of the castling right.
 _HOME: Final = {(67, "K", 70, "R"): 1, (67, "K", 63, "R"): 2, (4, "k", 7, "r"): 4, (4, "k", 0, "r"): 8}
 
 
 class CecpDriver:
-    """The interface's side of an engine's process: sends games one after another."""
+    """Sends games to the process of a CECP engine, one after another."""
 
     def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
         self._process = process
@@ -60,7 +61,7 @@ class CecpDriver:
         self._is_edited = False  # the position was set up without its castling rights
         self._holdings: tuple[str, str] | None = None  # the engine's holdings, if it cannot know them from the moves
         self._answers_dots = True
-        self._is_gentle = False  # send one move at a time, with a pause behind it
+        self._sends_slowly = False  # one move at a time, with a pause after it
 
     @property
     def is_reusable(self) -> bool:
@@ -91,7 +92,7 @@ class CecpDriver:
         if session.refused is not None:
             found.notes.append(f"did not take {session.refused} and was sent the position again")
             await self._restore(look, line)
-        if self._is_edited and not _is_believed(look.position, bool(line.plays)):
+        if self._is_edited and not _assumes_right_castling(look.position, bool(line.plays)):
             found.notes.append("was not asked: without setboard it does not know the castling rights")
             return found.found()
         self._send_holdings(look)
@@ -149,7 +150,7 @@ class CecpDriver:
         self._holdings = ("", "") if step.position.holdings is not None else None
 
     def _edit(self, position: Position) -> None:
-        """Set up by ``edit``, which does not change who is to move: Black is after a move of White's."""
+        """Set up a position by ``edit``, which cannot set the side to move: for Black, White makes a move first."""
         if position.rules is Rules.CHESS960:
             raise self._process.error("cannot set up positions of chess960 (it has no setboard)")
         self._is_edited = True
@@ -168,19 +169,19 @@ class CecpDriver:
         if self._session.features["san"] == 1 or (step.position.rules is Rules.CHESS960 and step.san.startswith("O-O")):
             text = step.san.rstrip("+#")
         self._session.move(self._user_move(text))
-        until_ms = self._process.now_ms + (_ALONE_MS if self._is_gentle else 0)
+        until_ms = self._process.now_ms + (_ALONE_MS if self._sends_slowly else 0)
         while self._process.now_ms < until_ms:
             await self._session.next(until_ms)
 
     # -- a position ----------------------------------------------------------------------------------------------------
 
     async def _restore(self, look: Look, line: PlayedLine) -> None:
-        """Send the position again after the engine's board differs from the game's.
+        """Send the position again, because the engine's board differs from the game's.
 
         Fairy-Max refuses a legal move after an analysis if another line follows at once.
         """
         session = self._session
-        self._is_gentle = True
+        self._sends_slowly = True
         refused = session.refused
         assert line.start is not None
         await self._new(self._game)
@@ -214,7 +215,7 @@ class CecpDriver:
                 self._session.send(Number(word, max(0, clock_ms // 10)))
 
     async def _analyse(self, found: Collected) -> None:
-        """Source: section 12."""
+        """Analyse a position until a limit is reached. Source: section 12."""
         session, process = self._session, self._process
         session.send(Plain("analyze"))
         begun_ms = process.now_ms
@@ -237,10 +238,10 @@ class CecpDriver:
                 break
             else:
                 session.send(Plain("."))
-                self._answers_dots = False  # until it answers: another one is not asked again
+                self._answers_dots = False  # until it answers; an engine that ignores "." is asked once
                 dot_ms = process.now_ms + _DOT_MS
         session.send(Plain("exit"), Plain("force"))  # GNU Chess begins to play without the second
-        await session.settle(partial(self._collect, found))  # what it says meanwhile is still about this position
+        await session.settle(partial(self._collect, found))  # lines until then are about this position
 
     def _require_analysis(self) -> None:
         """Refuse an engine that reports that it has no ``analyze`` mode."""
@@ -273,17 +274,15 @@ class CecpDriver:
         return False
 
 
-def _is_believed(position: Position, has_moved: bool) -> bool:
+def _assumes_right_castling(position: Position, has_moved: bool) -> bool:
     """Whether the engine assumes the right castling rights, though ``edit`` cannot set them.
 
     It assumes a right if king and rook are on their home squares and neither has moved since. It knows en passant
     only from moves.
     """
     board = position.board
-    believed = sum(
-        bit for (king, one, rook, other), bit in _HOME.items() if board[king] == one and board[rook] == other
-    )
-    return believed == position.castling and (position.push_col < 0 or has_moved)
+    assumed = sum(bit for (king, one, rook, other), bit in _HOME.items() if board[king] == one and board[rook] == other)
+    return assumed == position.castling and (position.push_col < 0 or has_moved)
 
 
 def _is_decided(found: Collected) -> bool:

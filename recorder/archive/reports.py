@@ -86,7 +86,7 @@ def page_of_player(archive: ArchiveStore, player: str, chosen: GameFilter) -> Re
     Raises:
         StorageError: no game matches.
     """
-    from exporters.report.player import games_by_server, player_report, who_is_meant
+    from exporters.report.player import games_by_server, player_of_handle, player_report
     from exporters.tables.facts import with_progress
     from exporters.tables.frames import plies_of, side_frame
 
@@ -97,13 +97,13 @@ def page_of_player(archive: ArchiveStore, player: str, chosen: GameFilter) -> Re
     with archive.columns() as reader:  # both tables of one moment
         games = reader.games_of(chosen)
         sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
-    someone = who_is_meant(sides, player)
+    of_player = player_of_handle(sides, player)
     in_progress = games_in_progress(archive)
     plies, sides = with_progress(plies, in_progress), with_progress(sides, in_progress)
     html = player_report(plies, sides, player=player, excluded=excluded)
-    servers = games_by_server(sides, someone)
-    title = f"the report of {plural(sum(servers.values()), 'game')} of {someone.handle}"
-    return ReportPage(html, title, {**excluded, **someone.excluded}, servers)
+    servers = games_by_server(sides, of_player)
+    title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
+    return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
 
 
 def page_of_archive(archive: ArchiveStore, chosen: GameFilter) -> ReportPage:

@@ -102,11 +102,11 @@ def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int
     Raises:
         StorageError: ``engine`` begins the name of none that looked at the game.
     """
-    from exporters.evaluations import analysis_that_counts
+    from exporters.evaluations import main_analysis
 
     if engine == "none":
         return None
-    found = analysis_that_counts(game, engine)
+    found = main_analysis(game, engine)
     if found is None and engine is not None:
         names = ", ".join(dict.fromkeys(one.engine for one in game.analyses))
         there = f"It was analysed by {names}." if names else "It has no analysis."

@@ -1,7 +1,7 @@
 """Fields and phrases that several kinds of lines share: patterns, ratings, chessd's Portuguese.
 
 The result token shows a win or a draw; but ``*`` may be an adjourned game or an aborted one, and only
-the words say which. The server's text is UTF-8, and clients may have made latin-1 of it.
+the words say which. The server's text is UTF-8, which clients may store as latin-1.
 Source: the messages of chessd (po/pt_BR.po).
 """
 
@@ -37,7 +37,7 @@ def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -
     """Make the forms of a table.
 
     Args:
-        table: what a line is; the pattern of its beginning; the words that follow, which are no pattern; the pattern
+        table: what a line is; the pattern of its beginning; the plain words that follow; the pattern
             of its end. Blanks may follow.
         before: the pattern of text that may precede each line.
     Returns:
@@ -47,7 +47,7 @@ def make_forms(table: Iterable[tuple[_Kind, str, str, str]], before: str = "") -
 
 
 def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[str]] | None:
-    """Find the first form that a whole line has.
+    """Find the first form that matches a whole line.
 
     A pattern decides; it is compiled and tried only on lines that have its words, without which it cannot match.
 
@@ -67,7 +67,7 @@ def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[
 RATING = r"\(\s*([0-9]{1,9}[A-Za-z]?|[+]+|-+|UNR)\s*\)"
 """A rating in parentheses, padded or not: one group, the text inside.
 
-It has nine digits at most, as all numbers of lines: a longer one is none of a server's, and no database keeps it.
+It has at most nine digits, like all numbers in lines: no server prints longer ones.
 """
 
 _NUMBER = re.compile(r"([0-9]{1,9})[A-Za-z]?")
@@ -121,12 +121,12 @@ def unended_key(words: str, white: str, black: str) -> tuple[str, str | None]:
     """The normalised reason of a game without a result, and the handle that it names.
 
     Args:
-        words: as printed, latin-1 for the bytes.
+        words: as printed, each byte read as latin-1.
         white, black: the handles; movelists name colours.
     Returns:
-        Key ``unknown`` when the words are none of the known ones.
+        Key and handle; ``unknown`` and None if the words are unknown.
     """
-    with suppress(UnicodeError):  # one byte a letter
+    with suppress(UnicodeError):  # it is latin-1 itself
         words = words.encode("latin-1").decode("utf-8")
     if words in _WHOLE:
         return _WHOLE[words], None

@@ -1,4 +1,4 @@
-"""Analyses as they are stored: of games that are read, of one game, or all of an archive."""
+"""Read stored analyses: of loaded games, of one game, or all of an archive."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ _COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
 
 
 class StoredAnalysis(NamedTuple):
-    """An analysis as it is stored, with positions that its game has no more.
+    """An analysis with all its stored positions, also those that its game no longer has.
 
-    ``key``: of the game, here. ``sha256``, ``first_offset``: where a source has that game; None: it is not here.
-    ``analysis`` has no lines: ``positions`` have them.
+    Attributes:
+        key: the game's key in this archive.
+        sha256, first_offset: the source and the game's place in it; None: the game is not in this archive.
+        analysis: without lines, which are in ``positions``.
+        positions: with their lines, in the order of storing.
     """
 
     key: str
@@ -45,14 +48,14 @@ def has_analyses(driver: SqlDriver) -> bool:
 
 
 def analysts(driver: sqlite3.Connection) -> list[str]:
-    """The names of all engines that have analysed a game, by alphabet."""
+    """The names of all engines that have analysed a game, in alphabetical order."""
     return [name for (name,) in driver.execute("SELECT DISTINCT engine FROM analyses ORDER BY engine")]
 
 
 def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
-    """Give games what engines thought of positions that they still have, the analysis begun first in front.
+    """Set the analyses of games, the earliest first, without positions that a game no longer has.
 
-    What was stored of one engine with the same settings under several keys of a game is one analysis.
+    Analyses by one engine with the same settings under several keys of a game are merged.
     """
     of_key = {key: game for game in games for key in (game.key, *game.merged_from)}
     marks = ", ".join("?" * len(of_key))
@@ -74,7 +77,7 @@ def load_analyses(driver: SqlDriver, games: Collection[Game]) -> None:
 
 
 def _thinking(head: Analysis, row: Sequence[Any]) -> Thinking:
-    """A line by its ply and the columns of ``analysis_lines`` from ``depth`` on."""
+    """Make a line from its ply and the columns of ``analysis_lines`` from ``depth`` on."""
     return Thinking._make((0, row[0], head.engine, row[0] % 2 == 0, *row[1:], None, 0))
 
 
@@ -84,10 +87,13 @@ def _numbered(by_ply: dict[int, list[Thinking]]) -> tuple[Thinking, ...]:
 
 
 def current_plies(driver: sqlite3.Connection, keys: Collection[str], analysis: Analysis) -> set[int]:
-    """Which positions of a game this engine has looked at with these settings, of those that the game still has.
+    """The positions that this engine analysed with these settings and that the game still has.
 
     Args:
-        keys: all that the game has.
+        keys: all keys of the game.
+        analysis: its engine, protocol and settings are looked up.
+    Returns:
+        Half-moves played to reach each position.
     """
     marks = ", ".join("?" * len(keys))
     rows = driver.execute(

@@ -1,7 +1,7 @@
-"""Games of other boards that ran beside those of logs without times of day: what the order of lines is looked up in.
+"""Find games that ran at the same time, to compare the order of lines in logs without times of day.
 
-Which games are one may depend on games that overlap them in their logs, of any players: a change of one notes the
-others, too.
+Whether two games are one may depend on games of any players that overlap them in their logs. A change of one game
+therefore marks these too.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPARABLE", "NeighbourGames", "overlapping"]
 
-_MOST_PAIRS: Final = 8  # those that overlap longest; more add nothing
+_MOST_PAIRS: Final = 8  # those that overlap longest; more add no evidence
 _CACHED_GAMES: Final = 256
 COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
   SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
   WHERE n.game_id = g.id AND l.first_ply_id < 0))"""
-"""Whether game ``g`` can be compared with games of other sources: it has ended, or is not in progress.
+"""Condition that game ``g`` can be compared with games of other sources: it has ended, or is not in progress.
 
 The plies of games in progress have row numbers below 0: see ``storage.write.in_progress``.
 """
@@ -59,7 +59,7 @@ class _Row(NamedTuple):
 
 
 class _Source:
-    """Games of a source by their places."""
+    """The games of a source, by their places in it."""
 
     def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
         self._rows = [_Row(*row) for row in driver.execute(_GAMES, (source_id,))]
@@ -72,7 +72,7 @@ class _Source:
 
     def untouched(self, touched: set[int]) -> Iterator[int]:
         """Row numbers of the games that are not among ``touched`` and overlap one that is."""
-        spans: list[tuple[int, int]] = []  # that the touched ones cover; apart from each other, ascending
+        spans: list[tuple[int, int]] = []  # covered by touched games; ascending, without overlaps
         for row in self._rows:
             if row.row_id in touched:
                 begin, end = row.first_offset, row.last_offset
@@ -96,10 +96,10 @@ class _Source:
 
 
 class NeighbourGames:
-    """Looks up the games that ran beside two games of two sources.
+    """Finds games that overlap two games of two sources.
 
     Args:
-        driver: of the archive, in one transaction as long as this is used.
+        driver: the archive's connection, in one transaction while this object is used.
     """
 
     def __init__(self, driver: sqlite3.Connection) -> None:
@@ -109,16 +109,16 @@ class NeighbourGames:
 
     @cached_property
     def orders(self) -> BoardOrders:
-        """What compares the order of their lines."""
+        """Compares the order of their lines; made on first use."""
         from recorder.relating.board_order import BoardOrders
 
         return BoardOrders(self)
 
     def __call__(self, one: Game, other: Game) -> list[tuple[Game, Game]]:
-        """Games of the same players and number that overlap the one in its source, and the other in its own.
+        """Pairs of games with equal players and number: the first overlaps ``one``, the second ``other``.
 
         Returns:
-            Pairs, those that overlap longest; empty for games whose times of day are known.
+            The pairs that overlap longest, that one first; none for games whose times of day are known.
         """
         (first, mine), (second, its) = self._place(one), self._place(other)
         if mine is None or its is None or first is second:
@@ -150,7 +150,7 @@ class NeighbourGames:
 
 
 def overlapping(driver: sqlite3.Connection) -> list[int]:
-    """Row numbers of games beside those in ``temp.touched``, in logs without times of day."""
+    """Row numbers of games that overlap those in ``temp.touched``, in logs without times of day."""
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     found: set[int] = set()
     for (source_id,) in driver.execute(_TOUCHED).fetchall():
@@ -159,5 +159,5 @@ def overlapping(driver: sqlite3.Connection) -> list[int]:
 
 
 def _shared(one: _Row, other: _Row) -> int:
-    """Bytes of a source in which two games ran beside each other."""
+    """Bytes of a source in which two games overlap."""
     return min(one.last_offset, other.last_offset) - max(one.first_offset, other.first_offset)

@@ -9,7 +9,7 @@ import chess
 import chess.pgn
 import pytest
 
-from exporters.evaluations import analysed_by_ply, analysis_that_counts
+from exporters.evaluations import analysed_by_ply, main_analysis
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Analysis, Game, SourceKind, Thinking
 from recorder.reading import make_pipeline
@@ -104,10 +104,10 @@ def test_of_several_the_one_that_covers_most_and_then_the_newest() -> None:
     game.analyses.append(analysed(line(1, 4), engine="DEEP"))  # a whole name counts before the beginning of others
     assert [one.score_cp for one in analysed_by_ply(game, "deep").values()] == [4]
     game.analyses.pop()
-    counts = analysis_that_counts(game)
+    counts = main_analysis(game)
     assert counts is not None
     assert counts[0] is game.analyses[1]
-    assert analysis_that_counts(make_game()) is None
+    assert main_analysis(make_game()) is None
 
 
 def test_the_engine_is_named_as_annotator(game: Game) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import ViewportSize
 from exporters import measures
 from exporters.report.game import game_report
 from exporters.report.index import index_report
-from exporters.report.player import _opponents, games_by_server, player_report, who_is_meant
+from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder import Archive
 from recorder.errors import ExportError
@@ -65,15 +65,15 @@ def made_sides(*rows: tuple[str, str | None, bool, str]) -> pd.DataFrame:
 
 
 def test_a_handle_is_one_player_in_any_case() -> None:
-    found = who_is_meant(made_sides(("ann", "x", False, "x/ann"), ("Ann", "x", False, "x/ann")), "ANN")
+    found = player_of_handle(made_sides(("ann", "x", False, "x/ann"), ("Ann", "x", False, "x/ann")), "ANN")
     assert found == ({"x/ann"}, "Ann", {})
     with pytest.raises(ExportError, match="Bob played no game"):
-        who_is_meant(made_sides(("Ann", "x", False, "x/ann")), "Bob")
+        player_of_handle(made_sides(("Ann", "x", False, "x/ann")), "Bob")
 
 
 def test_a_player_is_chosen_over_all_servers_known_or_not() -> None:
     rows = made_sides(("Ann", "x", False, "x/ann"), ("Ann", None, False, "?/ann"), ("Ann", None, False, "?/ann"))
-    found = who_is_meant(rows, "Ann")
+    found = player_of_handle(rows, "Ann")
     assert found == ({"x/ann", "?/ann"}, "Ann", {})
     assert games_by_server(rows, found) == {"unknown": 2, "x": 1}
 
@@ -81,9 +81,9 @@ def test_a_player_is_chosen_over_all_servers_known_or_not() -> None:
 def test_guests_are_never_pooled() -> None:
     rows = made_sides(("Ann", "x", True, "x/ann/1"), ("Ann", "x", True, "x/ann/2"), ("Ann", "x", False, "x/ann"))
     with pytest.raises(ExportError, match="2 guests"):
-        who_is_meant(rows[:2], "Ann")
-    assert who_is_meant(rows[:1], "Ann").identities == {"x/ann/1"}
-    assert who_is_meant(rows, "Ann") == ({"x/ann"}, "Ann", {"of guests who had this handle": 2})
+        player_of_handle(rows[:2], "Ann")
+    assert player_of_handle(rows[:1], "Ann").identities == {"x/ann/1"}
+    assert player_of_handle(rows, "Ann") == ({"x/ann"}, "Ann", {"of guests who had this handle": 2})
 
 
 GAME = """[Event "{event}"]
