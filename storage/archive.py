@@ -78,12 +78,17 @@ class ArchiveStore:
         return cls(Database.open(where, create=create, read_only=read_only))
 
     @classmethod
-    def open_shard(cls, path: Path) -> Self:
-        """Open an empty archive that gets the sources which a process reads for another one.
+    def make_shard(cls, path: Path) -> Self:
+        """Make an empty archive that gets the sources which a process reads for another one.
 
         Args:
-            path: of the file, which need not survive a crash.
+            path: of the new file, in a folder that has nothing but shards; it need not survive a crash.
+        Returns:
+            The shard, open for writing.
         """
+        from storage.write.shards import create_shard
+
+        create_shard(path)
         return cls(Database(path, read_only=False, shard=True))
 
     def __enter__(self) -> Self:

@@ -353,10 +353,19 @@ def _import_one(
         return import_source(archive, source, options, partial_logs=partial_logs, keep=keep, progress=progress)
     try:
         read = ahead.take(number, progress)
+        found = import_source(
+            archive,
+            source,
+            options,
+            partial_logs=partial_logs,
+            keep=keep,
+            progress=progress,
+            ahead=read,
+            pieces=ahead.pieces,
+        )
     except WorkerDiedError as error:
         problem = f"{source.name}: the process that read it {error}; nothing of it was stored. Import it again."
         return Outcome(source.name, "failed", problem)
-    found = import_source(archive, source, options, partial_logs=partial_logs, keep=keep, progress=progress, ahead=read)
     ahead.done(number)
     return found
 

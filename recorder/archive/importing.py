@@ -38,6 +38,7 @@ from recorder.sources import (
 )
 
 if TYPE_CHECKING:
+    from recorder.archive.pieces import Pieces
     from recorder.archive.reading_ahead import ReadAhead
     from recorder.model import Game
     from recorder.progress import Progress
@@ -98,6 +99,7 @@ def import_source(
     followed: bool = False,
     on_games: Callable[[list[Game]], None] | None = None,
     ahead: ReadAhead | None = None,
+    pieces: Pieces | None = None,
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
 
@@ -116,10 +118,12 @@ def import_source(
         followed: games without an end stay open, see ``Outcome.begun``.
         on_games: is given the games that are stored, before they are committed.
         ahead: what another process read of it.
+        pieces: reads it in several processes, if it can be divided.
     Returns:
         What became of it; a log that cannot be read is ``failed``, not an exception.
     Raises:
         StorageError: the archive cannot be written.
+        WorkerDiedError: a process that read a piece of it died; nothing of it is stored.
     """
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
@@ -140,7 +144,9 @@ def import_source(
     plan = _plan(archive, source, seen, options, before, outcome, followed=followed)
     if plan is None:
         return outcome
-    failed = _store(SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games), ahead, outcome)
+    failed = _store(
+        SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games, pieces), ahead, outcome
+    )
     if failed is not None:
         return failed
     for row in forgotten:
@@ -266,7 +272,8 @@ def try_storing(reading: SourceReading, outcome: Outcome) -> Outcome | None:
     """
     name, seen = reading.source.name, reading.seen
     try:
-        store_source(reading, outcome)
+        if reading.pieces is None or not reading.pieces.store(reading, outcome):
+            store_source(reading, outcome)
     except NothingYetError as error:
         return Outcome(name, "not-a-log", str(error))
     except SourceError as error:

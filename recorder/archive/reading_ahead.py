@@ -7,10 +7,8 @@ that was to be read otherwise, is read again there. So the archive is the same, 
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.importing import kind_of, try_storing, was_exported
 from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
+from recorder.archive.pieces import PIECE_BYTES, Pieces, pieces_of
 from recorder.archive.storing import Outcome, SourceReading
 from recorder.archive.workers import Channel, Workers, batches, jobs_for
 from recorder.errors import SourceError
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from recorder.progress import Progress
     from recorder.sources import SourceKind
 
-__all__ = ["ReadAhead", "ReadingAhead", "make_shard", "reading_ahead"]
+__all__ = ["ReadAhead", "ReadingAhead", "reading_ahead"]
 
 _BATCHES_AHEAD: Final = 2
 _LOOK_S: Final = 0.1
@@ -103,31 +102,11 @@ def _read_batch(batch: _Batch, channel: Channel) -> None:
         if plan is None:
             continue
         kind, options = plan
-        store = store or make_shard(batch.shard)
+        store = store or ArchiveStore.make_shard(batch.shard)
         outcome = Outcome(source.name, "new", seen.damage, kind.value, seen.sha256, seen.size, named=source.named)
         step = _Steps(channel, number)
         reading = SourceReading(store, source, seen, kind, options, None, batch.keep, step, False, None)
         channel.say((number, try_storing(reading, outcome) or outcome))
-
-
-def make_shard(path: Path) -> ArchiveStore:
-    """An empty shard: a copy, since to make the tables takes longer than to read a small log.
-
-    Args:
-        path: of the new file, in a folder that has nothing but shards.
-    Returns:
-        The shard, open for writing.
-    """
-    template = path.with_name("empty")
-    if not template.exists():
-        made = path.with_name(f"{path.name}.empty")
-        ArchiveStore.open(str(made), create=True).close()
-        with sqlite3.connect(made) as driver:
-            driver.execute("PRAGMA journal_mode=DELETE")
-        driver.close()
-        made.rename(template)
-    shutil.copyfile(template, path)
-    return ArchiveStore.open_shard(path)
 
 
 class ReadingAhead:
@@ -136,7 +115,10 @@ class ReadingAhead:
     Args:
         workers: the processes. folder: for shards.
         archive: into which they are read. sources: all files of the import, in their order.
+        groups: those that other processes read as a whole, with their numbers.
         options: how they are read. keep: whether their bytes are kept.
+    Attributes:
+        pieces: reads others in pieces.
     """
 
     def __init__(
@@ -145,6 +127,7 @@ class ReadingAhead:
         folder: Path,
         archive: ArchiveStore,
         sources: Sequence[Input],
+        groups: list[list[tuple[int, Input]]],
         options: ReadOptions,
         *,
         keep: bool,
@@ -161,7 +144,8 @@ class ReadingAhead:
         self._steps: dict[int, _Step] = {}
         self._plans: dict[int, ReadAhead] = {}
         self._sources = sources
-        self._batches = _batches(sources)
+        self._batches = groups
+        self.pieces = Pieces(workers, folder)
         self._futures: dict[int, Future[ReadAhead | None]] = {
             number: Future() for batch in self._batches for number, _ in batch
         }
@@ -263,12 +247,16 @@ class ReadingAhead:
                     error = None
 
 
-def _batches(sources: Sequence[Input]) -> list[list[tuple[int, Input]]]:
-    """The logs that other processes read, with their numbers among all files, in groups for one process each."""
+def _batches(sources: Sequence[Input], divided: Collection[int]) -> list[list[tuple[int, Input]]]:
+    """The logs that other processes read, with their numbers among all files, in groups for one process each.
+
+    Args:
+        sources: all files. divided: numbers of those that are read in pieces.
+    """
     logs = [
         (number, source)
         for number, source in enumerate(sources)
-        if source.error is None and not (source.named and is_database(source.path))
+        if number not in divided and source.error is None and not (source.named and is_database(source.path))
     ]
     return [[logs[place] for place in group] for group in batches([_size_of(source) for _, source in logs])]
 
@@ -290,9 +278,12 @@ def reading_ahead(
     Yields:
         None: there is too little for several processes.
     """
-    processes = jobs_for([sum(_size_of(source) for _, source in batch) for batch in _batches(sources)], jobs)
+    pieces = {number: pieces_of(source, options) for number, source in enumerate(sources) if source.error is None}
+    groups = _batches(sources, {number for number, count in pieces.items() if count})
+    sizes = [sum(_size_of(source) for _, source in group) for group in groups]
+    processes = jobs_for([*sizes, *[PIECE_BYTES] * sum(pieces.values())], jobs)
     if processes < 2:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-import-") as folder, Workers(processes) as workers:
-        yield ReadingAhead(workers, Path(folder), archive, sources, options, keep=keep)
+        yield ReadingAhead(workers, Path(folder), archive, sources, groups, options, keep=keep)

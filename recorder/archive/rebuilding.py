@@ -14,7 +14,6 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.import_paths import copy_source
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
-from recorder.archive.reading_ahead import make_shard
 from recorder.archive.storing import marked
 from recorder.archive.verifying import game_parts
 from recorder.archive.workers import Channel, WorkerDiedError, Workers, batches, in_order, jobs_for
@@ -176,7 +175,7 @@ def _take_over(
 
 def _read_apart(batch: _Batch, channel: Channel) -> list[Unread | str | None]:
     """Read sources into a shard; runs in a process of its own."""
-    with ArchiveStore.open(str(batch.old), read_only=True) as old, make_shard(batch.shard) as shard:
+    with ArchiveStore.open(str(batch.old), read_only=True) as old, ArchiveStore.make_shard(batch.shard) as shard:
         return [
             _read_source(old, shard, row, batch.forgotten, of_several(channel.progress, number, batch.count))
             for number, row in batch.rows

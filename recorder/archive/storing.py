@@ -27,6 +27,7 @@ from recorder.sources.redaction import Forgotten, Redactor, redacted
 from storage.read.sources import UNFINISHED
 
 if TYPE_CHECKING:
+    from recorder.archive.pieces import Pieces
     from recorder.model import Game
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow, SourceWriter
@@ -151,6 +152,7 @@ class SourceReading:
     progress: Progress | None
     followed: bool
     on_games: Callable[[list[Game]], None] | None
+    pieces: Pieces | None = None
 
 
 class _Intake:

@@ -23,7 +23,7 @@ from recorder.live import PASSWORD_VARIABLE
 if TYPE_CHECKING:
     from recorder.progress import Progress
 
-__all__ = ["Channel", "WorkerDiedError", "Workers", "batches", "count_of_cores", "in_order", "jobs_for"]
+__all__ = ["TASKS_AHEAD", "Channel", "WorkerDiedError", "Workers", "batches", "count_of_cores", "in_order", "jobs_for"]
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -31,7 +31,8 @@ _ENDED_S: Final = 1.0
 _WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
 _BATCH_BYTES: Final = 2 << 20
 _BATCH_LOGS: Final = 256
-_TASKS_AHEAD: Final = 2  # for each process
+TASKS_AHEAD: Final = 2
+"""How many tasks wait for each process."""
 _LOOK_S: Final = 0.1
 
 
@@ -239,7 +240,7 @@ def in_order(
     submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
     waiting = iter(tasks)
     for _ in range(len(tasks)):
-        while len(submitted) <= _TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
+        while len(submitted) <= TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
             steps: deque[tuple[str, int, int | None]] = deque(maxlen=1)
             submitted.append((workers.submit(function, task, said=steps.append, asked=asked), steps))
         future, steps = submitted.popleft()

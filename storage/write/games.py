@@ -232,6 +232,8 @@ class GameRows:
             shard: of the source.
         """
         self.flush()
+        if len(self._players) > KNOWN_PLAYERS:
+            self._players.clear()
         rows, handles = shard.games(), shard.players()
         for server, folded, number in select_in(self._driver, _FIND_PLAYERS, list(handles.values())):
             self._players[server, folded] = number
@@ -248,6 +250,7 @@ class GameRows:
         shard.move_games(self._source_id, self._next_game, self._next_observation, self._next_ply)
         self._insert_games(games)
         self._next_game += len(games)
+        self._next_observation, self._next_ply = self._next_id("observations"), self._next_id("plies")
 
     def touch(self) -> None:
         """Note the games that were added since the last time, for those that are made of them."""

@@ -135,6 +135,18 @@ class SourceWriter:
         self._rows.take_over(shard)
         self._finished = True
 
+    def take_over_games(self, path: Path, sha256: str) -> None:
+        """Store the games that another process read in a piece of the source.
+
+        Args:
+            path, sha256: as for ``take_over``; of the piece.
+        """
+        from storage.write.shards import Shard
+
+        shard = Shard(self._driver, path, sha256, apart=True)
+        self._rows.take_over(shard)
+        shard.close()
+
     def restart(self, offset: int, state: dict[str, Any]) -> None:
         """Note where reading goes on when the source has grown.
 

@@ -1,0 +1,262 @@
+"""A large PGN file read in pieces by several processes, and stored as one source.
+
+A piece ends where a result, a blank line and a tag ``Event`` seem to divide two games. Whether they do is decided by
+the reader of the piece, which comes to the place with all before it: a comment may contain such lines, too. Another
+reader can begin there exactly if this one says so, as it does for a file that has grown (``SavedPipeline.restart``). If
+it does not, the file is read whole.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.archive.inputs import Input, LogReading, ReadOptions
+from recorder.archive.storing import Outcome, SourceReading, marked, writing_source
+from recorder.archive.workers import TASKS_AHEAD, Channel, Workers
+from recorder.errors import SourceError
+from recorder.model import SourceKind, SourceReport
+from recorder.pipeline import PARSER_VERSION
+from recorder.sources import HEAD_BYTES, Scrubbing, detect, read_blocks
+from recorder.sources.redaction import Forgotten, Redactor
+from storage import ArchiveStore
+
+if TYPE_CHECKING:
+    from storage import SourceWriter
+
+__all__ = ["PIECE_BYTES", "Pieces", "pieces_of"]
+
+PIECE_BYTES: Final = 4 << 20
+"""About how long a piece is."""
+_DIVIDED_BYTES: Final = 2 * PIECE_BYTES
+_MOST_BYTES: Final = 8 * PIECE_BYTES
+"""Where no border is found in so many bytes, there may be none for a long time."""
+_BORDERS: Final = tuple(
+    result + end + end + b'[Event "' for result in (b"1-0", b"0-1", b"1/2-1/2") for end in (b"\n", b"\r\n")
+)
+"""Not behind ``*``: this program ends a part with it that the next one continues."""
+
+
+class _NoBorderError(Exception):
+    """A file cannot be divided where it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Bytes of a file for one process.
+
+    Attributes:
+        data: secrets and forgotten handles are replaced. offset: of their first byte. last: the file ends with them.
+        sha256: of the file. options: how it is read. shard: to be made.
+    """
+
+    data: bytes
+    offset: int
+    last: bool
+    sha256: str
+    options: ReadOptions
+    shard: Path
+
+
+@dataclass(slots=True)
+class _PieceRead:
+    """What a process read of a piece; its games are in the shard.
+
+    Attributes:
+        counts: of the games. report: of these bytes alone. unredacted: as ``SavedPipeline.unredacted``.
+        read_up_to, state: as ``Pipeline.restart``, before the end.
+    """
+
+    counts: Outcome
+    report: SourceReport
+    unredacted: int
+    read_up_to: int
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
+    """Read a piece into a shard; runs in a process of its own.
+
+    Returns:
+        None: no game ends with the piece, or something was found in it that is told of a file as a whole.
+    """
+    resume = {"begin": piece.offset, "lines": 0} if piece.offset else None
+    pipeline = piece.options.pipeline(SourceKind.PGN, resume=resume, offset=piece.offset)
+    counts = Outcome("", "new")
+    with (
+        ArchiveStore.make_shard(piece.shard) as shard,
+        shard.write_source(
+            sha256=piece.sha256,
+            size_bytes=len(piece.data),
+            name="",
+            path=None,
+            kind=SourceKind.PGN.value,
+            keep=False,
+            parser_version=PARSER_VERSION,
+            options={},
+        ) as writer,
+    ):
+        games = pipeline.receive(piece.data)
+        read_up_to, state = pipeline.restart()
+        if not piece.last and read_up_to != piece.offset + len(piece.data):
+            writer.finish(SourceReport())
+            return None
+        games += pipeline.finish()
+        writer.add_games(games)
+        counts.count(games)
+        writer.finish(pipeline.report)
+    if pipeline.report.warnings or pipeline.report.failures:
+        return None
+    return _PieceRead(counts, pipeline.report, pipeline.unredacted, read_up_to, state)
+
+
+class Pieces:
+    """Reads PGN files in pieces.
+
+    Args:
+        workers: the processes. folder: for shards.
+    """
+
+    def __init__(self, workers: Workers, folder: Path) -> None:
+        self._workers = workers
+        self._folder = folder
+        self._shards = 0
+
+    def store(self, reading: SourceReading, outcome: Outcome) -> bool:
+        """Read a file and store it, in one transaction.
+
+        Args:
+            reading: of a file of any kind. outcome: the games are counted in it.
+        Returns:
+            False: nothing is stored, because the file cannot be read in pieces.
+        Raises:
+            WorkerDiedError: a process died; nothing is stored.
+            SourceError: the file was truncated while being read.
+        """
+        if reading.kind is not SourceKind.PGN or reading.before is not None or reading.on_games or reading.followed:
+            return False
+        try:
+            with writing_source(reading) as writer:
+                found = self._read(reading, writer)
+                if reading.keep and found.unredacted:
+                    writer.keep_nothing()
+                writer.restart(found.read_up_to, marked(found.state, None))
+                writer.finish(found.report)
+        except _NoBorderError:
+            return False
+        outcome.games, outcome.plies, outcome.undated = found.counts.games, found.counts.plies, found.counts.undated
+        outcome.report, outcome.read_up_to = found.report, found.read_up_to
+        return True
+
+    def _read(self, reading: SourceReading, writer: SourceWriter) -> _PieceRead:
+        """Have a file read piece by piece; return what was found in all of it."""
+        submitted: deque[tuple[_Piece, Future[_PieceRead | None]]] = deque()
+        whole: _PieceRead | None = None
+        for piece in self._cut(reading, writer):
+            submitted.append((piece, self._workers.submit(_read_piece, piece, said=_nothing)))
+            while len(submitted) > (0 if piece.last else TASKS_AHEAD * self._workers.jobs):
+                whole = _take_over(writer, whole, *submitted.popleft())
+        assert whole is not None
+        return whole
+
+    def _cut(self, reading: SourceReading, writer: SourceWriter) -> Iterator[_Piece]:
+        """Keep the bytes of a file and cut them into pieces."""
+        scrubbing = Scrubbing(
+            reading.kind, redact=Redactor(reading.options.forgotten or Forgotten(), reading.kind).receive
+        )
+        blocks: list[bytes] = []
+        offset = size = read = 0
+        for block in LogReading(reading.source, reading.progress, size=reading.seen.size):
+            read += len(block)
+            clean = scrubbing.receive(block)
+            writer.keep(clean)
+            blocks.append(clean)
+            size += len(clean)
+            if size >= PIECE_BYTES:
+                data = b"".join(blocks)
+                end = _last_border(data)
+                if end:
+                    yield self._piece(reading, data[:end], offset, last=False)
+                    offset += end
+                elif size > _MOST_BYTES:
+                    raise _NoBorderError
+                blocks, size = [data[end:]], size - end
+        clean = scrubbing.finish()
+        writer.keep(clean)
+        if read != reading.seen.size:
+            raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
+        yield self._piece(reading, b"".join([*blocks, clean]), offset, last=True)
+
+    def _piece(self, reading: SourceReading, data: bytes, offset: int, *, last: bool) -> _Piece:
+        self._shards += 1
+        return _Piece(
+            data, offset, last, reading.seen.sha256, reading.options, self._folder / f"piece-{self._shards}.db"
+        )
+
+
+def pieces_of(source: Input, options: ReadOptions) -> int:
+    """In about how many pieces a file will be read.
+
+    Args:
+        source: the file. options: how it is read.
+    Returns:
+        0: it is too small, cannot be read, or is no PGN as far as its beginning shows.
+    """
+    size = source.path.stat().st_size if source.path.exists() else 0
+    if size < _DIVIDED_BYTES:
+        return 0
+    kind = options.kind
+    if kind is None:
+        head = b""
+        try:
+            with closing(read_blocks(source.path)) as blocks:
+                for block in blocks:
+                    head += block
+                    if len(head) >= HEAD_BYTES:
+                        break
+        except SourceError:
+            return 0
+        kind = detect(head[:HEAD_BYTES])
+    return size // PIECE_BYTES if kind is SourceKind.PGN else 0
+
+
+def _nothing(_message: object) -> None:
+    """A process that reads a piece says nothing: progress is that of the bytes."""
+
+
+def _last_border(data: bytes) -> int:
+    """Where the last game of the bytes seems to begin; 0: nowhere."""
+    return max(at + mark.index(b"[") if (at := data.rfind(mark)) >= 0 else 0 for mark in _BORDERS)
+
+
+def _take_over(
+    writer: SourceWriter, before: _PieceRead | None, piece: _Piece, future: Future[_PieceRead | None]
+) -> _PieceRead:
+    """Wait for a piece and store its games; return what was found in it and all pieces before."""
+    read = future.result()
+    if read is None:
+        raise _NoBorderError
+    writer.take_over_games(piece.shard, piece.sha256)
+    piece.shard.unlink()
+    if before is None:
+        return read
+    counts = replace(
+        before.counts,
+        games=before.counts.games + read.counts.games,
+        plies=before.counts.plies + read.counts.plies,
+        undated=before.counts.undated + read.counts.undated,
+    )
+    lines = before.report.line_count
+    report = replace(
+        read.report,
+        line_count=lines + read.report.line_count,
+        anomalies=[*before.report.anomalies, *read.report.anomalies],
+        anomalies_from=0,
+    )
+    state = {**read.state, "lines": lines + read.state["lines"]}
+    return _PieceRead(counts, report, before.unredacted + read.unredacted, read.read_up_to, state)
