@@ -27,7 +27,7 @@ def publish_archive(
         url: of the database, without a password.
         with_text: ``public`` publishes kibitz and whisper, ``none`` no chat.
         dry_run: only count what would change.
-        progress: is told how many games were compared and copied.
+        progress: gets the number of games that were compared and copied.
     Returns:
         What has changed there.
     Raises:

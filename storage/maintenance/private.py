@@ -1,4 +1,4 @@
-"""What of an archive is not for others: ``db share`` and ``publish`` leave out the same."""
+"""What of an archive is not for others: ``db share`` and ``publish`` exclude the same."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def publish(path: Path, url: str, *, with_text: str = "public", dry_run: bool = 
         url: of the database, without a password.
         with_text: chat that is published: ``public`` (kibitz and whisper) or ``none``.
         dry_run: compare only.
-        progress: is told how many games were compared and copied.
+        progress: gets the number of games that were compared and copied.
     Raises:
         StorageError: the archive cannot be read.
         ExportError: the database cannot be used.
@@ -429,4 +429,4 @@ def _without_nul(value: Any) -> Any:
 
 
 def _silent(name: str, done: int, total: int | None) -> None:
-    """Progress that nobody sees."""
+    """Show no progress."""

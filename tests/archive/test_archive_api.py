@@ -177,7 +177,7 @@ def test_the_class_gives_the_same_results_as_the_commands(tmp_path: Path) -> Non
         archive.export_pgn(tmp_path / "class.pgn", append=True, force=True)
     archive.export_pgn(tmp_path / "split", split="player")
     assert (tmp_path / "split" / "morphy.pgn").exists()
-    with pytest.raises(recorder.StorageError, match="No analysis"):
+    with pytest.raises(recorder.StorageError, match="no analysis"):
         archive.export_pgn(tmp_path / "engine.pgn", engine=True, analysis="Zappa")
 
 
