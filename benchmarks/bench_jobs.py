@@ -5,7 +5,7 @@ generated logs have equal sizes; ``import-pgn`` imports the same games from one 
 has 8 MB or more. Each round runs whole commands in turn. Printed are, as medians of the rounds: wall and processor
 seconds with one process and with several, the ratio of the wall seconds (wanted: 1.7 with two processes on two cores on
 which nothing else runs), that of the processor seconds (what dividing costs), and the peak memory of the command's
-process and of the largest of the others. The load of the machine stands beside them.
+process and of the largest of the others. The load of the machine is beside them.
 """
 
 from __future__ import annotations
