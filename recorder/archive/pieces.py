@@ -83,7 +83,7 @@ def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
     """Read a piece into a shard; runs in a process of its own.
 
     Returns:
-        None: no game ends with the piece, or something was found in it that gets of a file as a whole.
+        None: no game ends with the piece, or something was found in it that is reported for a file as a whole.
     """
     resume = {"begin": piece.offset, "lines": 0} if piece.offset else None
     pipeline = piece.options.pipeline(SourceKind.PGN, resume=resume, offset=piece.offset)
