@@ -192,7 +192,7 @@ def __getattr__(name: str) -> Any:
         found = import_module(f"recorder.{name}")
     else:
         module = _MODULES[name]
-        if module.startswith("exporters"):
+        if module.startswith(("exporters", "storage")):
             import_module("recorder.archive")  # refuses foreign modules named as packages of this program
         found = getattr(import_module(module), name)
     globals()[name] = found

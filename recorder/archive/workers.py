@@ -23,7 +23,17 @@ from recorder.live import PASSWORD_VARIABLE
 if TYPE_CHECKING:
     from recorder.progress import Progress
 
-__all__ = ["TASKS_AHEAD", "Channel", "WorkerDiedError", "Workers", "batches", "count_of_cores", "in_order", "jobs_for"]
+__all__ = [
+    "TASKS_AHEAD",
+    "Channel",
+    "WorkerDiedError",
+    "Workers",
+    "batches",
+    "count_of_cores",
+    "in_order",
+    "jobs_for",
+    "main",
+]
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")

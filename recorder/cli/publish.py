@@ -48,7 +48,7 @@ Examples:
 @json_option
 @archive_option
 def command(url: str, with_text: str, dry_run: bool, as_json: bool, where: str) -> None:
-    """Mirror the archive into the PostgreSQL database at URL, for analysts.
+    """Copy the archive into a PostgreSQL database for analysts.
 
     Games, plies, events and analyses are copied as `db share` writes them: without log bytes, paths, tells and typed
     input. The first run makes the tables and views. Later runs copy what is new or changed and delete what the

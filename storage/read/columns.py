@@ -32,6 +32,7 @@ __all__ = [
     "SELECT_THINKING",
     "Arrays",
     "ColumnReader",
+    "Fetch",
     "GameFacts",
     "HoldingsColumns",
     "Ints",
