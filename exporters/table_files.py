@@ -30,6 +30,7 @@ from recorder.errors import ExportError
 from recorder.model import Game, TimeBasis
 from recorder.times import iso
 from storage import ArchiveStore, GameFilter
+from storage.read.query import pieces
 
 __all__ = [
     "FORMATS",
@@ -177,7 +178,7 @@ def write_dataset(
 
 
 def _write(storage: ArchiveStore, where: GameFilter, folder: Path) -> ExportReport:
-    from exporters.tables.frames import pieces, plies_of
+    from exporters.tables.frames import plies_of
 
     pa, pq = import_pyarrow()
     schema = arrow_schema()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Protocol
 
-__all__ = ["Progress", "of_several", "show_progress"]
+__all__ = ["Progress", "no_progress", "of_several", "show_progress"]
 
 
 class Progress(Protocol):
@@ -16,6 +16,10 @@ class Progress(Protocol):
 
     def __call__(self, name: str, done: int, total: int | None) -> None:
         """``done`` of ``total`` bytes (else steps) of ``name`` are done; ``total`` None: not known."""
+
+
+def no_progress(name: str, done: int, total: int | None) -> None:
+    """A ``Progress`` that shows nothing."""
 
 
 def of_several(progress: Progress, number: int, count: int) -> Progress:
@@ -43,7 +47,7 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
         Takes the reports.
     """
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda name, done, total: None
+        yield no_progress
         return
     from rich.console import Console
     from rich.progress import (

@@ -60,7 +60,7 @@ def main() -> None:
 
 def run(*command: object, **how: object) -> str:
     """Run a command; its output is printed only where it fails."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **how)  # type: ignore[call-overload]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **how)  # type: ignore[call-overload]  # mypy cannot choose an overload for unknown keywords
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
     return str(done.stdout)

@@ -6,7 +6,7 @@ Plies are read as arrays of many games: no Python runs for each ply.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -44,7 +44,6 @@ __all__ = [
     "game_rows",
     "instants",
     "missing",
-    "pieces",
     "plies_of",
     "ply_frame",
     "side_frame",
@@ -129,26 +128,6 @@ def ply_frame(
     """
     with storage.columns(arrow=arrow) as reader:
         return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
-
-
-def pieces(games: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
-    """Row numbers of games in runs of about so many plies, at least one game each.
-
-    Args:
-        games: row numbers and numbers of plies. rows: the most plies of a run of several games.
-    Yields:
-        Lists of row numbers, in the order of the games.
-    """
-    ids: list[int] = []
-    count = 0
-    for row_id, plies in games:
-        if ids and count + plies > rows:
-            yield ids
-            ids, count = [], 0
-        ids.append(row_id)
-        count += plies
-    if ids:
-        yield ids
 
 
 def plies_of(reader: ColumnReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:

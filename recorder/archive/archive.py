@@ -15,7 +15,7 @@ from recorder.archive.game_tables import GameTables
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, SourceError, StorageError
 from recorder.model import SourceKind
-from recorder.progress import Progress, show_progress
+from recorder.progress import Progress, no_progress, show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ class Archive(GameTables):
 def _progress(wanted: bool | Progress, *, steps: bool = False) -> AbstractContextManager[Progress]:
     if wanted is True:
         return show_progress(steps=steps)
-    return nullcontext(wanted or (lambda name, done, total: None))
+    return nullcontext(wanted or no_progress)
 
 
 def _read_options(

@@ -124,7 +124,8 @@ class GameTables:
             ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
         _add_measures()
-        from exporters.tables.frames import pieces, plies_of
+        from exporters.tables.frames import plies_of
+        from storage.read.query import pieces
 
         _check(extra)
         if rows < 1:

@@ -25,6 +25,7 @@ from storage.files import reading
 from storage.maintenance.private import published_events, published_settings
 from storage.publish.connection import connected, is_there
 from storage.publish.tables import SPAN, columns_of, selected, statements
+from storage.read.query import pieces
 from storage.schema import tables as stored
 from storage.schema.upgrade import HEAD
 from storage.settings import archive_id, content_version, secret_of
@@ -400,17 +401,8 @@ class _Publisher:
 
 
 def _batches(rows: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Row numbers in runs of about ``BATCH_PLIES``; ``rows``: row numbers and sizes."""
-    ids: list[int] = []
-    size = 0
-    for number, plies in rows:
-        ids.append(number)
-        size += plies + 1
-        if size >= BATCH_PLIES:
-            yield ids
-            ids, size = [], 0
-    if ids:
-        yield ids
+    """Row numbers in runs of about ``BATCH_PLIES``; ``rows``: row numbers and sizes, which may be 0."""
+    return pieces(((number, size + 1) for number, size in rows), BATCH_PLIES)
 
 
 def _slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

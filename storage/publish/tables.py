@@ -177,7 +177,7 @@ def statements() -> tuple[str, ...]:
     """The statements that make tables, comments, indexes and views in an empty database."""
     tables = [ARCHIVES, *map(_published, PUBLISHED)]
     made = [statement for table in tables for statement in _making(table)]
-    dialect: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
+    dialect: Any = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy leaves it untyped
     return (*(str(statement.compile(dialect=dialect)) for statement in made), *views(POSTGRES))
 
 

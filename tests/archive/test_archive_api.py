@@ -195,13 +195,13 @@ def test_the_class_writes_matches_and_reports_as_the_commands_do(tmp_path: Path)
         ("index", ["--index", "--variant", "chess"], {"variant": "chess"}),
     ):
         cli("report", *words, "-o", tmp_path / f"command-{name}.html")
-        archive.write_report(tmp_path / f"class-{name}.html", **filters)  # type: ignore[arg-type]
+        archive.write_report(tmp_path / f"class-{name}.html", **filters)  # type: ignore[arg-type]  # filters of different types
         assert (tmp_path / f"class-{name}.html").read_bytes() == (tmp_path / f"command-{name}.html").read_bytes()
     with pytest.raises(recorder.ExportError, match="already exists"):
         archive.write_report(tmp_path / "class-game.html", "last")
     for wrong in ({"key": "last", "variant": "chess"}, {"player": ["Morphy", "Paulsen"]}):
         with pytest.raises(recorder.ExportError, match="A report is about one game"):
-            archive.write_report(tmp_path / "none.html", **wrong)  # type: ignore[arg-type]
+            archive.write_report(tmp_path / "none.html", **wrong)  # type: ignore[arg-type]  # filters of different types
     with pytest.raises(recorder.ExportError, match="one of them"):
         archive.export_bpgn(tmp_path / "class.bpgn", append=True, force=True)
 
@@ -261,7 +261,7 @@ def test_games_are_found_by_their_keys(archive: recorder.Archive) -> None:
     with pytest.raises(recorder.StorageError, match="several keys"):
         archive[shared_beginning(archive)]
     with pytest.raises(TypeError, match="key is text"):
-        archive[0]  # type: ignore[index]
+        archive[0]  # type: ignore[index]  # the wrong type is the test
 
 
 def shared_beginning(archive: recorder.Archive) -> str:

@@ -101,7 +101,7 @@ def test_sources_are_audited_here_once_the_archive_was_changed(made: Cli, monkey
 
     def noted(archive: ArchiveStore, row: SourceRow, progress: object) -> object:
         read.append(row.id)
-        return audit(archive, row, progress)  # type: ignore[arg-type]
+        return audit(archive, row, progress)  # type: ignore[arg-type]  # the progress that audit was given
 
     monkeypatch.setattr(ArchiveStore, "watch_changes", watch_and_write)
     monkeypatch.setattr(verifying, "audit_source", noted)

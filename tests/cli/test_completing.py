@@ -32,7 +32,7 @@ def ask(cli: Cli, shell: str, *words: str, env: dict[str, str] | None = None) ->
     if shell == ZSH:
         rows = list(zip(*[iter(lines)] * 3, strict=True))
         return [(value, None if about == "_" else about) for _, value, about in rows]
-    rows = [line.split(",", 1)[1].split("\t") for line in lines]  # type: ignore[misc]
+    rows = [line.split(",", 1)[1].split("\t") for line in lines]  # type: ignore[misc]  # rows was a list of tuples above
     return [(row[0], row[1] if len(row) > 1 else None) for row in rows]
 
 

@@ -62,8 +62,8 @@ class Terminal:
         kept = [os.dup(number) for number in range(3)]
         for number in range(3):
             os.dup2(self._theirs, number)
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open while the process runs
+        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115  # open while the process runs
         try:
             yield
         finally:

@@ -26,7 +26,7 @@ Compare = Callable[..., None]
 
 
 def publish(cli: Cli, url: str, **how: object) -> Published:
-    return Archive(cli.archive, read_only=True).publish(url, **how)  # type: ignore[arg-type]
+    return Archive(cli.archive, read_only=True).publish(url, **how)  # type: ignore[arg-type]  # the options of publish
 
 
 def versions(url: str) -> dict[str, tuple[int, str]]:
@@ -257,7 +257,7 @@ def test_a_killed_server_is_continued(everything: Cli, assert_equal: Compare, mo
             count += 1
             if count == 60:
                 own.kill()
-            copy_rows(self, *words)  # type: ignore[arg-type]
+            copy_rows(self, *words)  # type: ignore[arg-type]  # the arguments of _copy_rows
 
         with monkeypatch.context() as patch:
             patch.setattr(publishing, "BATCH_PLIES", 300)

@@ -70,9 +70,9 @@ def test_players_and_keys(pair: tuple[Archive, Tables]) -> None:
         {"me": "guestobsi"},
         {"source": next(one.source.sha256[:8] for one in game.observations if one.source)},
     ):
-        expected = archive.game_table(**filters)  # type: ignore[arg-type]
+        expected = archive.game_table(**filters)  # type: ignore[arg-type]  # filters of different types
         assert len(expected)
-        assert_frame_equal(tables.game_table(**filters), expected)  # type: ignore[arg-type]
+        assert_frame_equal(tables.game_table(**filters), expected)  # type: ignore[arg-type]  # filters of different types
     assert tables[game.key[:8]] == archive[game.key[:8]]
     assert tables["last~2"] == archive["last~2"]
     with pytest.raises(StorageError, match="There is no game last~99999"):

@@ -6,8 +6,8 @@ import ast
 import importlib
 import pkgutil
 import re
-import re._constants as codes  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
+import re._constants as codes  # type: ignore[import-not-found]  # type stubs lack private modules
+import re._parser as parser  # type: ignore[import-not-found]  # type stubs lack private modules
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -106,7 +106,7 @@ def remove() -> None:
         for name in names:
             vars(module).pop(name, None)
     os.open, os.fsync = open_file, sync
-    shutil._use_fd_functions = False  # type: ignore[attr-defined]
+    shutil._use_fd_functions = False  # type: ignore[attr-defined]  # a private name that type stubs lack
     subprocess._USE_POSIX_SPAWN = False  # type: ignore[misc]  # as the documentation of subprocess allows
     for name in ("remove", "rename", "replace", "unlink"):
         setattr(os, name, _closed_only(getattr(os, name)))

@@ -9,12 +9,12 @@ from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 
 BOARDS = (
-    "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 {c} 0 {g} 0 {b} 0 39 39 180 180 1 none (0:00) none 0 {t} 0",  # noqa: E501
-    "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B 4 {c} 0 {g} 0 {b} 0 39 39 180 180 1 P/e2-e4 (0:01) e4 0 {t} 0",  # noqa: E501
-    "rnbqkbnr pppp-ppp -------- ----p--- ----P--- -------- PPPP-PPP RNBQKBNR W 4 {c} 0 {g} 0 {b} 0 39 39 180 180 2 P/e7-e5 (0:01) e5 0 {t} 0",  # noqa: E501
-    "rnbqkbnr pppp-ppp -------- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R B -1 {c} 1 {g} 0 {b} 0 39 39 180 180 2 N/g1-f3 (0:01) Nf3 0 {t} 0",  # noqa: E501
-    "r-bqkbnr pppp-ppp --n----- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R W -1 {c} 2 {g} 0 {b} 0 39 39 180 180 3 N/b8-c6 (0:01) Nc6 0 {t} 0",  # noqa: E501
-    "r-bqkbnr pppp-ppp --n----- -B--p--- ----P--- -----N-- PPPP-PPP RNBQK--R B -1 {c} 3 {g} 0 {b} 0 39 39 180 180 3 B/f1-b5 (0:01) Bb5 0 {t} 0",  # noqa: E501
+    "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 {c} 0 {g} 0 {b} 0 39 39 180 180 1 none (0:00) none 0 {t} 0",  # noqa: E501  # a line as servers print it
+    "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B 4 {c} 0 {g} 0 {b} 0 39 39 180 180 1 P/e2-e4 (0:01) e4 0 {t} 0",  # noqa: E501  # a line as servers print it
+    "rnbqkbnr pppp-ppp -------- ----p--- ----P--- -------- PPPP-PPP RNBQKBNR W 4 {c} 0 {g} 0 {b} 0 39 39 180 180 2 P/e7-e5 (0:01) e5 0 {t} 0",  # noqa: E501  # a line as servers print it
+    "rnbqkbnr pppp-ppp -------- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R B -1 {c} 1 {g} 0 {b} 0 39 39 180 180 2 N/g1-f3 (0:01) Nf3 0 {t} 0",  # noqa: E501  # a line as servers print it
+    "r-bqkbnr pppp-ppp --n----- ----p--- ----P--- -----N-- PPPP-PPP RNBQKB-R W -1 {c} 2 {g} 0 {b} 0 39 39 180 180 3 N/b8-c6 (0:01) Nc6 0 {t} 0",  # noqa: E501  # a line as servers print it
+    "r-bqkbnr pppp-ppp --n----- -B--p--- ----P--- -----N-- PPPP-PPP RNBQK--R B -1 {c} 3 {g} 0 {b} 0 39 39 180 180 3 B/f1-b5 (0:01) Bb5 0 {t} 0",  # noqa: E501  # a line as servers print it
 )
 MOVES = ["e4", "e5", "Nf3", "Nc6", "Bb5"]
 
