@@ -136,8 +136,8 @@ def check_chosen(folder: Path, environment: dict[str, str]) -> None:
     install("cibuildwheel", folder, environment)
     for platform, kinds in CHOSEN.items():
         words = ("--print-build-identifiers", "--platform", platform)
-        told = run(programs(folder) / "cibuildwheel", *words, ROOT).split()
-        found = {identifier.partition("_")[0] for identifier in told}  # without the processor
+        identifiers = run(programs(folder) / "cibuildwheel", *words, ROOT).split()
+        found = {identifier.partition("_")[0] for identifier in identifiers}  # without the processor
         expect(f"cibuildwheel for {platform}", found, {f"{python}-{kind}" for python in PYTHONS for kind in kinds})
 
 

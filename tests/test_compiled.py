@@ -42,10 +42,10 @@ def test_an_unused_binary_is_reported(tree: Path) -> None:
 def test_what_is_compiled_exists_and_make_knows_it() -> None:
     assert all(source.is_file() for source in sources())
     command = ["make", "--silent", "--eval", "modules: ; @echo $(COMPILED)", "modules"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert [ROOT / path for path in told.split()] == sources()
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [ROOT / path for path in output.split()] == sources()
 
 
 def test_version_prints_which_runs() -> None:
-    told = subprocess.run([sys.executable, "-m", "recorder", "--version"], capture_output=True, text=True, check=True)
-    assert told.stdout.endswith("(compiled)\n" if is_compiled() else "(pure Python)\n")
+    result = subprocess.run([sys.executable, "-m", "recorder", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout.endswith("(compiled)\n" if is_compiled() else "(pure Python)\n")

@@ -132,8 +132,8 @@ def test_an_error_is_reported_with_its_kind_words_and_place() -> None:
     try:
         int("x")
     except ValueError as error:
-        told = contain(error)
-    assert told.startswith("ValueError: invalid literal for int() with base 10: 'x' (test_containment.py:")
+        failure = contain(error)
+    assert failure.startswith("ValueError: invalid literal for int() with base 10: 'x' (test_containment.py:")
 
 
 @pytest.mark.usefixtures("contained")
@@ -153,10 +153,10 @@ def test_a_board_that_fails_breaks_its_game_off_and_is_counted(monkeypatch: pyte
     games, report = read(data)
     assert [game for game in players(games) if game[0] != THIRD] == OTHERS
     first, second = (game for game in games if game.white.handle == THIRD)
-    (again,) = report.failures
-    assert data[again.offset :].startswith(b"<12> ")
+    (failure,) = report.failures
+    assert data[failure.offset :].startswith(b"<12> ")
     assert (first.end, len(first.plies), second.end, len(second.plies)) == ("unobserved", 12, "result", 17)
-    assert first.last_offset < again.offset < second.first_offset
+    assert first.last_offset < failure.offset < second.first_offset
     assert sum(report.frames.values()) == data.count(b"<12> ")
     assert report.frames[Disposition.MALFORMED] == 1
 
@@ -277,10 +277,10 @@ def test_an_import_reads_the_other_files_and_names_the_place(
 ) -> None:
     break_games(monkeypatch)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
-    told = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
-    assert f"{WATCHER}: an error of this program kept one place from being read, the first at byte " in told.output
-    assert "ValueError: boom" in told.output
-    assert "1 anomaly: 1 internal-error" in told.output
+    result = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
+    assert f"{WATCHER}: an error of this program kept one place from being read, the first at byte " in result.output
+    assert "ValueError: boom" in result.output
+    assert "1 anomaly: 1 internal-error" in result.output
     assert [row["white"] for row in cli.json("games", "--json", "--include", "empty")].count(THIRD) == 0
     assert len(cli.json("games", "--json")) == 5
     (found,) = [found for found in cli.json("anomalies", "--json") if found["kind"] == "internal-error"]
@@ -303,9 +303,9 @@ def test_an_import_names_the_line_or_board_that_failed(
         place, games = PLACE, len(GAMES)
         break_lines(monkeypatch, "marked")
     log.write_bytes(data)
-    told = cli("import", log, other, code=3).output
+    output = cli("import", log, other, code=3).output
     named = f"{log}: an error of this program kept one place from being read, the first at byte {place:,}: "
-    assert f"{named}ValueError: boom" in told
+    assert f"{named}ValueError: boom" in output
     (found,) = [found for found in cli.json("anomalies", "--json") if found["kind"] == "internal-error"]
     assert (found["path"], found["offset"]) == (str(log), place)
     assert found["message"].startswith("ValueError: boom")
@@ -315,7 +315,7 @@ def test_an_import_names_the_line_or_board_that_failed(
 
 
 @pytest.mark.usefixtures("contained")
-def test_the_report_as_json_names_it_and_a_repaired_program_reads_the_log_again(
+def test_the_report_as_json_names_it_and_a_fixed_program_rereads_the_log(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
@@ -324,8 +324,8 @@ def test_the_report_as_json_names_it_and_a_repaired_program_reads_the_log_again(
         assert "boom" in outcome["message"]
         assert [found["kind"] for found in outcome["report"]["anomalies"]] == ["internal-error"]
         cli("import", WATCHER, code=3)
-    told = cli("import", WATCHER)
-    assert "read again" in told.output
+    result = cli("import", WATCHER)
+    assert "read again" in result.output
     assert len(cli.json("games", "--json")) == 5
     assert "already in the archive" in cli("import", WATCHER).output
 
@@ -340,20 +340,20 @@ def test_a_log_on_which_storing_fails_does_not_stop_the_next(
     calls = iter(range(10))
     monkeypatch.setattr(recorder.archive.storing, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
-    told = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
-    assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in told.output
+    result = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
+    assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in result.output
     assert len(cli.json("games", "--json")) == 1
 
 
 @pytest.mark.usefixtures("contained")
 def test_convert_and_verify_end_with_status_3(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     break_games(monkeypatch)
-    told = cli("convert", WATCHER, "-o", tmp_path / "games.pgn", code=3)
-    assert "an error of this program kept one place from being read" in told.output
+    result = cli("convert", WATCHER, "-o", tmp_path / "games.pgn", code=3)
+    assert "an error of this program kept one place from being read" in result.output
     assert (tmp_path / "games.pgn").read_text().count("[White ") == 4
     cli("import", WATCHER, code=3)
-    told = cli("verify", code=3)
-    assert "an error of this program kept one place from being read" in told.output
+    result = cli("verify", code=3)
+    assert "an error of this program kept one place from being read" in result.output
     assert "boom" in cli.json("verify", "--json", code=3)[0]["unread"]
 
 
@@ -362,9 +362,9 @@ def test_rebuilding_names_what_was_not_read_and_ends_with_status_3(cli: Cli, mon
     cli("import", WATCHER, ADJOURNED)
     break_games(monkeypatch)
     for words in (("--dry-run",), ()):
-        told = cli("db", "rebuild", *words, code=3)
-        assert f"{WATCHER.name}: an error of this program kept one place from being read" in told.stderr
-        assert "0 added, 1 gone, 0 differing" in told.stderr
+        result = cli("db", "rebuild", *words, code=3)
+        assert f"{WATCHER.name}: an error of this program kept one place from being read" in result.stderr
+        assert "0 added, 1 gone, 0 differing" in result.stderr
 
 
 @pytest.mark.usefixtures("contained")
@@ -375,12 +375,12 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
     before, pgn = cli.archive.read_bytes(), cli("export", "pgn").stdout
     broken = failing(recorder.archive.rebuilding._read, lambda _new, row, *_: row.name == WATCHER.name)
     monkeypatch.setattr(recorder.archive.rebuilding, "_read", broken)
-    told = cli("db", "rebuild", code=3).stderr
-    assert "is not read because of an error of this program, please report it: ValueError: boom" in told
-    assert "put its file back" not in told
+    message = cli("db", "rebuild", code=3).stderr
+    assert "is not read because of an error of this program, please report it: ValueError: boom" in message
+    assert "put its file back" not in message
     assert cli.archive.read_bytes() == before
-    told = cli("db", "rebuild", "--carry-over").stderr
-    assert "0 added, 0 gone, 0 differing.\nThe stored games of 1 log are kept.\n" in told
+    message = cli("db", "rebuild", "--carry-over").stderr
+    assert "0 added, 0 gone, 0 differing.\nThe stored games of 1 log are kept.\n" in message
     assert cli("export", "pgn").stdout == pgn
 
 
@@ -448,12 +448,12 @@ def test_who_records_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     data = break_boards(monkeypatch)
     break_lines(monkeypatch, "marked")
     talk = Conversation(Login(None, lambda: ""), Observing(parse_policy("rated")))
-    said = [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
-    for words in said:
+    steps = [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
+    for words in steps:
         talk.receive(words, 0, 0)
         talk.take(0)
     begin = data.index(b"<12> ")
-    talk.receive(b"\n" * (begin - len(b"".join(said))), 0, 0)  # so that all stands where it does in the log
+    talk.receive(b"\n" * (begin - len(b"".join(steps))), 0, 0)  # so that all stands where it does in the log
     for place in range(begin, len(data), 997):
         talk.receive(data[place : place + 997], place, place)
     talk.receive(b"\nmarked words\n" * 3 + b"fics% ", 0, 0)

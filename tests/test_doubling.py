@@ -104,7 +104,7 @@ def deltas_and_boards(count: int) -> bytes:
     return log(*lines)
 
 
-def deltas_said_late(count: int) -> bytes:
+def late_deltas(count: int) -> bytes:
     """A delta of a ply that was lost in the middle of the game, again and again."""
     _, lines = observed(*shuffled(count))
     far = 2 * count
@@ -193,7 +193,7 @@ CASES: dict[str, Case] = {
     "takebacks in a long game": (takebacks, 1500),
     "takebacks of boards that no move leads to": (takebacks_of_gaps, 2000),
     "deltas and boards": (deltas_and_boards, 500),
-    "late deltas": (deltas_said_late, 1000),
+    "late deltas": (late_deltas, 1000),
     "a line in thousands of parts": (continued_line, 2500),
     "an examined game, back and forth": (walks, 1500),
     "variations of an examined game": (variations, 250),

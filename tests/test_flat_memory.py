@@ -61,12 +61,12 @@ def _traced(traffic: list[bytes]) -> Iterator[None]:
     tracemalloc.stop()
 
 
-def assert_flat(again: Callable[[], None]) -> None:
+def assert_flat(work: Callable[[], None]) -> None:
     """After ten times the traffic no more is held than after the first."""
     sizes = []
     for passes in (2, 18):
         for _ in range(passes):
-            again()
+            work()
         gc.collect()
         sizes.append(tracemalloc.get_traced_memory()[0])
     assert sizes[1] <= sizes[0] * 1.05 + 8192, sizes
@@ -77,7 +77,7 @@ def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
     pipeline.receive(format_header(HEADER) + b"\n")
     at_ns = 0
 
-    def again() -> None:
+    def work() -> None:
         nonlocal at_ns
         for message in traffic:
             at_ns += 20_000_000
@@ -86,7 +86,7 @@ def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
             pipeline.in_progress.gone()
         pipeline.restart()
 
-    assert_flat(again)
+    assert_flat(work)
 
 
 def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
@@ -99,7 +99,7 @@ def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
         conversation.receive(message, now_ms, now_ms)
         conversation.take(now_ms)
 
-    def again() -> None:
+    def work() -> None:
         for message in traffic:
             hear(message)
         hear(TABLE)
@@ -107,4 +107,4 @@ def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
     for message in ENTRANCE:
         hear(message)
     assert conversation.stage is ConversationStage.RECORDING
-    assert_flat(again)
+    assert_flat(work)

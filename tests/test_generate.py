@@ -76,9 +76,9 @@ def test_the_kinds_of_trouble_are_in_it(made: generate.Made) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes(made: generate.Made, tmp_path: Path) -> None:
-    again = generate.make(tmp_path, GAMES, 5)
-    assert again.log.read_bytes() == made.log.read_bytes()
-    assert again.truth.read_bytes() == made.truth.read_bytes()
+    second = generate.make(tmp_path, GAMES, 5)
+    assert second.log.read_bytes() == made.log.read_bytes()
+    assert second.truth.read_bytes() == made.truth.read_bytes()
 
 
 def test_timing_covers_the_typescript(tmp_path: Path) -> None:

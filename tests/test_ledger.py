@@ -188,20 +188,20 @@ def test_changes_that_an_observer_saw_are_those_the_players_received(scenario: s
             if entry.cause in (Cause.MORETIME, Cause.TIME_ADDED, Cause.ADJUSTED)
         ]
 
-    told, shown = added("player_Alekhine"), added("observer_Botvinnik")
-    assert [one[:3] for one in told] == [one[:3] for one in shown]
-    assert ({one[3] for one in told}, {one[3] for one in shown}) == ({Cause.MORETIME}, {Cause.ADJUSTED})
+    received, shown = added("player_Alekhine"), added("observer_Botvinnik")
+    assert [one[:3] for one in received] == [one[:3] for one in shown]
+    assert ({one[3] for one in received}, {one[3] for one in shown}) == ({Cause.MORETIME}, {Cause.ADJUSTED})
 
 
 def test_a_clock_that_another_board_shows_changed() -> None:
     game = _game((1, 300_000, 300_000, 0), (2, 330_000, 300_000, 0), (3, 325_000, 300_000, 5000))
     assert _found(game) == (30_000, Cause.ADJUSTED, 200)
-    again = _game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 260_000, 300_000, 5000))
-    _event(again, EventKind.CLOCK, "same-ply", 250, clocks=(265_000, 300_000), ply=2)
-    assert _found(again) == (-35_000, Cause.ADJUSTED, 250)
-    told = _game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 260_000, 300_000, 5000))
-    _event(told, EventKind.CLOCK, "set", 250, clocks=(265_000, 300_000), ply=2)
-    assert _found(told) == (-35_000, Cause.CLOCK_SET, 250)
+    same = _game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 260_000, 300_000, 5000))
+    _event(same, EventKind.CLOCK, "same-ply", 250, clocks=(265_000, 300_000), ply=2)
+    assert _found(same) == (-35_000, Cause.ADJUSTED, 250)
+    announced = _game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 260_000, 300_000, 5000))
+    _event(announced, EventKind.CLOCK, "set", 250, clocks=(265_000, 300_000), ply=2)
+    assert _found(announced) == (-35_000, Cause.CLOCK_SET, 250)
 
 
 def test_a_clock_higher_than_if_no_time_had_passed_was_adjusted() -> None:
@@ -413,7 +413,7 @@ def test_what_was_thinking_and_what_the_network() -> None:
 
 
 @dataclass
-class _Told:
+class _Truth:
     """A game made by the rule, and what was put into it."""
 
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -432,10 +432,10 @@ _MOVES = st.lists(
 def test_the_ledger_finds_what_was_put_in(
     moves: list[tuple[int, str, int, int]], in_ms: bool, free: bool, increment_s: int, base_s: int
 ) -> None:
-    told, game = _generate(moves, in_ms, free, increment_s, base_s)
+    truth, game = _generate(moves, in_ms, free, increment_s, base_s)
     found = {entry.ply: entry for entry in ledger(game)}
-    for row, causes in told.causes.items():
-        entry = found[told.rows[row][0]]
+    for row, causes in truth.causes.items():
+        entry = found[truth.rows[row][0]]
         if 100 * (row + 1) in {ply.offset for ply in game.plies}:
             assert entry.cause in causes, (row, entry, causes)
             assert entry.cause not in (Cause.EXACT, Cause.ROUNDING) or abs(entry.residual_ms or 0) <= (
@@ -448,9 +448,9 @@ def test_a_wrong_clock_is_found(
     moves: list[tuple[int, str, int, int]], in_ms: bool, free: bool, increment_s: int, data: st.DataObject
 ) -> None:
     plain = [(thought_ms, "", 1, 1) for thought_ms, _, _, _ in moves]
-    told, game = _generate(plain, in_ms, free, increment_s, 3600)
+    truth, game = _generate(plain, in_ms, free, increment_s, 3600)
     unit_ms = 1 if in_ms else 1000
-    row = data.draw(st.integers(2, len(told.rows) - 1))
+    row = data.draw(st.integers(2, len(truth.rows) - 1))
     off_ms = data.draw(st.integers(3, 500).map(lambda units: units * unit_ms)) * data.draw(st.sampled_from((1, -1)))
     plies = game.observations[0].lines[0].plies
     ply = plies[row]
@@ -468,9 +468,9 @@ def test_a_wrong_clock_is_found(
 
 def _generate(
     moves: list[tuple[int, str, int, int]], in_ms: bool, free: bool, increment_s: int, base_s: int
-) -> tuple[_Told, Game]:
+) -> tuple[_Truth, Game]:
     """A game in which every clock follows the rule, but for what is put in between the moves."""
-    told = _Told()
+    truth = _Truth()
     clocks = [1000 * base_s] * 2  # Black's, White's
     touched: list[str | None] = [None, None]
     seen_on: dict[int, tuple[int, int]] = {0: (clocks[0], clocks[1])}
@@ -483,7 +483,7 @@ def _generate(
         other = 1 - mover
         if action == "moretime" and ply > 1 and touched[mover] is None:
             clocks[mover] += 1000 * seconds
-            told.events.append({"kind": EventKind.NOTICE, "detail": "time-added", "value": seconds, "actor": other})
+            truth.events.append({"kind": EventKind.NOTICE, "detail": "time-added", "value": seconds, "actor": other})
             touched[mover] = action
         elif action == "hand" and ply > 1 and touched[other] is None:
             clocks[other] += 1000 * seconds  # the mover's board will show it
@@ -491,7 +491,7 @@ def _generate(
         elif action == "takeback" and ply > 3 + back and touched == [None, None]:
             ply -= back
             clocks = [3000 + clock for clock in seen_on[ply]]
-            told.events.append(
+            truth.events.append(
                 {
                     "kind": EventKind.TAKEBACK,
                     "detail": f"{ply + back}-{ply}",
@@ -502,7 +502,7 @@ def _generate(
         else:
             action = ""
         if action and action != "hand":
-            told.events[-1].update(offset=offset - 50, ply=ply)
+            truth.events[-1].update(offset=offset - 50, ply=ply)
         mover = (ply + 1) & 1
         first = ply < 2
         ply += 1
@@ -515,20 +515,20 @@ def _generate(
             # The clock may have come out as it was.
             "takeback": {Cause.TAKEBACK, Cause.EXACT, Cause.ROUNDING},
         }[touched[mover]]
-        told.causes[at] = causes | {Cause.FIRST_MOVE} if first else causes
+        truth.causes[at] = causes | {Cause.FIRST_MOVE} if first else causes
         touched[mover] = None
         seen_on[ply] = (clocks[0], clocks[1])
         offset_of[ply] = offset
-        told.rows.append((ply, shown(clocks[1]), shown(clocks[0]), shown(thought_ms)))
+        truth.rows.append((ply, shown(clocks[1]), shown(clocks[0]), shown(thought_ms)))
     precision = Precision.MILLISECONDS if in_ms else Precision.SECONDS
-    game = _game(*told.rows, base_s=base_s, increment_s=increment_s, precision=precision)
-    main = {row[0]: row for row in told.rows}
+    game = _game(*truth.rows, base_s=base_s, increment_s=increment_s, precision=precision)
+    main = {row[0]: row for row in truth.rows}
     game.segments[:] = [Segment(1, max(main), 0)]
     names = (game.black.handle, game.white.handle)
-    for event in told.events:
+    for event in truth.events:
         actor = event.pop("actor", None)
         _event(game, actor=None if actor is None else names[actor], **event)
-    return told, game
+    return truth, game
 
 
 def test_nothing_is_unexplained_on_the_recorded_servers() -> None:

@@ -151,7 +151,7 @@ def test_a_log_of_datagrams_that_grows(data: st.DataObject) -> None:
     grows_without_a_difference(data, session(), SourceKind.RAW)
 
 
-def test_a_step_that_ends_in_a_movelist_does_not_begin_the_log_again() -> None:
+def test_a_step_that_ends_in_a_movelist_does_not_reread_the_log() -> None:
     """One restart at 0 would cost a journal of weeks hours."""
     stream = read_stream("a07_eight_boards/observer_GuestObsI.raw.gz")
     inside = stream.index(b"Movelist for game", len(stream) * 2 // 3) + 60

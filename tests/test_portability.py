@@ -44,7 +44,7 @@ def succeed(folder: Path, *commands: tuple[object, ...]) -> str:
 def test_an_archive_is_made_read_and_maintained(tmp_path: Path) -> None:
     journal = recorded(tmp_path / "journals")
     journal = journal if journal.exists() else journal.with_name(f"{journal.name}.zst")
-    told = succeed(
+    output = succeed(
         tmp_path,
         ("import", WATCHER, ADJOURNED),
         ("import", BUGHOUSE, ENGINES, journal, LECTURE.parent),
@@ -74,7 +74,7 @@ def test_an_archive_is_made_read_and_maintained(tmp_path: Path) -> None:
         ("forget", "Watcher", "--yes"),
         ("completion", "bash"),
     )
-    assert "Spassky" in told
+    assert "Spassky" in output
     assert (tmp_path / "clean.raw").stat().st_mode & 0o77 == 0
     assert (tmp_path / "clean.journal").stat().st_mode & 0o77 == 0
 
@@ -108,13 +108,13 @@ def test_games_are_exported_converted_and_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize("module", MASKED_MODULES)
 def test_the_mask_holds(module: str) -> None:
     """Else the tests above would prove nothing."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", f"from tests.support.windows import remove; remove(); import {module}"],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
-    assert "ModuleNotFoundError" in told.stderr
+    assert "ModuleNotFoundError" in result.stderr
 
 
 def test_python_programs_load_every_public_name(tmp_path: Path) -> None:

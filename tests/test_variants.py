@@ -103,8 +103,8 @@ def test_cecp_names_outside_the_table() -> None:
 
 
 def test_icc_numbers() -> None:
-    told = {16: "kriegspiel", 17: "losers", 22: "chess960", 23: "crazyhouse", 24: "bughouse", 27: "atomic"}
-    assert {number: icc_variant(number) for number in told} == told
+    expected = {16: "kriegspiel", 17: "losers", 22: "chess960", 23: "crazyhouse", 24: "bughouse", 27: "atomic"}
+    assert {number: icc_variant(number) for number in expected} == expected
 
 
 @pytest.mark.parametrize(

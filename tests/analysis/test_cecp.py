@@ -24,7 +24,7 @@ def test_features_are_accepted_or_rejected_one_by_one() -> None:
         'feature done=0 ping=1 dance=1 setboard="yes" myname="Tin 1" option="Hash -spin 1 1 9" option="nonsense" done=1'
     )
     dialogue = Dialogue(scripted({}, features))
-    assert dialogue.said == [
+    assert dialogue.sent == [
         "xboard", "protover 2", "accepted done", "accepted ping", "rejected dance", "rejected setboard",
         "accepted myname", "accepted option", "rejected option nonsense", "accepted done",
     ]  # fmt: skip
@@ -36,9 +36,9 @@ def test_an_engine_without_features_has_two_seconds_and_the_old_protocol() -> No
     dialogue = Dialogue(scripted({"analyze": ["1 20 0 30 e2e4"]}, ""))
     assert dialogue.now_ms == Patience().features_ms
     assert dialogue.process.name == "tin"
-    said = dialogue.analyse(game_of(SHORT))
-    assert "e2e4" in said
-    assert not any(line.startswith(("ping", "usermove", "setboard", "protover")) for line in said)
+    sent = dialogue.analyse(game_of(SHORT))
+    assert "e2e4" in sent
+    assert not any(line.startswith(("ping", "usermove", "setboard", "protover")) for line in sent)
     assert [len(found.lines) for found in dialogue.found] == [1, 1, 1, 1]
 
 
@@ -91,9 +91,9 @@ OPTIONS = (
 def test_options_are_sent_before_each_game_memory_first() -> None:
     options = {"Learn": "true", "Hash": "9", "Style": "brave", "Reset": None, "memory": "64"}
     dialogue = Dialogue(scripted(THINKS, OPTIONS), options=options)
-    told = ["memory 64", "option Learn=1", "option Hash=9", "option Style=brave", "option Reset", "new"]
+    expected = ["memory 64", "option Learn=1", "option Hash=9", "option Style=brave", "option Reset", "new"]
     for _ in range(2):
-        assert dialogue.analyse(game_of(SHORT), 0)[:6] == told
+        assert dialogue.analyse(game_of(SHORT), 0)[:6] == expected
 
 
 def test_cores_where_the_engine_takes_them() -> None:
@@ -106,9 +106,9 @@ def test_cores_where_the_engine_takes_them() -> None:
 
 def test_a_game_is_sent_move_by_move_with_its_result() -> None:
     dialogue = Dialogue(scripted(THINKS))
-    said = dialogue.analyse(game_of("1. e4 e5 {Black resigns} 1-0"))
+    sent = dialogue.analyse(game_of("1. e4 e5 {Black resigns} 1-0"))
     look = ["analyze", "exit", "force"]
-    assert without_pings(said) == [
+    assert without_pings(sent) == [
         *BEGINS,
         *look,
         "usermove e2e4",
@@ -143,8 +143,8 @@ def test_takebacks_of_the_recording_are_undone() -> None:
         for game in games_of("a06_chatter_takebacks", "observer_Botvinnik", True)
         if any(event.kind.value == "takeback" for event in game.events)
     ][:1]
-    said = Dialogue(scripted(THINKS))
-    lines = said.analyse(game, 0)
+    sent = Dialogue(scripted(THINKS))
+    lines = sent.analyse(game, 0)
     undone = sum(event.value or 0 for event in game.events if event.kind.value == "takeback")
     assert lines.count("undo") == undone
     assert sum(line.startswith("usermove ") for line in lines) == len(game.plies) + undone
@@ -157,11 +157,11 @@ def test_clocks_are_the_recorded_ones_in_hundredths_of_the_side_to_move() -> Non
     assert ply.white_clock_ms is not None
     assert ply.black_clock_ms is not None
     dialogue = Dialogue(scripted(THINKS))
-    said = dialogue.analyse(game, ply.ply)
-    assert f"level 0 {(game.base_s or 0) // 60} {game.increment_s}" in said
-    place = said.index(f"time {ply.black_clock_ms // 10}")
-    assert said[place + 1] == f"otim {ply.white_clock_ms // 10}"
-    assert said[place + 2] == "analyze"
+    sent = dialogue.analyse(game, ply.ply)
+    assert f"level 0 {(game.base_s or 0) // 60} {game.increment_s}" in sent
+    place = sent.index(f"time {ply.black_clock_ms // 10}")
+    assert sent[place + 1] == f"otim {ply.white_clock_ms // 10}"
+    assert sent[place + 2] == "analyze"
     assert "time" not in " ".join(Dialogue(scripted(THINKS, f"{FEATURES} time=0")).analyse(game, ply.ply))
 
 
@@ -176,10 +176,10 @@ def test_san_and_bare_moves_as_the_engine_wants_them() -> None:
 def test_chess960_is_set_up_and_castles_by_name() -> None:
     tags = ('[Variant "Fischerandom"]', '[FEN "bqnrkbnr/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBNR w HDhd - 0 1"]')
     dialogue = Dialogue(scripted(THINKS))
-    said = without_pings(dialogue.analyse(game_of("1. Nd3 d6 2. c3 c6 3. Qc2 Qc7 4. O-O-O *", *tags), 7))
-    assert said[:2] == ["new", "variant fischerandom"]
-    assert said[5] == "setboard bqnrkbnr/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBNR w KQkq - 0 1"
-    assert "usermove O-O-O" in said
+    sent = without_pings(dialogue.analyse(game_of("1. Nd3 d6 2. c3 c6 3. Qc2 Qc7 4. O-O-O *", *tags), 7))
+    assert sent[:2] == ["new", "variant fischerandom"]
+    assert sent[5] == "setboard bqnrkbnr/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBNR w KQkq - 0 1"
+    assert "usermove O-O-O" in sent
 
 
 def test_a_variant_that_the_engine_does_not_play_is_reported() -> None:
@@ -195,15 +195,15 @@ def test_a_variant_that_the_engine_does_not_play_is_reported() -> None:
 )
 def test_a_variant_has_the_engine_s_own_word(variants: str | None, word: str) -> None:
     features = "feature ping=1 setboard=1 " + ("" if variants is None else f'variants="{variants}" ') + "done=1"
-    said = Dialogue(scripted(THINKS, features)).analyse(game_of("1. e4 *", '[Variant "crazyhouse"]'))
-    assert said[1] == f"variant {word}"
+    sent = Dialogue(scripted(THINKS, features)).analyse(game_of("1. e4 *", '[Variant "crazyhouse"]'))
+    assert sent[1] == f"variant {word}"
 
 
 def test_holdings_are_sent_where_the_moves_do_not_give_them() -> None:
     """``setboard`` has no holdings in the document; in crazyhouse the moves after it determine them."""
     tags = ('[Variant "crazyhouse"]', '[FEN "4k3/8/8/8/8/8/3p4/4K3[QNp] w - - 0 1"]')
-    said = without_pings(Dialogue(scripted(THINKS)).analyse(game_of("1. Kxd2 P@e5 2. Q@d7+ *", *tags)))
-    assert [line for line in said if line.startswith(("setboard", "holding"))] == [
+    sent = without_pings(Dialogue(scripted(THINKS)).analyse(game_of("1. Kxd2 P@e5 2. Q@d7+ *", *tags)))
+    assert [line for line in sent if line.startswith(("setboard", "holding"))] == [
         "setboard 4k3/8/8/8/8/8/3p4/4K3 w - - 0 1",
         "holding [NQ] [P]",
     ]
@@ -216,9 +216,9 @@ def test_holdings_of_bughouse_are_sent_whenever_a_partner_passes_a_piece() -> No
     hands = [look.position.holdings for look in plan.looks]
     assert len(set(hands)) > 4
     dialogue = Dialogue(scripted(THINKS, features))
-    told = [line for line in dialogue.analyse(game) if line.startswith("holding")]
+    sent = [line for line in dialogue.analyse(game) if line.startswith("holding")]
     changes = [after for before, after in zip([None, *hands], hands, strict=False) if before != after]
-    assert told == [f"holding [{hand[0]}] [{hand[1]}]" for hand in changes if hand is not None]
+    assert sent == [f"holding [{hand[0]}] [{hand[1]}]" for hand in changes if hand is not None]
 
 
 # -- setting up --------------------------------------------------------------------------------------------------------
@@ -228,8 +228,8 @@ LATE = ('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 7 20"]',)
 
 def test_an_old_engine_gets_positions_by_edit() -> None:
     features = "feature ping=1 done=1"
-    said = without_pings(Dialogue(scripted(THINKS, features)).analyse(game_of("20... Kd7 *", *LATE), 39))
-    assert said[4:] == [
+    sent = without_pings(Dialogue(scripted(THINKS, features)).analyse(game_of("20... Kd7 *", *LATE), 39))
+    assert sent[4:] == [
         "new", "force", "a2a3", "edit", "#", "Pe2", "Ke1", "c", "Ke8", ".", "analyze", "exit", "force", "e8d7",
         "result *",
     ]  # fmt: skip
@@ -251,7 +251,7 @@ def test_a_position_that_edit_cannot_express_is_not_analysed() -> None:
 # -- engines that misbehave --------------------------------------------------------------------------------------------
 
 
-def test_an_engine_that_refuses_a_move_receives_the_position_again() -> None:
+def test_an_engine_that_refuses_a_move_receives_the_position_a_second_time() -> None:
     refusals = [["Illegal move: e7e5"], []]
     table = scripted(THINKS)
 
@@ -259,9 +259,9 @@ def test_an_engine_that_refuses_a_move_receives_the_position_again() -> None:
         return refusals.pop(0) if line == "usermove e7e5" else table(line)
 
     dialogue = Dialogue(script)
-    said = dialogue.analyse(game_of("1. e4 e5 *"), 2)
+    sent = dialogue.analyse(game_of("1. e4 e5 *"), 2)
     assert dialogue.found[0].notes == ("did not take e7e5 and was sent the position again",)
-    assert "setboard rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2" in said
+    assert "setboard rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2" in sent
     assert len(dialogue.found[0].lines) == 2
 
 

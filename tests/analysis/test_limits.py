@@ -25,12 +25,12 @@ def test_nodes_end_with_the_line_that_has_them_and_by_asking() -> None:
     dialogue.analyse(game_of(SHORT), 0)
     assert [line.nodes for line in dialogue.found[0].lines][:3] == [100, 200, 300]
     dots = Dialogue(scripted({"analyze": ["1 1 1 10 e2e4"], ".": ["stat01: 50 251 3 2 20"]}), Limits(nodes=250))
-    said = dots.analyse(game_of(SHORT), 0)
-    assert said.count(".") == 1
+    sent = dots.analyse(game_of(SHORT), 0)
+    assert sent.count(".") == 1
     assert dots.now_ms == 500
 
 
-def test_an_engine_that_does_not_know_the_question_is_not_asked_again() -> None:
+def test_an_engine_that_does_not_know_the_question_is_asked_once() -> None:
     dialogue = Dialogue(scripted({**THINKS, ".": ["Error (unknown command): ."]}), Limits(time_ms=5000, nodes=10**9))
     assert dialogue.analyse(game_of(SHORT)).count(".") == 1
     assert dialogue.now_ms == 4 * 5000

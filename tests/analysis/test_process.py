@@ -271,7 +271,7 @@ def test_an_interrupt_while_it_searches_leaves_no_process(tmp_path: Path) -> Non
     assert tin.left == []
 
 
-def test_one_that_does_not_say_a_word_is_started_again(tmp_path: Path) -> None:
+def test_an_engine_that_prints_nothing_is_restarted(tmp_path: Path) -> None:
     once = str(tmp_path / "once")
     tin = Tin(tmp_path, begin=f"os.path.exists({once!r}) or (open({once!r}, 'w'), time.sleep(600))")
     patience = QUICK._replace(features_ms=2_000)  # the second start is not to be taken for silent

@@ -128,8 +128,8 @@ def test_what_an_import_reports(tmp_path: Path) -> None:
     assert report.games == len(list(archive.games(include=["examined", "setup", "empty"])))
     assert report.failures == []  # another file in a folder is no failure
     assert calls
-    again = archive.import_logs(STANDARD)
-    assert (again.outcomes[0].status, again.games) == ("known", 0)
+    repeated = archive.import_logs(STANDARD)
+    assert (repeated.outcomes[0].status, repeated.games) == ("known", 0)
     missing = archive.import_logs(tmp_path / "missing.log")
     assert [outcome.status for outcome in missing.failures] == ["failed"]
 
@@ -295,10 +295,10 @@ def test_every_game_of_python_chess_has_the_moves_and_clocks(archive: recorder.A
         for node, ply in zip(nodes, plies, strict=True):
             clock = None if ply.clock_ms is None or ply.clock_ms < 0 else ply.clock_ms / 1000
             assert node.clock() == (None if clock is None else pytest.approx(clock, abs=1e-6))
-        again = chess.pgn.read_game(io.StringIO(str(found)))
-        assert again is not None
-        assert not again.errors
-        assert len(list(again.mainline())) == len(nodes)
+        reread = chess.pgn.read_game(io.StringIO(str(found)))
+        assert reread is not None
+        assert not reread.errors
+        assert len(list(reread.mainline())) == len(nodes)
 
 
 def test_boards_are_those_of_the_variant(archive: recorder.Archive) -> None:

@@ -41,9 +41,9 @@ def test_pieces_of_a_log_give_the_same_archive_as_one_import(
     assert everything(pieces) == everything(whole)
     pieces("db", "check")
     before = pgn_keys(pgn) if pgn.exists() else []
-    again = Cli(tmp_path / "again.sqlite")
+    second = Cli(tmp_path / "again.sqlite")
     other = LogUpdater(
-        str(again.archive), log, ReadOptions(), keep=keep, outlets=(FinishedGames(str(pgn), PgnOptions()),)
+        str(second.archive), log, ReadOptions(), keep=keep, outlets=(FinishedGames(str(pgn), PgnOptions()),)
     )
     assert other.finish(), other.problem
     assert (pgn_keys(pgn) if pgn.exists() else []) == before, "an archive that is new finds them in the file"

@@ -394,7 +394,7 @@ def test_a_game_is_appended_when_its_end_is_reported(cli: Cli, tmp_path: Path) -
         assert (len(pgn_keys(pgn)) if pgn.exists() else 0) == over
 
 
-def test_a_finished_game_is_not_appended_again_after_a_crash(cli: Cli, tmp_path: Path) -> None:
+def test_a_finished_game_is_appended_once_despite_a_crash(cli: Cli, tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
     pgn = tmp_path / "games.pgn"
     journal.received(STREAM[: STREAM.index(b"\n", END) + 8])
@@ -442,7 +442,7 @@ def test_a_game_cut_by_a_crash_is_appended_once_its_journal_is_ended(cli: Cli, t
     assert sorted(pgn.read_text().split("[Event ")) == sorted(whole)
 
 
-def test_a_game_that_was_appended_before_its_end_is_not_appended_again(cli: Cli, tmp_path: Path) -> None:
+def test_a_game_that_was_appended_before_its_end_is_appended_once(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     append(log, LEFT)
     cli("import", log)

@@ -190,7 +190,7 @@ def test_open_games_of_a_long_compressed_journal_are_written_later(cli: Cli, tmp
     assert len(open_entries(pgn)) == 1
 
 
-def test_a_game_that_continues_and_is_left_open_again_has_one_entry(cli: Cli, tmp_path: Path) -> None:
+def test_a_game_that_continues_and_stays_unfinished_has_one_entry(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     lengths = []
     for stream in (STREAM[:EARLIER], STREAM[:MIDDLE], STREAM[:EARLIER]):

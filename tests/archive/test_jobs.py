@@ -191,8 +191,8 @@ def test_a_conversion_whose_process_dies_names_the_log(
 ) -> None:
     monkeypatch.setattr(converting, "_convert_apart", dying_conversion)
     target = tmp_path / "games.pgn"
-    told = cli("convert", WATCHER, ADJOURNED, "-o", target, "--jobs", "2", code=ExitCode.INPUT).stderr
-    assert f"{ADJOURNED}: the process that read it ended with signal 9. Convert it again." in told
+    message = cli("convert", WATCHER, ADJOURNED, "-o", target, "--jobs", "2", code=ExitCode.INPUT).stderr
+    assert f"{ADJOURNED}: the process that read it ended with signal 9. Convert it again." in message
     assert list(tmp_path.iterdir()) == []
 
 

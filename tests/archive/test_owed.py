@@ -26,24 +26,24 @@ def left_open(cli: Cli, folder: Path, pgn: Path | None) -> Path:
 
 def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
     """Run a recorder that records nothing; return its messages and the number of appended games."""
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append, pgn=None if pgn is None else str(pgn))
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append, pgn=None if pgn is None else str(pgn))
 
     async def run() -> None:
         child.start()
-        await import_left_open(folder, child.import_journals, said.append, "do it later")
+        await import_left_open(folder, child.import_journals, messages.append, "do it later")
         await child.finish()
 
     asyncio.run(run())
-    return said, child.appended
+    return messages, child.appended
 
 
 def test_another_recorder_appends_the_games_to_the_pgn_of_their_journal(cli: Cli, tmp_path: Path) -> None:
     ours, others = tmp_path / "a.pgn", tmp_path / "b.pgn"
     left = left_open(cli, tmp_path / "j", ours)
     assert outlets_of(left) == (str(ours), False)
-    said, appended = start(cli, tmp_path / "j", others)
-    assert said == ["1 journal was left open by a crash; the archive has all of it now."]
+    messages, appended = start(cli, tmp_path / "j", others)
+    assert messages == ["1 journal was left open by a crash; the archive has all of it now."]
     assert (len(pgn_keys(ours)), others.exists(), appended) == (5, False, 0)
     assert len(games_of(cli)) == 5
     start(cli, tmp_path / "j", ours)
@@ -75,9 +75,9 @@ def test_games_for_an_unwritable_pgn_wait_for_their_recorder(cli: Cli, tmp_path:
     left_open(cli, tmp_path / "j", ours)
     folder.rmdir()
     folder.write_text("a file where the folder was")
-    said, _ = start(cli, tmp_path / "j", None)
-    assert any("a.pgn" in sentence for sentence in said)
-    assert said[-1] == "1 journal was left open by a crash; the archive has all of it now."
+    messages, _ = start(cli, tmp_path / "j", None)
+    assert any("a.pgn" in sentence for sentence in messages)
+    assert messages[-1] == "1 journal was left open by a crash; the archive has all of it now."
     folder.unlink()
     folder.mkdir()
     start(cli, tmp_path / "j", None)
@@ -91,12 +91,12 @@ def test_a_journal_without_the_note_names_no_pgn(tmp_path: Path) -> None:
     assert outlets_of(tmp_path / "nothing.journal") == (None, False)
 
 
-def test_a_forgotten_journal_is_not_imported_again(cli: Cli, tmp_path: Path) -> None:
+def test_an_erased_journal_is_not_imported(cli: Cli, tmp_path: Path) -> None:
     left = left_open(cli, tmp_path / "j", None)
     cli("import", left)
     cli("sources", "forget", cli.json("sources", "--json")[0]["id"])
-    said, _ = start(cli, tmp_path / "j", None)
-    assert said == ["1 journal was left open by a crash; the archive has all of it now."]
+    messages, _ = start(cli, tmp_path / "j", None)
+    assert messages == ["1 journal was left open by a crash; the archive has all of it now."]
     assert cli.json("sources", "--json") == []
     cli("import", left)
     assert len(games_of(cli)) == 5

@@ -74,7 +74,7 @@ def test_a_compressed_file_is_divided_too(tmp_path: Path, divided: list[bool]) -
     assert divided == [True]
 
 
-def test_what_is_kept_erased_and_said_about_a_file_is_the_same(tmp_path: Path, divided: list[bool]) -> None:
+def test_kept_bytes_erasures_and_messages_are_the_same_for_a_divided_file(tmp_path: Path, divided: list[bool]) -> None:
     path = tmp_path / "fics.pgn"
     path.write_bytes(FICS)
     both(tmp_path, [path], server="chess.example", chat="none", tz="Europe/Vienna")

@@ -103,7 +103,7 @@ def test_logs_that_grow_repeat_or_are_none_are_settled_in_their_turn(tmp_path: P
     ]
 
 
-def test_importing_again_reads_only_what_is_new(tmp_path: Path) -> None:
+def test_a_second_import_reads_only_what_is_new(tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     whole = WATCHER.read_bytes()
     log.write_bytes(whole[: len(whole) // 2])
@@ -112,8 +112,8 @@ def test_importing_again_reads_only_what_is_new(tmp_path: Path) -> None:
     import_with(1, tmp_path / "one.db", paths)
     import_with(3, tmp_path / "three.db", paths)
     log.write_bytes(whole)
-    again = both(tmp_path, paths, paths)
-    assert [[outcome.status for outcome in report.outcomes] for report in again] == [
+    repeated = both(tmp_path, paths, paths)
+    assert [[outcome.status for outcome in report.outcomes] for report in repeated] == [
         ["grown", "known"],
         ["known", "known"],
     ]
@@ -128,7 +128,7 @@ def test_games_of_several_logs_keep_the_order_of_their_keys(tmp_path: Path) -> N
     assert report.games > 0
 
 
-def test_what_is_read_ahead_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_read_ahead_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recorder.archive import importing
 
     def refused(*_arguments: object) -> None:
@@ -157,8 +157,8 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, m
     ]
     assert report.failures == failed
     monkeypatch.undo()
-    again = import_with(1, where, paths)
-    assert [outcome.status for outcome in again.outcomes].count("new") == 1
+    repeated = import_with(1, where, paths)
+    assert [outcome.status for outcome in repeated.outcomes].count("new") == 1
     import_with(1, tmp_path / "one.db", [path for path in paths if path != ADJOURNED])
     import_with(1, tmp_path / "one.db", [ADJOURNED])
     assert contents(where) == contents(tmp_path / "one.db")
@@ -181,18 +181,18 @@ def dying(task: str, channel: Channel) -> None:
 
 
 def test_calls_say_ask_and_give_their_result() -> None:
-    said: list[str] = []
+    messages: list[str] = []
     with Workers(2) as processes:
-        good = processes.submit(failing, "one", said=said.append, asked=lambda task: "yes")
-        bad = processes.submit(failing, "two", said=said.append, asked=lambda task: "no")
+        good = processes.submit(failing, "one", said=messages.append, asked=lambda task: "yes")
+        bad = processes.submit(failing, "two", said=messages.append, asked=lambda task: "no")
         assert good.result() == "one is done"
         with pytest.raises(StorageError, match="two cannot be done"):
             bad.result()
-        assert sorted(said) == ["one is begun", "two is begun"]
-        assert processes.submit(printing, "three", said=said.append).result() == "three"
+        assert sorted(messages) == ["one is begun", "two is begun"]
+        assert processes.submit(printing, "three", said=messages.append).result() == "three"
         with pytest.raises(WorkerDiedError, match="ended with exit status 7"):
-            processes.submit(dying, "four", said=said.append).result()
-        assert processes.submit(printing, "five", said=said.append).result() == "five"
+            processes.submit(dying, "four", said=messages.append).result()
+        assert processes.submit(printing, "five", said=messages.append).result() == "five"
 
 
 def test_the_password_is_not_given_to_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,11 +48,11 @@ async def plies_in(archive: Path, at_least: int) -> int:
 
 @in_loop
 async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Path) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     done: list[tuple[Path, int]] = []
     pgn = tmp_path / "games.pgn"
     child = ArchiveChild(
-        str(cli.archive), said.append, pgn=str(pgn), done=lambda path, games: done.append((path, games))
+        str(cli.archive), messages.append, pgn=str(pgn), done=lambda path, games: done.append((path, games))
     )
     child.start()
     journals = [journal_in(tmp_path / "j", child, name) for name in ("one", "two")]
@@ -61,14 +61,14 @@ async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Pat
             journal.received(STREAM[begin : begin + 700])
         if begin == 14_000:
             await plies_in(cli.archive, 60)
-            assert child.state == "follows the journal", said
+            assert child.state == "follows the journal", messages
     journals[0].close()
     while not done:
         await asyncio.sleep(0.02)
     assert [games for _, games in done] == [5], "as soon as it has its end"
     journals[1].close()
     assert await child.finish() == []
-    assert said == []
+    assert messages == []
     assert child.appended == len(pgn_keys(pgn)) == 10
     other = Cli(tmp_path / "other.sqlite")
     other("import", tmp_path / "j")
@@ -79,8 +79,8 @@ async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Pat
 
 @in_loop
 async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -> None:
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append)
     journal = journal_in(tmp_path / "j", child)
     child.start()
     journal.received(STREAM[:END])
@@ -88,9 +88,9 @@ async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -
     assert child._process is not None
     os.kill(child._process.pid, signal.SIGKILL)
     journal.received(STREAM[END:])
-    while not said:
+    while not messages:
         await asyncio.sleep(0.02)
-    assert "it is started again in 2 s" in said[0]
+    assert "it is started again in 2 s" in messages[0]
     journal.close()
     assert await child.finish() == []
     assert len(games_of(cli)) == 5
@@ -100,8 +100,8 @@ async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -
 async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_be_imported(
     cli: Cli, tmp_path: Path
 ) -> None:
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append)
     child.start()
     journal = journal_in(tmp_path / "j", child)
     journal.received(STREAM)
@@ -110,7 +110,7 @@ async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_b
     assert child._process is not None
     os.kill(child._process.pid, signal.SIGKILL)
     assert await child.finish() == []
-    assert said == ["The archive's process has ended (status -9)."]
+    assert messages == ["The archive's process has ended (status -9)."]
     other = Cli(tmp_path / "other.sqlite")
     other("import", tmp_path / "j")
     assert games_of(cli) == games_of(other)
@@ -131,11 +131,11 @@ async def test_an_unfinished_import_is_finished_by_the_next_start(cli: Cli, tmp_
     journal.close()
     assert child._running is not None
     child._running.cancel()
-    again = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(tmp_path / "other.pgn"))
-    again.start()
+    restarted = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(tmp_path / "other.pgn"))
+    restarted.start()
     while "agrees; 5 games, " not in cli("verify").stdout:
         await asyncio.sleep(0.1)
-    assert await again.finish() == []
+    assert await restarted.finish() == []
     assert len(pgn_keys(pgn)) == 5
 
 
@@ -196,12 +196,12 @@ async def test_a_journal_left_open_is_imported_completely_even_if_the_recorder_e
     writer = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
     writer.received(STREAM)
     (tmp_path / "j" / writer.path.name).write_bytes(writer.path.read_bytes())
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append)
     child.start()
-    taking = asyncio.create_task(import_left_open(tmp_path / "j", child.import_journals, said.append, "later"))
+    taking = asyncio.create_task(import_left_open(tmp_path / "j", child.import_journals, messages.append, "later"))
     assert await child.finish(taking=taking) == []
-    assert said == ["1 journal was left open by a crash; the archive has all of it now."]
+    assert messages == ["1 journal was left open by a crash; the archive has all of it now."]
     assert open_sessions(tmp_path / "j") == []
     assert "nothing new" in cli("import", tmp_path / "j").stdout
     writer.close()

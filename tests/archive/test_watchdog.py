@@ -56,8 +56,8 @@ def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 @in_loop
 async def no_progress(cli: Cli, tmp_path: Path) -> None:
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append, chat="own")
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append, chat="own")
     good, bad = (journal_in(tmp_path / "j", child, name, 1 << 20) for name in ("good", "bad"))
     child.start()
     for journal in (good, bad):
@@ -65,7 +65,7 @@ async def no_progress(cli: Cli, tmp_path: Path) -> None:
     path = bad.path
     before = await plies_in(cli.archive, 100)
     bad.received(STUCK)
-    while not said:
+    while not messages:
         await asyncio.sleep(0.05)
     good.received(STREAM[END:])
     await plies_in(cli.archive, before + 1)
@@ -74,7 +74,7 @@ async def no_progress(cli: Cli, tmp_path: Path) -> None:
     good.close()
     bad.close()
     assert await child.finish() == [path]
-    (sentence,) = said
+    (sentence,) = messages
     assert sentence.startswith(f"The archive made no progress on {path} for 2 s or longer: it is set aside")
     assert sentence.endswith(f": ics-recorder import --db {cli.archive} --chat own {path}")
     assert not await child.import_journals([path]), "it is not in the archive"
@@ -97,8 +97,8 @@ async def test_a_journal_of_an_earlier_run_that_makes_no_progress_is_set_aside_t
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(monkeypatch, 2.0)
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append)
     child.start()
     bad = journal_in(tmp_path / "j", child, "bad", 1 << 20)
     path = bad.path
@@ -109,7 +109,7 @@ async def test_a_journal_of_an_earlier_run_that_makes_no_progress_is_set_aside_t
     good.received(STREAM)
     good.close()
     assert await child.finish() == [path]
-    assert len(said) == 1
+    assert len(messages) == 1
     assert len(games_of(cli)) == 5
 
 
@@ -180,8 +180,8 @@ async def test_a_justified_wait_sets_no_journal_aside(
     limit_s: float, what: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(monkeypatch, limit_s)
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
+    messages: list[str] = []
+    child = ArchiveChild(str(cli.archive), messages.append)
     child.start()
     journal = journal_in(tmp_path / "j", child)
     journal.received(STREAM[:END])
@@ -190,7 +190,7 @@ async def test_a_justified_wait_sets_no_journal_aside(
         journal.received(STREAM[END:])
     journal.close()
     assert await child.finish() == []
-    assert said == []
+    assert messages == []
     assert len(games_of(cli)) == 5
 
 

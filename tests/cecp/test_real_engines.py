@@ -47,8 +47,8 @@ def screen() -> Iterator[str]:
         pass_fds=(write,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as output:
+        number = output.readline().strip()
     try:
         yield f":{number}"
     finally:
@@ -114,9 +114,9 @@ def test_the_debug_file_gives_the_game_that_xboard_saves(played: Path, name: str
     assert len(game.plies) > 2
     assert game.variant == name
     assert [seen.kind for seen in game.observations] == [ObservationKind.ENGINE] * 2
-    told = re.findall(r"^[0-9]+ >first : result .*", (played / f"{name}.debug").read_text("latin-1"), re.MULTILINE)
-    assert len(told) == 1
-    assert told[0].endswith(f"result {game.result} {{{game.reason}}}")
+    results = re.findall(r"^[0-9]+ >first : result .*", (played / f"{name}.debug").read_text("latin-1"), re.MULTILINE)
+    assert len(results) == 1
+    assert results[0].endswith(f"result {game.result} {{{game.reason}}}")
 
 
 def test_scores_are_those_that_xboard_saves(played: Path) -> None:

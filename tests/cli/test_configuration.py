@@ -224,8 +224,8 @@ def test_show_prints_what_is_set_and_where(filled: Cli, config: Callable[[str], 
 def test_show_without_a_file(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ICS_RECORDER_CONFIG")
     monkeypatch.setattr("recorder.cli.configuration.click.get_app_dir", lambda _name: str(tmp_path))
-    said = filled("config", "show", "games").stderr
-    assert "(it does not exist)" in said
+    message = filled("config", "show", "games").stderr
+    assert "(it does not exist)" in message
     assert "There is no command 'gmaes'" in filled("config", "show", "gmaes", code=ExitCode.USAGE).stderr
 
 

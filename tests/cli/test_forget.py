@@ -23,7 +23,7 @@ from tests.edge_cases.scripts import Table
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 from tests.support.corpus import Stream, scenarios, stream_bytes, streams
 from tests.support.effort import representative_first
-from tests.support.icc import dg, started, told_game
+from tests.support.icc import dg, sent_moves, started
 
 STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::14]
 
@@ -92,8 +92,8 @@ def test_games_of_others_lose_only_the_chat_of_the_player(cli: Cli, tmp_path: Pa
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY)
     cli("import", log)
-    said = cli("forget", "--yes", "carl").stderr.splitlines()
-    assert said == [
+    messages = cli("forget", "--yes", "carl").stderr.splitlines()
+    assert messages == [
         "0 games, 1 line of chat and the handle in 1 text erased.",
         "Replaced in the kept bytes of 1 log: session.raw.",
         f"{log} still contains the handle.",
@@ -184,7 +184,7 @@ def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path
     assert "0 findings" in cli("verify").stderr
 
 
-def test_after_undo_a_log_that_was_away_is_read_again(cli: Cli, tmp_path: Path) -> None:
+def test_after_undo_a_log_that_was_missing_is_reread(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.raw"
     log.write_bytes(CHATTY)
     cli("import", "--no-keep-source", log)
@@ -246,8 +246,8 @@ def test_the_stored_name_of_a_log_does_not_contain_the_handle(cli: Cli, tmp_path
     cli("import", first, third)
     gone = next(row["id"] for row in cli.json("sources", "--json") if row["name"] == third.name)
     cli("sources", "forget", gone)
-    said = cli("forget", "--yes", "Carl").stderr
-    assert f"{first} still contains the handle." in said
+    message = cli("forget", "--yes", "Carl").stderr
+    assert f"{first} still contains the handle." in message
     cli("import", second)
     rows = cli.json("sources", "--json")
     assert [row["name"] for row in rows] == ["1-X___.2010.raw", "2-X___.2010.raw"]
@@ -321,8 +321,8 @@ def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path
     for begin in range(0, 60_000, 777):  # lines and handles are cut anywhere
         writer.received(data[begin : begin + 777])
     cli("import", tmp_path / "journals")
-    told_files = cli("forget", "--yes", "Morphy").stderr
-    assert f"{writer.path} still contains the handle." in told_files
+    message = cli("forget", "--yes", "Morphy").stderr
+    assert f"{writer.path} still contains the handle." in message
     other = Cli(tmp_path / "other.sqlite")
     other("forget", "--yes", "Morphy")
     other("import", tmp_path / "journals")
@@ -454,12 +454,12 @@ def test_a_merge_reports_how_many_own_games_it_removes(tmp_path: Path) -> None:
     second("import", WATCHER)
     second("forget", "--yes", "Morphy", "Carlsen")
     before = len(first.json("games", "--json"))
-    told_before = first("import", "-n", second.archive).stdout
+    dry_run = first("import", "-n", second.archive).stdout
     about = f"{second.archive} has erased 2 players; only hashes of erased handles are stored. "
     with ArchiveStore.open(str(first.archive), read_only=True) as archive:
         gone = sum({"Morphy", "Carlsen"} & {game.white.handle, game.black.handle} != set() for game in archive.games())
     assert gone > 1
-    assert f"{about}{gone} games of these players would be removed from this archive.\n" in told_before
+    assert f"{about}{gone} games of these players would be removed from this archive.\n" in dry_run
     found = first.json("import", "-n", "--json", second.archive)[-1]
     assert found == {"name": str(second.archive), "status": "players", "players": 2, "games_taken_out": gone}
     assert (
@@ -501,9 +501,11 @@ def words_of_another() -> str:
 
 
 def datagrams_of_another() -> str:
-    data = f"aics% \r\n{dg(0, 'Ann {}')}{started()}{dg(43, '7 PW')}{dg(101, '7 {} 0')}{told_game('e4 e2e4')}\r\n"
+    data = f"aics% \r\n{dg(0, 'Ann {}')}{started()}{dg(43, '7 PW')}{dg(101, '7 {} 0')}{sent_moves('e4 e2e4')}\r\n"
     data += dg(26, "7 Zorro {GM} 1 <hi there>") + dg(26, "7 Cyd {} 1 <hi Zorro>") + dg(20, "7 Zorro O 1")
-    return data + told_game("e5 e7e5") + dg(77, "7 {Zorro has left}") + dg(16, "7 0 Res 1-0 {Bob resigns} B50") + "\r\n"
+    return (
+        data + sent_moves("e5 e7e5") + dg(77, "7 {Zorro has left}") + dg(16, "7 0 Res 1-0 {Bob resigns} B50") + "\r\n"
+    )
 
 
 @pytest.mark.parametrize("log", [words_of_another, datagrams_of_another])

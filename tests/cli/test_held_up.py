@@ -100,7 +100,7 @@ async def test_record_continues_when_its_archive_process_ends_while_standard_err
 async def test_a_process_that_cannot_be_started_is_reported_and_retried(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     real = asyncio.create_subprocess_exec
 
     async def refuse(*_: object, **__: object) -> None:
@@ -109,9 +109,9 @@ async def test_a_process_that_cannot_be_started_is_reported_and_retried(
 
     monkeypatch.setattr("asyncio.create_subprocess_exec", refuse)
     before = len(list(Path("/proc/self/fd").iterdir()))
-    child = ArchiveChild(str(cli.archive), said.append)
+    child = ArchiveChild(str(cli.archive), messages.append)
     child.start()
-    while not said:
+    while not messages:
         await asyncio.sleep(0.02)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     journal = journal_in_folder(tmp_path / "j", child)
@@ -120,7 +120,7 @@ async def test_a_process_that_cannot_be_started_is_reported_and_retried(
     await plies_in(cli.archive, 50)
     assert await child.finish() == []
     why = "cannot be started (Resource temporarily unavailable)"
-    assert said == [f"The archive's process {why}; it is started again in 2 s."]
+    assert messages == [f"The archive's process {why}; it is started again in 2 s."]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ async def test_a_process_that_cannot_be_started_is_reported_and_retried(
 async def test_a_process_that_fails_is_reported_and_restarted(
     program: str, message: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     real = asyncio.create_subprocess_exec
 
     async def another(*words: str, **how: Any) -> asyncio.subprocess.Process:
@@ -150,11 +150,11 @@ async def test_a_process_that_fails_is_reported_and_restarted(
         return process
 
     monkeypatch.setattr("asyncio.create_subprocess_exec", another)
-    child = ArchiveChild(str(cli.archive), said.append)
+    child = ArchiveChild(str(cli.archive), messages.append)
     child.start()
-    while not [sentence for sentence in said if "started again" in sentence]:
+    while not [sentence for sentence in messages if "started again" in sentence]:
         await asyncio.sleep(0.02)
-    assert message in said
+    assert message in messages
     journal = journal_in_folder(tmp_path / "j", child)
     journal.received(STREAM)
     journal.close()

@@ -79,12 +79,12 @@ def test_a_message_about_many_files_is_printed_once(cli: Cli, tmp_path: Path) ->
         (tmp_path / f"note{number}.txt").write_text("Remember the milk.\n")
         (tmp_path / f"photo{number}").write_bytes(bytes(range(256)) * 40 if number == 0 else b"")
     (tmp_path / "own1.pgn").write_bytes(cli_pgn(tmp_path))
-    said = cli("import", tmp_path).stderr.splitlines()
-    assert [line for line in said if "photo0" in line] == [f"{tmp_path}/photo0 is binary data, not a log"]
-    (milk,) = [line for line in said if "no line of a chess server" in line]
+    messages = cli("import", tmp_path).stderr.splitlines()
+    assert [line for line in messages if "photo0" in line] == [f"{tmp_path}/photo0 is binary data, not a log"]
+    (milk,) = [line for line in messages if "no line of a chess server" in line]
     assert milk.startswith(f"{tmp_path}/note0.txt has no line of a chess server")
     assert milk.endswith(". The same is true of 2 other files (--verbose names them).")
-    assert "Files were excluded. Import such a file by its own name to read it anyway." in said
+    assert "Files were excluded. Import such a file by its own name to read it anyway." in messages
     assert sum("note" in line for line in cli("import", "--verbose", tmp_path).stderr.splitlines()) == 3
 
 
@@ -201,7 +201,7 @@ def test_timing_file_beside_a_typescript_gives_dates(cli: Cli, tmp_path: Path) -
     assert not bare.json("verify", "--json", code=ExitCode.UNPROVED)[0]["read"]
 
 
-def test_other_options_read_a_log_again(cli: Cli) -> None:
+def test_other_options_reread_a_log(cli: Cli) -> None:
     cli("import", WATCHER)
     (outcome,) = cli.json("import", "--json", "--server", "chess.example", WATCHER)
     assert (outcome["status"], outcome["games"]) == ("replaced", 5)
@@ -356,8 +356,8 @@ def test_progress_is_shown_on_a_terminal_only(cli: Cli) -> None:
             pass
         assert process.wait() == 0
     assert GUESTS.name.encode() in shown
-    again = subprocess.run(words, capture_output=True, check=True)
-    assert again.stderr == b""
+    piped = subprocess.run(words, capture_output=True, check=True)
+    assert piped.stderr == b""
 
 
 def test_no_secret_is_stored_or_shown_anywhere(cli: Cli, tmp_path: Path) -> None:
@@ -382,8 +382,8 @@ def test_no_secret_is_stored_or_shown_anywhere(cli: Cli, tmp_path: Path) -> None
 
 def test_chat_about_a_password_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
-    said = b"Bob(1500)[2] kibitzes: my password: x\n\r"
-    log.write_bytes(WATCHER.read_bytes().replace(b"{Game 2 (", said + b"{Game 2 (", 1))
+    chat = b"Bob(1500)[2] kibitzes: my password: x\n\r"
+    log.write_bytes(WATCHER.read_bytes().replace(b"{Game 2 (", chat + b"{Game 2 (", 1))
     cli("import", log)
     assert cli.json("verify", "--json")[0]["findings"] == []
     assert b"kibitzes: my password: x" in kept_bytes(cli)

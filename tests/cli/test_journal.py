@@ -368,8 +368,8 @@ def test_scrub_of_other_logs(cli: Cli, tmp_path: Path, name: str, packed: bool) 
     assert output == f"{count} bytes of the {name.split()[0]} log masked.\n"
     assert out.read_bytes() == re.sub(rb"hunter22|newer333", b"*" * 8, LOGS[name])
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    again = tmp_path / "again.log"
-    assert cli("journal", "scrub", out, "-o", again).stderr.startswith("0 bytes ")
+    second = tmp_path / "again.log"
+    assert cli("journal", "scrub", out, "-o", second).stderr.startswith("0 bytes ")
     assert "name another file" in cli("journal", "scrub", path, "-o", path, "--force", code=5).stderr
 
 

@@ -77,7 +77,7 @@ def test_a_newer_journal_is_reported_and_the_others_are_read(cli: Cli, tmp_path:
     assert [source["kind"] for source in cli.json("sources", "--json")] == ["raw"]
 
 
-def test_a_moved_journal_is_found_again_after_an_import(cli: Cli, tmp_path: Path) -> None:
+def test_a_moved_journal_is_found_by_the_next_import(cli: Cli, tmp_path: Path) -> None:
     path = write_journal(tmp_path / "journals", WATCHER.read_bytes())
     cli("import", path)
     path.parent.rename(tmp_path / "moved")

@@ -77,8 +77,8 @@ def test_an_url_names_an_archive(filled: Cli) -> None:
         f"sqlite:///{filled.archive}?mode=ro",
         "http://x",
     ):
-        said = filled("games", "--db", url, code=ExitCode.ARCHIVE).stderr
-        assert said == f"Error: {url} is not the URL of an archive: give a path, or sqlite:/// and a path.\n"
+        message = filled("games", "--db", url, code=ExitCode.ARCHIVE).stderr
+        assert message == f"Error: {url} is not the URL of an archive: give a path, or sqlite:/// and a path.\n"
 
 
 def test_an_url_names_a_file_in_this_folder(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,8 +97,8 @@ def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: i
     assert state(first, out) == wanted
     second("import", saved)
     assert state(second, out) == wanted
-    again = second.json("import", "--json", first.archive)
-    assert {row["status"] for row in again} == {"known"}
+    repeated = second.json("import", "--json", first.archive)
+    assert {row["status"] for row in repeated} == {"known"}
     assert state(second, out) == wanted
     into_nothing = Cli(tmp_path / "fresh.sqlite")
     into_nothing("import", first.archive)

@@ -131,9 +131,9 @@ def test_verbose_prints_what_is_stored_about_a_known_log(cli: Cli, tmp_path: Pat
     log = tmp_path / "flawed.log"
     log.write_bytes(WATCHER.read_bytes() + b"<12> rnbqkbnr this is no board\r\nZwitscher 12 tirili\r\n")
     first = cli("import", "-v", log).stdout
-    again = cli("import", "-v", "--strict", log, code=ExitCode.FINDINGS).stdout
-    assert again.splitlines()[0] == f"{log}: already in the archive, nothing new"
-    assert again.splitlines()[1:] == first.splitlines()[first.splitlines().index("  1 anomaly: 1 malformed") :]
+    output = cli("import", "-v", "--strict", log, code=ExitCode.FINDINGS).stdout
+    assert output.splitlines()[0] == f"{log}: already in the archive, nothing new"
+    assert output.splitlines()[1:] == first.splitlines()[first.splitlines().index("  1 anomaly: 1 malformed") :]
     assert "Zwitscher" not in cli("import", log).stdout
     assert cli.json("import", "-v", "--json", log)[0]["report"]["anomaly_count"] == 1
 

@@ -46,8 +46,8 @@ def test_list_prints_every_picture(cli: Cli) -> None:
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_the_suffix_of_a_picture_chooses_the_format(archive: Cli, tmp_path: Path, format_name: str) -> None:
     out = tmp_path / f"race.{format_name}"
-    said = archive("plot", "race", "last", "-o", out, "--dpi", 40).stderr
-    assert said == f"Drew race of 1 game to {out}.\n"
+    message = archive("plot", "race", "last", "-o", out, "--dpi", 40).stderr
+    assert message == f"Drew race of 1 game to {out}.\n"
     assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r", b"%PDF-")
 
 
@@ -75,13 +75,13 @@ def test_nothing_is_overwritten_unasked(archive: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", TABLE_FORMATS)
 def test_the_rows_behind_a_picture(archive: Cli, tmp_path: Path, suffix: str) -> None:
     data = tmp_path / f"cells.{suffix}"
-    said = archive("plot", "heatmap", "--player", "tal", "-o", tmp_path / "h.svg", "--data", data).stderr
+    message = archive("plot", "heatmap", "--player", "tal", "-o", tmp_path / "h.svg", "--data", data).stderr
     if suffix == "parquet":
         table = pd.read_parquet(data)
     else:
         table = pd.read_csv(data) if suffix == "csv" else pd.read_json(data, lines=True)
     assert list(table.columns) == ["move_from", "move_to", "think", "think_no", "plies"]
-    assert f"Wrote {len(table)} rows to {data}.\n" in said
+    assert f"Wrote {len(table)} rows to {data}.\n" in message
 
 
 def test_leads_are_measured_after_the_chosen_move(archive: Cli, tmp_path: Path) -> None:

@@ -53,15 +53,15 @@ async def test_records_and_ends_cleanly(tmp_path: Path) -> None:
         assert await command.end(signal.SIGTERM) == 0
         assert await caller.rest() == b""
     kept = journalled(tmp_path / "journals")
-    assert kept.received == bytes(caller.heard) == bytes(connection.said)
+    assert kept.received == bytes(caller.heard) == bytes(connection.written)
     assert kept.sent == b"guest\n\n"
     assert [note["kind"] for note in kept.notes][-2:] == ["closed", "end"]
-    said = len(connection.said)
+    sent = len(connection.written)
     assert f"Listening on 127.0.0.1:{port} for 127.0.0.1:{server.port}." in command.talk
     assert f"xboard -ics -icshost 127.0.0.1 -icsport {port}\n" in command.talk
-    assert f"Connection 1 was ended by this program: {said:,} bytes from the server, 7 to it." in command.talk
+    assert f"Connection 1 was ended by this program: {sent:,} bytes from the server, 7 to it." in command.talk
     assert command.talk.endswith(
-        f"1 connection, {said:,} bytes from the server, 7 to it. The journals are in {tmp_path / 'journals'}.\n"
+        f"1 connection, {sent:,} bytes from the server, 7 to it. The journals are in {tmp_path / 'journals'}.\n"
     )
 
 
@@ -309,9 +309,9 @@ async def test_what_a_killed_run_left_is_imported_and_ended_by_the_next_one(tmp_
         with contextlib.suppress(ConnectionResetError):
             await caller.rest()
         assert Cli(archive)("status", "--journal-dir", journals).stdout.count("left open") == 1
-        async with running(*words(server, journals, "--import", "--db", str(archive))) as again:
-            await again.until("1 journal was left open by a crash; the archive has all of it now.")
-            assert await again.end(signal.SIGTERM) == 0
+        async with running(*words(server, journals, "--import", "--db", str(archive))) as restarted:
+            await restarted.until("1 journal was left open by a crash; the archive has all of it now.")
+            assert await restarted.end(signal.SIGTERM) == 0
     status = Cli(archive)("status", "--journal-dir", journals)
     assert "left open" not in status.stdout
     assert "has every journal whose recording has ended" in status.stderr

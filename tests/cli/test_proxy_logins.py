@@ -62,7 +62,7 @@ async def test_every_servers_login(timeseal: int | None, tmp_path: Path) -> None
             port = int((await command.until("Connect a client")).split()[-1])
             for name, steps in DIALOGUES.items():
                 caller = await asyncio.wait_for(log_in(port, name, timeseal), 60)
-                assert caller.heard == servers[-1].said, name
+                assert caller.heard == servers[-1].written, name
                 answers = [step.takes for step in steps if step.takes is not None]
                 output = [line_of(text, timeseal).strip() for text in (*answers, *COMMANDS)]
                 assert [line_of(text, timeseal).strip() for text in servers[-1].lines] == output, name
@@ -73,8 +73,8 @@ async def test_every_servers_login(timeseal: int | None, tmp_path: Path) -> None
     finally:
         listener.close()
     kept = journalled(tmp_path / "journals")
-    assert len(kept.received) == sum(len(server.said) for server in servers)
-    assert all(bytes(server.said) in kept.received for server in servers)
+    assert len(kept.received) == sum(len(server.written) for server in servers)
+    assert all(bytes(server.written) in kept.received for server in servers)
     assert len(kept.sent) + kept.withheld == sum(len(server.heard) for server in servers)
     assert kept.sent.count(line_of(b"moves", timeseal)) == len(servers), "what is no secret is kept"
     assert all(line_of(step.takes, timeseal) in kept.sent for step in DIALOGUES["FICS guest"] if step.takes)

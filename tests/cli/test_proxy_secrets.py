@@ -105,7 +105,7 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
         assert await command.end(signal.SIGTERM) == 0
     assert all(connection.handle == "Ann" for connection in server.connections)
     kept = journalled(tmp_path / "journals")
-    assert len(kept.received) == sum(len(connection.said) for connection in server.connections)
+    assert len(kept.received) == sum(len(connection.written) for connection in server.connections)
     assert len(kept.sent) + kept.withheld == sum(len(connection.heard) for connection in server.connections)
     assert kept.sent.count(b"date1\n") == len(LOGINS), "what is no secret is kept"
     assert kept.sent.count(seal(b"date1", 17)) == 2 * len(LOGINS)

@@ -101,9 +101,9 @@ async def test_a_kill_loses_no_received_byte(tmp_path: Path) -> None:
         while END not in journalled(tmp_path / "journals").received:
             await asyncio.sleep(0.01)
         assert await run.end(signal.SIGKILL) == -signal.SIGKILL
-        said = bytes(connection.said)
+        sent = bytes(connection.written)
     found = journalled(tmp_path / "journals")
-    assert found.received == said
+    assert found.received == sent
     result = CliRunner().invoke(
         main, ["import", "--json", "--db", str(tmp_path / "b.sqlite"), str(tmp_path / "journals")]
     )
@@ -125,11 +125,11 @@ async def test_what_a_killed_run_left_is_imported_by_the_next_one(tmp_path: Path
             await killed.end(signal.SIGKILL)
         seen = CliRunner().invoke(main, ["status", "--journal-dir", str(tmp_path / "journals")])
         assert "left open\trecord\t127.0.0.1:" in seen.stdout
-        async with running(*_words(server, tmp_path, "--guest")) as again:
-            await again.until("1 journal was left open by a crash; the archive has all of it now.")
+        async with running(*_words(server, tmp_path, "--guest")) as restarted:
+            await restarted.until("1 journal was left open by a crash; the archive has all of it now.")
             seen = CliRunner().invoke(main, ["status", "--journal-dir", str(tmp_path / "journals")])
             assert "left open" not in seen.stdout, "it is found only once"
-            assert await again.end(signal.SIGTERM) == ExitCode.OK
+            assert await restarted.end(signal.SIGTERM) == ExitCode.OK
     with ArchiveStore.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
         assert [game.result for game in archive.games()] == ["1-0"]
 

@@ -45,10 +45,10 @@ def words(server: SpokenServer, folder: Path, *more: object) -> list[object]:
 async def child_of(run: Running) -> Path:
     """Wait until the recorder has a process for the archive."""
     own = Path("/proc", str(run.process.pid))
-    line = told_of([own], "cmdline")
+    line = read_from([own], "cmdline")
     while True:
         for child in (own / "task" / own.name / "children").read_text().split():
-            if told_of([Path("/proc", child)], "cmdline") not in (
+            if read_from([Path("/proc", child)], "cmdline") not in (
                 line,
                 b"",
             ):  # it no longer has the command line of the recorder
@@ -56,7 +56,7 @@ async def child_of(run: Running) -> Path:
         await asyncio.sleep(0.01)
 
 
-def told_of(processes: list[Path], what: str) -> bytes:
+def read_from(processes: list[Path], what: str) -> bytes:
     """Return what /proc contains about processes that still run."""
     out = b""
     for process in processes:
@@ -85,9 +85,9 @@ async def test_a_registered_player(
         ) as run,
     ):
         assert f"Logged in as {handle}." in await run.until("Logged in as")
-        environment = told_of([await child_of(run)], "environ")
+        environment = read_from([await child_of(run)], "environ")
         everybody = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline")]
-        seen = told_of(everybody, "cmdline") + environment
+        seen = read_from(everybody, "cmdline") + environment
         assert b"PATH=" in environment
         while server.pongs < (0 if timeseal is None else len(DIALOGUES[name])):  # the last may arrive after the welcome
             await asyncio.sleep(0.01)
@@ -96,11 +96,11 @@ async def test_a_registered_player(
     assert server.lines[-1] == b"quit"
     assert server.pongs == (0 if timeseal is None else len(DIALOGUES[name]))
     found = journalled(tmp_path / "journals")
-    assert found.received == bytes(server.said)
+    assert found.received == bytes(server.written)
     (as_sent,) = (line for line in bytes(server.heard).split(b"\n")[:-1] if plain(line) == PASSWORD.encode())
     sent_lines = found.sent.split(b"\n")
     # A name that the server has not repeated is unknown.
-    assert (handle.encode() in map(plain, sent_lines)) == (handle.encode() in server.said)
+    assert (handle.encode() in map(plain, sent_lines)) == (handle.encode() in server.written)
     assert not [line for line in sent_lines if PASSWORD.encode() in plain(line)]
     assert {"run.log", "a.sqlite"} <= {path.name for path in tmp_path.iterdir()}
     for path in tmp_path.rglob("*"):
@@ -133,13 +133,13 @@ async def test_a_password_that_the_server_prints_is_redacted(
     ):
         if not refused:
             await run.until("Logged in as Ann.")
-            while not server.said.endswith(last):
+            while not server.written.endswith(last):
                 await asyncio.sleep(0.01)
         status = await run.end(None if refused else 15)
     assert status == (ExitCode.LOGIN if refused else ExitCode.OK)
-    assert secret in server.said
+    assert secret in server.written
     found = journalled(tmp_path / "journals")
-    assert len(found.received) > server.said.index(secret) + len(secret)
+    assert len(found.received) > server.written.index(secret) + len(secret)
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or secret not in path.read_bytes()
     assert secret not in found.raw + found.received + run.talk.encode()
@@ -159,4 +159,4 @@ async def test_a_guest(name: str, tmp_path: Path) -> None:
         assert await run.end(15) == ExitCode.OK
     assert server.lines[:2] == [b"guest", b""]
     assert GUESTS[name] is None or f"Logged in as {GUESTS[name]}." in output
-    assert journalled(tmp_path / "journals").received == bytes(server.said)
+    assert journalled(tmp_path / "journals").received == bytes(server.written)

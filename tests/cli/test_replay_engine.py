@@ -93,9 +93,9 @@ def test_positions_are_stored_once(cli: Cli, game: str, tmp_path: Path) -> None:
         "engine": "Tin 1", "protocol": "cecp", "games": 1, "positions": 16, "without_lines": 0, "known": 0,
         "games_without_positions": 0, "failed": [], "interrupted": False,
     }  # fmt: skip
-    (again,) = cli.json("show", game, "--json")["analyses"]
-    assert again["lines"] == found["lines"]
-    assert again["begun_at"] > found["begun_at"]
+    (analysis,) = cli.json("show", game, "--json")["analyses"]
+    assert analysis["lines"] == found["lines"]
+    assert analysis["begun_at"] > found["begun_at"]
     assert cli(*words[:-1], "2", "--quiet", "--time", "5ms").stderr == ""
     assert len(cli.json("show", game, "--json")["analyses"]) == 2, "other settings are another analysis"
     assert "0 findings" in cli("verify").stderr
@@ -108,14 +108,14 @@ def test_a_failure_of_the_engine_does_not_prevent_the_analysis_of_other_games(cl
         every = {game.key: len(make_plan(game).looks) for game in archive.games()}
     words = ("replay", "engine", "--depth", "1", "--engine")
     dies = tin(tmp_path, fatal=40, ending="sys.exit(3)")
-    said = cli(*words, dies, code=ExitCode.ENGINE).stderr.splitlines()
+    messages = cli(*words, dies, code=ExitCode.ENGINE).stderr.splitlines()
     before = positions(cli)
-    failed = [key for key in every if any(line.startswith(f"{key[:8]} ") for line in said)]
+    failed = [key for key in every if any(line.startswith(f"{key[:8]} ") for line in messages)]
     assert 0 < len(failed) < len(every)
-    assert all("Tin 1 ended by itself (exit status 3)" in line for line in said[:-1])
-    assert f"The engine failed in {len(failed)} game" in said[-1]
+    assert all("Tin 1 ended by itself (exit status 3)" in line for line in messages[:-1])
+    assert f"The engine failed in {len(failed)} game" in messages[-1]
     begun = sum(before.get(key, 0) > 0 for key in failed)
-    assert f"The analysis of {begun} game{'s' if begun != 1 else ''} is incomplete. The engine failed" in said[-1]
+    assert f"The analysis of {begun} game{'s' if begun != 1 else ''} is incomplete. The engine failed" in messages[-1]
     assert {key: count for key, count in every.items() if key not in failed}.items() <= before.items()
     assert 39 in {sum(list(before.values())[: number + 1]) for number in range(len(before))}, "until it died"
     left = sum(every.values()) - sum(before.values())
@@ -123,7 +123,7 @@ def test_a_failure_of_the_engine_does_not_prevent_the_analysis_of_other_games(cl
     assert positions(cli) == every
 
 
-def test_an_engine_that_fails_with_every_game_is_not_started_again(cli: Cli, tmp_path: Path) -> None:
+def test_an_engine_that_fails_with_every_game_is_not_restarted(cli: Cli, tmp_path: Path) -> None:
     cli("import", WATCHER)
     summary = cli(
         "replay", "engine", "--engine", tin(tmp_path, fatal=1, ending="sys.exit(3)"), "--depth", "1", "--json",
@@ -137,10 +137,10 @@ def test_variants_that_the_engine_does_not_support_do_not_end_the_run(cli: Cli, 
     path = tmp_path / "games.pgn"
     other = MATE.replace("[Result", '[Variant "crazyhouse"]\n[Result')
     path.write_text("\n".join(f"{game}\n" for game in (other, other, other, MATE)))
-    said = cli("replay", "engine", path, "--engine", tin(tmp_path), "--depth", "1", code=ExitCode.ENGINE)
-    assert said.stderr.count("does not play crazyhouse; it plays normal.") == 3
-    assert said.stderr.endswith("Tin 1 analysed 7 positions of 1 game. The engine failed in 3 games.\n")
-    assert said.stdout.count("%eval") == 6, "behind each move but the mate"
+    result = cli("replay", "engine", path, "--engine", tin(tmp_path), "--depth", "1", code=ExitCode.ENGINE)
+    assert result.stderr.count("does not play crazyhouse; it plays normal.") == 3
+    assert result.stderr.endswith("Tin 1 analysed 7 positions of 1 game. The engine failed in 3 games.\n")
+    assert result.stdout.count("%eval") == 6, "behind each move but the mate"
 
 
 def test_positions_without_an_evaluation_are_counted(cli: Cli, game: str, tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_an_interrupted_run_is_continued(cli: Cli, game: str, tmp_path: Path, nu
     assert "Tin 1 analysed 6 positions of 1 game." in result.stderr
     assert "Traceback" not in result.stderr
     assert positions(cli) == {game: 6}
-    said = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
-    assert said == "Tin 1 analysed 10 positions of 1 game. The archive already had an analysis for 6 positions.\n"
+    message = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
+    assert message == "Tin 1 analysed 10 positions of 1 game. The archive already had an analysis for 6 positions.\n"
     assert positions(cli) == {game: 16}
 
 
@@ -229,8 +229,8 @@ def test_invalid_engine_options_are_usage_errors(cli: Cli, game: str, words: tup
 
 
 def test_a_missing_engine_is_reported(cli: Cli, game: str) -> None:
-    said = cli("replay", "engine", game, "--engine", "no-such-engine --xboard", code=ExitCode.ENGINE).stderr
-    assert "no-such-engine" in said
+    message = cli("replay", "engine", game, "--engine", "no-such-engine --xboard", code=ExitCode.ENGINE).stderr
+    assert "no-such-engine" in message
     assert (
         "no such game" in cli("replay", "engine", "--player", "Nobody", "--engine", "x", code=ExitCode.ARCHIVE).stderr
     )

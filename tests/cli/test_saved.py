@@ -15,7 +15,7 @@ MATCH = PGN.parent / "public" / "bughouse-db-3611438-with-lag.bpgn"
 BOARD = PGN / "client-saved-2004-eboard.pgn"
 
 
-def test_imports_and_writes_again(cli: Cli, tmp_path: Path) -> None:
+def test_a_grown_pgn_is_imported_and_exported(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "a.pgn"
     whole = BOARD.read_bytes()
     cut = whole.index(b"[Event", 3000) - 200

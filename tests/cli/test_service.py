@@ -99,12 +99,12 @@ async def test_record_reports_that_it_is_ready_alive_and_stopping(
         assert set(states[:-1]) <= {b"WATCHDOG=1"}
 
 
-def test_a_reload_of_the_unit_reads_the_options_again(unit: configparser.ConfigParser) -> None:
+def test_a_reload_of_the_unit_rereads_the_options(unit: configparser.ConfigParser) -> None:
     assert unit["Service"]["ExecReload"].split()[1:] == ["-USR1", "$MAINPID"]
 
 
 @in_loop
-async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
+async def test_a_signal_makes_the_process_reread_the_options(tmp_path: Path) -> None:
     config, handles = tmp_path / "record.toml", tmp_path / "handles.txt"
     config.write_text('[record]\nobserve = "standard"\nsync = "os"\n', encoding="utf-8")
     handles.write_text("Nobody\n", encoding="utf-8")

@@ -66,7 +66,7 @@ def test_one_bad_answer_fails_its_case_only(tmp_path: Path, bad: str, reason: st
     assert not run.passed
 
 
-def test_a_hanging_program_fails_its_case_and_is_started_again(tmp_path: Path) -> None:
+def test_a_hanging_program_fails_its_case_and_is_restarted(tmp_path: Path) -> None:
     run = run_cases(program(tmp_path, "if value == 2: time.sleep(60)"), CASES, LIMIT_S)
     assert [result.outcome for result in run.results] == [PASSED, FAILED, PASSED]
     assert run.results[1].reason == "no answer in 3 s"
@@ -120,7 +120,7 @@ def test_nothing_passes_where_there_is_no_program() -> None:
     assert run.claim == ReaderClaim("./no-such-reader")
 
 
-def test_cases_fail_where_a_program_cannot_be_started_again(tmp_path: Path) -> None:
+def test_cases_fail_where_a_program_cannot_be_restarted(tmp_path: Path) -> None:
     once = GOOD.replace("BAD", "os.remove(__file__); os._exit(1)")
     run = run_cases(program(tmp_path, text=once), CASES, LIMIT_S)
     assert [result.outcome for result in run.results] == [FAILED] * 3

@@ -164,7 +164,7 @@ players = st.builds(
     to_move=st.booleans(),
     move_no=st.integers(1, 500),
 )
-def test_written_rows_are_read_again(
+def test_rows_as_written_are_parsed(
     number: int,
     white: tuple[str, str],
     black: tuple[str, str],

@@ -173,8 +173,8 @@ def test_any_text_raises_only_our_error(junk: str) -> None:
         except LineError:
             continue
         if not isinstance(datagram, int):
-            again = parse_datagram(format_datagram(datagram))
-            assert again == datagram
+            reread = parse_datagram(format_datagram(datagram))
+            assert reread == datagram
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\x19", max_codepoint=255), max_size=12), max_size=6))

@@ -189,16 +189,16 @@ def test_a_result_in_the_middle_leaves_the_list_open() -> None:
 
 def test_format_is_the_inverse() -> None:
     got = only(*HEADER, *COLUMNS, *ROWS, RUNNING)
-    again = only(*format_movelist(got))
-    assert (again.game_no, again.white, again.white_rating, again.started_at_ms, again.category) == (
+    reread = only(*format_movelist(got))
+    assert (reread.game_no, reread.white, reread.white_rating, reread.started_at_ms, reread.category) == (
         got.game_no,
         got.white,
         got.white_rating,
         got.started_at_ms,
         got.category,
     )
-    assert [row._replace(offset=0) for row in again.rows] == [row._replace(offset=0) for row in got.rows]
-    assert (again.result, again.still_running) == (got.result, got.still_running)
+    assert [row._replace(offset=0) for row in reread.rows] == [row._replace(offset=0) for row in got.rows]
+    assert (reread.result, reread.still_running) == (got.result, got.still_running)
 
 
 @pytest.mark.parametrize(

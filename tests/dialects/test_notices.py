@@ -167,8 +167,8 @@ def test_observing(text: str, kind: type, game: int) -> None:
     assert isinstance(got, kind)
     assert isinstance(got, ObservingStarted | ObservingEnded)
     assert got.game_no == game
-    again = parse_observing(Line(format_observing(got), 0))
-    assert isinstance(again, kind)
+    reread = parse_observing(Line(format_observing(got), 0))
+    assert isinstance(reread, kind)
 
 
 NOTICES = [

@@ -16,7 +16,7 @@ from tests.live.dialogues import DIALOGUES
     [("chess.net guest", "chess% ", "chess.net"), ("USCN guest", "fics% ", None)],
 )
 def test_their_games_come_out_whole(name: str, prompt: str, server: str | None) -> None:
-    said = b"".join(step[0] for step in DIALOGUES[name])
+    dialogue = b"".join(step[0] for step in DIALOGUES[name])
     welcome = b"\n\rWelcome to chess.net!\n\r" if server else b""
     table = Table(tokens=31)
     lines = [
@@ -29,7 +29,7 @@ def test_their_games_come_out_whole(name: str, prompt: str, server: str | None) 
         "Some words that only this server says: 12 34.",
         table.over("Bob resigns", "1-0"),
     ]
-    found = read(welcome + said + b"\n\r" + log(*lines))
+    found = read(welcome + dialogue + b"\n\r" + log(*lines))
     game = only(found)
     assert (sans(game), game.result, game.reason_key) == (["e4", "e5", "Nf3", "Nc6"], "1-0", "resign")
     assert (game.white.rating, game.rated, game.category, game.complete) == (1500, True, "blitz", True)

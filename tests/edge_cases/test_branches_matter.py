@@ -169,7 +169,7 @@ BRANCHES = [
     Branch("37 added time", edges_24.test_edge_37_six_hundred_seconds_more, _Boards, "_clocks_moved", _nothing),
     Branch(
         "41 a new game is announced",
-        edges_24.test_edge_41_number_used_again,
+        edges_24.test_edge_41_number_reused,
         recorder.tracking.game_lines.GameEnds,
         "created",
         _nothing,

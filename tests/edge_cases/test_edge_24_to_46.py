@@ -172,14 +172,14 @@ def test_edge_31_holdings_of_another_game() -> None:
     lines += ["<b1> game 7 white [] black []", "<b1> game 5 white [PRN] black [BQ]"]
     lines += [boards[0].play("e4"), "fics% <b1> game 5 white [BPRN] black [BQ] <- WB"]
     games = {game.game_no: game for game in read(log(*lines)).games}
-    told = {
+    holdings = {
         number: [(change.white, change.black, change.passed) for change in game.observations[0].holdings]
         for number, game in games.items()
     }
-    assert told == {7: [("", "", None)], 5: [("PNR", "BQ", None), ("PNBR", "BQ", "WB")]}
+    assert holdings == {7: [("", "", None)], 5: [("PNR", "BQ", None), ("PNBR", "BQ", "WB")]}
 
 
-def test_edge_32_captured_promoted_piece_is_a_pawn_again() -> None:
+def test_edge_32_captured_promoted_piece_becomes_a_pawn() -> None:
     table = Table(board=chess.variant.CrazyhouseBoard("r6r/1P4k1/8/8/8/8/8/4K3[] w - - 0 1"))
     lines = [table.header("crazyhouse"), table.frame(), table.hands()]
     for san in ("bxa8=Q", "Rxa8", "Kd2", "P@b3"):
@@ -206,18 +206,18 @@ def test_edge_33_same_board_after_an_illegal_move() -> None:
     assert found.frames(START, PLY, SAME) == [1, 3, 1]
 
 
-def test_edge_34_last_board_again_after_the_flag() -> None:
+def test_edge_34_last_board_repeated_after_the_flag() -> None:
     table = Table(ms=True)
     lines = [table.frame(), *table.plays("e4", "e5", "Nf3")]
-    again = table.frame(black_clock=-111)
+    repeated = table.frame(black_clock=-111)
     flagged = table.over("Bob forfeits on time", "1-0")
-    for order in ([again, flagged], [flagged, again], [again, flagged, again]):
+    for order in ([repeated, flagged], [flagged, repeated], [repeated, flagged, repeated]):
         found = read(log(*lines, *order))
         game = only(found)
         assert sans(game) == ["e4", "e5", "Nf3"]
         assert (game.result, game.reason_key, game.termination, game.end) == ("1-0", "time", "time forfeit", "result")
         assert game.plies[-1].black_clock_ms == 300_000
-        assert found.frames(START, PLY, SAME) == [1, 3, order.count(again)]
+        assert found.frames(START, PLY, SAME) == [1, 3, order.count(repeated)]
 
 
 def test_edge_35_takeback_without_text() -> None:
@@ -275,7 +275,7 @@ def test_edge_37_six_hundred_seconds_more() -> None:
     assert found.frames(SAME) == [1]
 
 
-def test_edge_38_pause_and_the_same_board_again() -> None:
+def test_edge_38_pause_and_the_same_board_repeated() -> None:
     table = Table(4)
     lines = [table.frame(), *table.plays("e4", "e5", "Nf3")]
     shown = table.frame(black_clock=290)
@@ -341,7 +341,7 @@ def _reused(second: Table, between: list[str]) -> list[Game]:
     return games
 
 
-def test_edge_41_number_used_again() -> None:
+def test_edge_41_number_reused() -> None:
     over = Table(12).over("Ann resigns", "0-1")
     for names in (("Cid", "Dan"), ("Bob", "Ann"), ("Ann", "Bob")):
         for announced in (True, False):
@@ -355,8 +355,8 @@ def test_edge_41_number_used_again() -> None:
             assert first.category == "blitz"
             assert later.category == ("standard" if announced else None)
     # The result was not seen at all.
-    for told in (Table(12).created(), Table(12).observing(), Table(12).header()):
-        first, later = _reused(Table(12), [told])
+    for line in (Table(12).created(), Table(12).observing(), Table(12).header()):
+        first, later = _reused(Table(12), [line])
         assert (sans(first), first.result, first.end) == (["e4", "e5", "Nf3"], "*", "reused")
         assert (sans(later), later.complete) == (["d4", "d5"], False)
 

@@ -56,9 +56,14 @@ def test_delta_boards_are_plies() -> None:
     game = only(found)
     assert sans(game) == ["e4", "e5", "Nf3", "Nc6"]
     assert [ply.proof for ply in game.plies] == [Proof.FULL] * 4
-    told = game.plies[2]
-    assert (told.white_clock_ms, told.black_clock_ms, told.elapsed_ms, told.lag_ms) == (299_900, None, 100, 563)
-    assert (told.origin, told.precision) == (Origin.DELTA, Precision.MILLISECONDS)
+    third = game.plies[2]
+    assert (third.white_clock_ms, third.black_clock_ms, third.elapsed_ms, third.lag_ms) == (
+        299_900,
+        None,
+        100,
+        563,
+    )
+    assert (third.origin, third.precision) == (Origin.DELTA, Precision.MILLISECONDS)
 
 
 def test_seeks_offers_and_old_boards_are_no_games() -> None:

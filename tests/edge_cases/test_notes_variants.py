@@ -265,7 +265,7 @@ def test_clocks_with_an_increment_and_snapshots() -> None:
     assert [event.detail for event in events(game, "clock")] == ["same-ply"]
 
 
-def test_relay_board_sent_again_with_another_clock() -> None:
+def test_relay_board_repeated_with_another_clock() -> None:
     found = public("csboard-relay-refresh")
     relay = found.games[0]
     assert [(event.detail, event.black_clock_ms) for event in events(relay, "clock")] == [("same-ply", 352_000)]

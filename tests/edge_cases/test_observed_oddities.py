@@ -105,8 +105,8 @@ def test_oddity_06_three_two_or_one_integers_after_the_move() -> None:
         found = recorded(scenario, connection)
         assert found.report.dialect == dialect
         assert {ply.lag_ms is not None for game in found.games for ply in game.plies} == {lag}
-        tells_ticking = bool([event for game in found.games for event in events(game, "ticking")])
-        assert not (dialect == "FICS 1.6.2" and tells_ticking)
+        has_ticking = bool([event for game in found.games for event in events(game, "ticking")])
+        assert not (dialect == "FICS 1.6.2" and has_ticking)
 
 
 def test_oddity_07_the_same_games_in_seconds_and_milliseconds() -> None:
@@ -180,7 +180,7 @@ def test_oddity_11_negative_count_in_examined_games() -> None:
         assert bare(found) == []
 
 
-def test_oddity_12_the_same_position_again() -> None:
+def test_oddity_12_the_same_position_repeated() -> None:
     found = recorded("a06_chatter_takebacks", "observer_Euwe")
     assert found.frames(SAME) == [20]
     assert bare(found) == played("a06_chatter_takebacks")
@@ -294,7 +294,7 @@ def test_oddity_19_end_lines() -> None:
     assert (game.reason_key, game.end) == ("adjourned-lost", "adjourned")
 
 
-def test_oddity_20_number_used_again_by_the_same_players() -> None:
+def test_oddity_20_number_reused_by_the_same_players() -> None:
     found = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
     assert [(game.game_no, game.white.handle, game.result) for game in found.games] == [
         (1, "Capablanca", "0-1"),
@@ -320,12 +320,12 @@ def test_oddity_21_adjourned_game_goes_on() -> None:
 
 
 def test_oddity_22_takebacks_with_and_without_a_word() -> None:
-    told = recorded("a06_chatter_takebacks", "observer_Euwe")
+    named = recorded("a06_chatter_takebacks", "observer_Euwe")
     silent = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
-    assert "takeback-accepted" in {detail for game in told.games for detail in details(game, "notice")}
+    assert "takeback-accepted" in {detail for game in named.games for detail in details(game, "notice")}
     assert [detail for game in silent.games for detail in details(game, "notice")] == []
     for found, scenario, count in (
-        (told, "a06_chatter_takebacks", 10),
+        (named, "a06_chatter_takebacks", 10),
         (silent, "b04_chatter_takeback_pause", 8),
         (recorded("c04_chatter_takeback_pause", "observer_Euwe"), "c04_chatter_takeback_pause", 8),
     ):
@@ -433,12 +433,12 @@ def test_oddity_29_delta_lines_are_the_games_plies() -> None:
     for connection in ("observer_GuestIvc", "observer_GuestIvd"):
         found = recorded("a09_ivariables", connection)
         lines = corpus.stream_bytes("a09_ivariables", connection).count(b"\n\r<d1> ")
-        told = [
+        deltas = [
             ply for game in found.games for seen in game.observations for line in seen.lines for ply in line.plies
             if ply.origin == Origin.DELTA
         ]  # fmt: skip
         # One of the lines says ply 14 of the second game again: that is the takeback.
-        assert (lines, len(told)) == (107, 106)
+        assert (lines, len(deltas)) == (107, 106)
         assert [game.result for game in found.games] == [result for _, _, result in played("a09_ivariables")]
         for game, (_, moves, _) in zip(found.games, played("a09_ivariables"), strict=True):
             assert [ply.san.rstrip("+#") for ply in game.plies] == moves
@@ -505,8 +505,8 @@ def test_oddity_34_playing_engines() -> None:
 def test_oddity_35_pauses_without_a_line_for_observers() -> None:
     own = recorded("b04_chatter_takeback_pause", "player_Capablanca")
     watched = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
-    told = [detail for game in own.games for detail in details(game, "notice")]
-    assert {"paused", "resumed", "time-added"} <= set(told)
+    notices = [detail for game in own.games for detail in details(game, "notice")]
+    assert {"paused", "resumed", "time-added"} <= set(notices)
     assert [detail for game in watched.games for detail in details(game, "notice")] == []
     # Only the clocks show it: both views have the same adjustments.
     for one, other in zip(own.games, watched.games, strict=True):

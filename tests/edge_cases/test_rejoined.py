@@ -29,7 +29,7 @@ def answer(*moves: str, trailer: str = "{Still in progress} *") -> list[str]:
     ]
 
 
-def left_and_seen_again() -> tuple[Table, list[str]]:
+def left_and_rejoined() -> tuple[Table, list[str]]:
     """Four plies, unobserved, and observed again after the eighth."""
     table = Table()
     lines = [table.observing(), table.header(), table.frame(), *table.plays(*OPENING[:4]), table.removed()]
@@ -82,8 +82,8 @@ def test_the_first_board_of_other_joined_games_shows_no_ply(
 def test_a_resumed_game_does_not_begin_with_the_move_before() -> None:
     table = Table()
     table.play("e4")
-    told = "{Game 7 (Ann vs. Bob) Continuing rated blitz match.}"
-    game = only(read(log(told, table.observing(), table.frame(), table.play("e5"))))
+    resumed = "{Game 7 (Ann vs. Bob) Continuing rated blitz match.}"
+    game = only(read(log(resumed, table.observing(), table.frame(), table.play("e5"))))
     assert (sans(game), game.start_ply) == (["e5"], 1)
     # Not reported: the number had a game of theirs that was adjourned after this move.
     table = Table()
@@ -93,7 +93,7 @@ def test_a_resumed_game_does_not_begin_with_the_move_before() -> None:
 
 
 def test_one_game_with_a_gap() -> None:
-    table, lines = left_and_seen_again()
+    table, lines = left_and_rejoined()
     found = read(log(*lines, *table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")))
     game = only(found)
     assert [ply.ply for ply in game.plies] == [1, 2, 3, 4, 9, 10]
@@ -107,7 +107,7 @@ def test_one_game_with_a_gap() -> None:
 
 def test_the_gap_is_filled_by_a_list() -> None:
     for place in ("at once", "after the end"):
-        table, lines = left_and_seen_again()
+        table, lines = left_and_rejoined()
         rest = [*table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")]
         listed = answer(*OPENING[:8]) if place == "at once" else answer(*OPENING, trailer="{Black resigned} 1-0")
         lines += [*listed, PROMPT, *rest] if place == "at once" else [*rest, *listed]
@@ -138,7 +138,7 @@ def test_a_shuffled_game_is_complete_only_with_the_start_board_of_its_list(has_b
 
 
 def test_a_list_of_another_game_fills_nothing() -> None:
-    table, lines = left_and_seen_again()
+    table, lines = left_and_rejoined()
     other = answer("d4", "d5", "c4", "e6", "Nc3", "Nf6", "Bg5", "Be7")
     found = read(log(*lines, *other, PROMPT, *table.plays(*OPENING[8:])))
     game = next(game for game in found.games if len(game.observations) == 2)
@@ -171,7 +171,7 @@ def test_taken_back_while_unobserved() -> None:
 @pytest.mark.parametrize("other", [Table(7, "Cid", "Dan"), Table(base=3), Table()], ids=["names", "times", "boards"])
 def test_another_game_under_the_number(other: Table) -> None:
     """Names and times may show it; if they are equal, pawns on their first squares again do."""
-    lines = left_and_seen_again()[1][:-3]
+    lines = left_and_rejoined()[1][:-3]
     other = Table(7, other.white, other.black, base=other.base)
     shown = other.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6")[-1]
     first, second = read(log(*lines, other.observing(), shown, other.play("Bg5"))).games
@@ -243,8 +243,8 @@ def test_a_new_session_goes_on_with_the_game() -> None:
     lines = [login, table.observing(), table.header(), table.frame(), *table.plays(*OPENING[:4]), logout]
     for san in OPENING[4:8]:
         shown = table.play(san)
-    again = [login, table.observing(), table.header(), shown, *answer(*OPENING[:8]), PROMPT]
-    found = read(log(*lines, *again, *table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")))
+    rejoined = [login, table.observing(), table.header(), shown, *answer(*OPENING[:8]), PROMPT]
+    found = read(log(*lines, *rejoined, *table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")))
     game = only(found)
     assert (sans(game), game.result, game.complete, game.me) == (OPENING, "1-0", True, "Watcher")
     assert details(game, "feed") == ["lost feed"]

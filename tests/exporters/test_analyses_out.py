@@ -60,9 +60,9 @@ def test_an_evaluation_is_that_of_the_position_after_the_move(game: Game) -> Non
 def test_evaluations_come_back(game: Game) -> None:
     text = pgn(game, engine=True)
     pipeline = make_pipeline(SourceKind.PGN)
-    (again,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
-    assert moves(pgn(again, engine=True)) == moves(text)
-    assert moves(pgn(again)) == moves(text), "a saved game keeps its own evaluations"
+    (reread,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+    assert moves(pgn(reread, engine=True)) == moves(text)
+    assert moves(pgn(reread)) == moves(text), "a saved game keeps its own evaluations"
 
 
 def test_an_analysis_counts_more_than_what_a_player_thought(game: Game) -> None:
@@ -122,9 +122,9 @@ def test_the_engine_is_named_as_annotator(game: Game) -> None:
 def test_who_annotated_a_saved_game_stays_named(game: Game) -> None:
     saved = pgn(game).replace("[PlyCount", '[Annotator "Ann \\"A\\""]\n[PlyCount')
     pipeline = make_pipeline(SourceKind.PGN)
-    (again,) = [*pipeline.receive(saved.encode()), *pipeline.finish()]
-    again.analyses += game.analyses
-    text = pgn(again, engine=True)
+    (reread,) = [*pipeline.receive(saved.encode()), *pipeline.finish()]
+    reread.analyses += game.analyses
+    text = pgn(reread, engine=True)
     assert '[Annotator "Ann \\"A\\"; Deep 3"]\n' in text
     pipeline = make_pipeline(SourceKind.PGN)
     (third,) = [*pipeline.receive(text.encode()), *pipeline.finish()]

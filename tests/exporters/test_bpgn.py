@@ -123,8 +123,8 @@ def test_unknown_parts_of_a_match_are_named_in_a_comment() -> None:
 def test_chat_is_written_if_asked_for() -> None:
     game, other = games_of(*OF_BOTH_BOARDS[0])[:2]
     seen = game.observations[0]
-    said = GameEvent(99, EventKind.CHAT, "kibitz", 2, "Eve", None, "nice {move}", None, None, None, seen.offset + 1)
-    talked = replace(game, observations=[replace(seen, events=[*seen.events, said])])
+    chat = GameEvent(99, EventKind.CHAT, "kibitz", 2, "Eve", None, "nice {move}", None, None, None, seen.offset + 1)
+    talked = replace(game, observations=[replace(seen, events=[*seen.events, chat])])
     assert "nice" not in write([talked, other])[0]
     assert "1a. Nf6{179.861} {C:Eve kibitzes: nice (move)} " in write([talked, other], BpgnOptions(comments=True))[0]
 

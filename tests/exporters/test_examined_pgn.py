@@ -88,10 +88,12 @@ def test_pgn_extract_reads_them(tmp_path: Path) -> None:
     games = [game for name in STREAMS for game in examined(corpus.stream_bytes(*name)) if game.plies]
     path = tmp_path / "games.pgn"
     path.write_text(export(games))
-    said = subprocess.run([program("pgn-extract"), "-r", str(path)], capture_output=True, text=True, check=True).stderr
+    message = subprocess.run(
+        [program("pgn-extract"), "-r", str(path)], capture_output=True, text=True, check=True
+    ).stderr
     parts = export(games).count("[Event ")
-    assert f"{parts} games matched out of {parts}." in said
-    assert "Failed" not in said
+    assert f"{parts} games matched out of {parts}." in message
+    assert "Failed" not in message
 
 
 def lecture() -> tuple[Table, list[str]]:
@@ -99,22 +101,22 @@ def lecture() -> tuple[Table, list[str]]:
     return table, [table.frame()]
 
 
-def said(text: str) -> str:
+def chat_line(text: str) -> str:
     return f"LectureBot(TD)(----)[1] kibitzes: {text}"
 
 
 def test_comments_are_at_the_board_that_was_shown() -> None:
     table, lines = lecture()
-    lines += [said("welcome"), *table.plays("e4", "e5"), said("an open game"), table.play("Nf3")]
+    lines += [chat_line("welcome"), *table.plays("e4", "e5"), chat_line("an open game"), table.play("Nf3")]
     lines += [
         "Game 1: LectureBot backs up 1 move.",
         table.undo(1),
-        said("what else?"),
+        chat_line("what else?"),
         table.play("f4"),
-        said("a gambit"),
+        chat_line("a gambit"),
     ]
-    lines += [*table.plays("exf4"), said("taken"), "Game 1: LectureBot backs up 1 move.", table.undo(1)]
-    lines += [table.play("d5"), said("declined")]
+    lines += [*table.plays("exf4"), chat_line("taken"), "Game 1: LectureBot backs up 1 move.", table.undo(1)]
+    lines += [table.play("d5"), chat_line("declined")]
     (game,) = examined(log(*lines))
     (read,) = read_back(export([game]))
     assert read.comment == "LectureBot kibitz: welcome"
@@ -130,20 +132,20 @@ def test_comments_are_at_the_board_that_was_shown() -> None:
     ]
 
 
-def test_words_in_a_variation_stay_there_when_the_pgn_is_read_and_written_again() -> None:
+def test_comments_in_a_variation_stay_there_when_the_pgn_is_imported_and_exported() -> None:
     table, lines = lecture()
     lines += [*table.plays("e4", "e5"), "Game 1: LectureBot backs up 1 move.", table.undo(1)]
-    lines += [table.play("c5"), said("sharper"), table.play("Nf3"), said("open")]
+    lines += [table.play("c5"), chat_line("sharper"), table.play("Nf3"), chat_line("open")]
     written = export(examined(log(*lines)))
     pipeline = make_pipeline(SourceKind.PGN)
-    again = export([*pipeline.receive(written.encode()), *pipeline.finish()])
-    for text in (written, again):
+    reread = export([*pipeline.receive(written.encode()), *pipeline.finish()])
+    for text in (written, reread):
         (read,) = read_back(text)
         assert re.fullmatch(r"\w+ examined game", read.headers["Event"])
         assert "Variant" not in read.headers
         c5 = read.next().variations[1]  # type: ignore[union-attr]  # the game has these moves
-        said_there = [" ".join(node.comment.split()) for node in (c5, c5.variations[0])]
-        assert said_there == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]
+        comments = [" ".join(node.comment.split()) for node in (c5, c5.variations[0])]
+        assert comments == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]
 
 
 def test_a_lecture_that_branches_at_every_move() -> None:
@@ -166,7 +168,7 @@ def test_positions_that_were_set_up_are_games_of_their_own() -> None:
     table, lines = lecture()
     lines += table.plays("e4", "e5")
     placed = Table(1, "White", "Black", fen="8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", base=0, clocks=(0, 0), relation=-2)
-    lines += [placed.frame(board="-------- " * 7 + "--------"), placed.frame(), said("a study")]
+    lines += [placed.frame(board="-------- " * 7 + "--------"), placed.frame(), chat_line("a study")]
     lines += [*placed.plays("Kd3", "Kd5"), "Game 1: LectureBot backs up 1 move.", placed.undo(1), placed.play("Kf4")]
     found = examined(log(*lines))
     first, second = read_back(export(found))
@@ -177,11 +179,11 @@ def test_positions_that_were_set_up_are_games_of_their_own() -> None:
     assert paths_of(second) == {("Kd3",), ("Kd3", "Kd5"), ("Kd3", "Kf4")}
     assert "RecorderPart" not in first.headers
     assert [game.kind for game in found] == [GameKind.EXAMINED, GameKind.SETUP]
-    held = game_object(found[1])
-    assert [(line["source"], line["kind"], [ply["san"] for ply in line["plies"]]) for line in held["lines"]] == [
+    board_game = game_object(found[1])
+    assert [(line["source"], line["kind"], [ply["san"] for ply in line["plies"]]) for line in board_game["lines"]] == [
         (0, "variation", ["Kf4"])
     ]
-    assert [place["fen"] for place in held["sources"][0]["positions"]] == ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
+    assert [place["fen"] for place in board_game["sources"][0]["positions"]] == ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
 
 
 def test_parts_are_in_the_order_in_which_their_positions_were_shown() -> None:
@@ -203,7 +205,7 @@ def test_what_lies_behind_a_gap_is_a_part() -> None:
     table, lines = lecture()
     table.plays("e4", "e5", "Nf3", "Nc6", "Bb5")
     lines += ["Game 1: LectureBot goes forward 6 moves.", table.play("a6"), table.play("Ba4")]
-    lines += ["Game 1: LectureBot backs up 99 moves.", table.undo(7), table.play("d4"), said("the other pawn")]
+    lines += ["Game 1: LectureBot backs up 99 moves.", table.undo(7), table.play("d4"), chat_line("the other pawn")]
     (game,) = examined(log(*lines))
     found = read_back(export([game]))
     assert [sorted(paths_of(part)) for part in found] == [[], [("Ba4",)], [("d4",)]]

@@ -56,8 +56,8 @@ def test_every_ply_has_the_holdings_of_the_line_behind_it(scenario: str) -> None
                 assert found is not None
                 printed.append((found[1].decode(), found[2].decode()))
     games, _ = run([stream_bytes(scenario, stream.connection)], "raw")
-    told = sorted((ply.offset, holdings) for game in games for ply, holdings in plies_with_holdings(game))
-    assert [holdings for _, holdings in told] == printed
+    computed = sorted((ply.offset, holdings) for game in games for ply, holdings in plies_with_holdings(game))
+    assert [holdings for _, holdings in computed] == printed
 
 
 def test_plies_come_once_and_in_order() -> None:

@@ -106,7 +106,7 @@ def choices(archive: Archive, scope: str) -> Iterator[tuple[pd.DataFrame, str | 
 
 
 def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) -> None:
-    archive, said = Archive(mixed), []
+    archive, reasons = Archive(mixed), []
     chosen = {scope: list(choices(archive, scope)) for scope in {picture.scope for picture in PICTURES.values()}}
     for picture in PICTURES.values():
         for plies, player in chosen[picture.scope]:
@@ -115,8 +115,8 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
                 assert picture.draw(plies, None, wishes) is not None
                 assert not picture.table(plies, wishes).empty
             except ExportError as error:
-                said.append(str(error))
-    assert all(sentence.endswith(".") for sentence in said)
+                reasons.append(str(error))
+    assert all(sentence.endswith(".") for sentence in reasons)
 
 
 def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,8 +128,8 @@ def pgn_extract(tmp_path: Path, text: str) -> str:
     file.write_text(text, encoding="utf-8")
     done = subprocess.run([program("pgn-extract"), "-r", str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    said = done.stderr.replace(str(file), "FILE").splitlines(keepends=True)
-    return "".join(line for line in said if not line.startswith("Ann - Bob "))  # one line a game is its report
+    messages = done.stderr.replace(str(file), "FILE").splitlines(keepends=True)
+    return "".join(line for line in messages if not line.startswith("Ann - Bob "))  # one line a game is its report
 
 
 def test_default_style_is_exactly_this() -> None:
@@ -451,11 +451,11 @@ def test_a_move_has_its_marks_and_then_one_comment() -> None:
         in " ".join(text.split())
     )
     pipeline = make_pipeline(SourceKind.PGN)
-    (again,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
-    told = [
-        (event.ply, event.detail, event.actor, event.text) for event in again.events if event.kind is EventKind.CHAT
+    (reread,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+    comments = [
+        (event.ply, event.detail, event.actor, event.text) for event in reread.events if event.kind is EventKind.CHAT
     ]
-    assert told == [
+    assert comments == [
         (1, "nag", None, "$14"),
         (1, "kibitz", "Cat", "a | b || c"),
         (1, "command", None, "[%csl Gd4]"),

@@ -40,10 +40,10 @@ def read_back(text: str) -> list[chess.pgn.Game]:
 def test_python_chess_reads_it_as_crazyhouse(games: list[Game], style: str) -> None:
     exporter = PgnExporter(PgnOptions(style=style, as_crazyhouse=True))
     for game in games:
-        (again,) = read_back(exporter.game_text(game))
-        assert isinstance(again.board(), chess.variant.CrazyhouseBoard)
-        assert [move.uci() for move in again.mainline_moves()] == [ply.uci for ply in game.plies]
-        hands = again.board().pockets  # type: ignore[attr-defined]  # a board of bughouse has them
+        (reread,) = read_back(exporter.game_text(game))
+        assert isinstance(reread.board(), chess.variant.CrazyhouseBoard)
+        assert [move.uci() for move in reread.mainline_moves()] == [ply.uci for ply in game.plies]
+        hands = reread.board().pockets  # type: ignore[attr-defined]  # a board of bughouse has them
         for white in (True, False):
             drops = sum("@" in ply.san for ply in game.plies if ply.white_moved is white)
             assert len(hands[white]) == drops
@@ -59,11 +59,11 @@ def test_our_own_reader_reads_it_as_bughouse(games: list[Game]) -> None:
     assert [(game.variant, game.white.handle, game.result) for game in found] == [
         ("bughouse", game.white.handle, game.result) for game in games
     ]
-    for game, again in zip(games, found, strict=True):
-        assert [(ply.ply, ply.move, ply.san) for ply in again.plies] == [
+    for game, reread in zip(games, found, strict=True):
+        assert [(ply.ply, ply.move, ply.san) for ply in reread.plies] == [
             (ply.ply, ply.move, ply.san) for ply in game.plies
         ]
-        assert {ply.proof for ply in again.plies} == {Proof.LIST}
+        assert {ply.proof for ply in reread.plies} == {Proof.LIST}
 
 
 def test_pieces_from_the_other_board_are_mentioned_in_a_comment() -> None:
@@ -81,8 +81,8 @@ def test_drops_of_taken_back_moves_are_in_hand_too() -> None:
     drop = one._replace(move=encode_move("N@e6"), san="N@e6")
     assert isinstance(drop, Ply)
     game.observations[0].lines.append(PlyLine(1, LineKind.TAKEBACK, 0, 1, [drop]))
-    (again,) = read_back(PgnExporter(PgnOptions(as_crazyhouse=True, variations=True)).game_text(game))
-    assert [move.uci() for move in (again.variations[0].variations[1].move,)] == ["N@e6"]
+    (reread,) = read_back(PgnExporter(PgnOptions(as_crazyhouse=True, variations=True)).game_text(game))
+    assert [move.uci() for move in (reread.variations[0].variations[1].move,)] == ["N@e6"]
 
 
 def test_other_games_are_as_they_were() -> None:

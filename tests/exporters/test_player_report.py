@@ -48,9 +48,9 @@ def somebody(archive: Archive) -> str:
 @pytest.fixture(scope="module")
 def page(cli: Cli, somebody: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     out = tmp_path_factory.mktemp("page") / "player.html"
-    told = cli("report", "--player", somebody.upper(), "-o", out).stderr
-    assert f"games of {somebody}, " in told
-    assert f"to {out}." in told
+    message = cli("report", "--player", somebody.upper(), "-o", out).stderr
+    assert f"games of {somebody}, " in message
+    assert f"to {out}." in message
     assert "--force" in cli("report", "--index", "-o", out, code=5).stderr
     return out.read_bytes()
 
@@ -118,18 +118,18 @@ def test_the_page_names_what_is_counted_together_and_what_is_excluded(
 ) -> None:
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
 
-    def said(*words: str, code: int = 0) -> str:
+    def message_of(*words: str, code: int = 0) -> str:
         return many_servers("report", *words, "-o", tmp_path / "page.html", "--force", code=code).stderr
 
     sites = [game["server"] for game in many_servers.json("games", "--json", "--player", "Ann")]
     named = next(site for site in sites if site is not None)
     assert sites.count(None) == 2
-    assert "Wrote the report of 4 games of A" in (told := said("--player", "ann"))
-    assert f"Combined: 2 on {named}, 2 on unknown; --server NAME (or unknown) chooses one." in told
-    assert "Wrote the report of 2 games of A" in (told := said("--player", "ann", "--server", "unknown"))
-    assert "Excluded: 2 on other servers." in told
+    assert "Wrote the report of 4 games of A" in (message := message_of("--player", "ann"))
+    assert f"Combined: 2 on {named}, 2 on unknown; --server NAME (or unknown) chooses one." in message
+    assert "Wrote the report of 2 games of A" in (message := message_of("--player", "ann", "--server", "unknown"))
+    assert "Excluded: 2 on other servers." in message
     assert len(many_servers.json("games", "--json", "--server", "UNKNOWN")) == 2
-    assert "GuestABCD is the handle of 2 guests" in said("--player", "GuestABCD", code=5)
+    assert "GuestABCD is the handle of 2 guests" in message_of("--player", "GuestABCD", code=5)
     for words in (("plot", "curve", "-o", tmp_path / "curve.svg"), ("clocks", "--table", "time-left")):
         assert "2 guests" in many_servers(*words, "--player", "guestabcd", code=5).stderr
     by_player = many_servers.json("clocks", "--table", "usage", "--by", "player", "--player", "guestabcd", "--json")

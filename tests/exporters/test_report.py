@@ -85,7 +85,7 @@ class Page(html.parser.HTMLParser):
         return json.loads(self.inner["script"][0])
 
 
-def said(seq: int, ply: int, text: str, actor: str = "Ann", at_ms: int | None = None) -> GameEvent:
+def chat(seq: int, ply: int, text: str, actor: str = "Ann", at_ms: int | None = None) -> GameEvent:
     return GameEvent(seq, EventKind.CHAT, "kibitz", ply, actor, None, text, None, None, at_ms, 1050 + 200 * ply)
 
 
@@ -99,7 +99,7 @@ def hostile_game() -> Game:
         me=HOSTILE,
     )
     game.observations[0].source = SourceName(HOSTILE, "0" * 64)
-    game.observations[0].events.append(said(0, 3, HOSTILE, HOSTILE))
+    game.observations[0].events.append(chat(0, 3, HOSTILE, HOSTILE))
     return game
 
 
@@ -204,7 +204,7 @@ def test_words_in_drawings_are_made_visible() -> None:
 
 def test_the_same_game_gives_the_same_bytes_and_not_too_many() -> None:
     game = random_game(1, 120)
-    game.observations[0].events = [said(number, number, "Was that the best move? " * 5) for number in range(120)]
+    game.observations[0].events = [chat(number, number, "Was that the best move? " * 5) for number in range(120)]
     page = game_report(game)
     assert page == game_report(game)
     assert len(game.plies) == 120
@@ -277,7 +277,7 @@ def test_a_date_without_arrival_is_no_arrival() -> None:
 def test_what_cannot_be_seen_is_written_out(foul: str) -> None:
     name = f"A{foul}<b>"
     game = make_game(white=Player(name), reason=f"{name} resigns")
-    game.observations[0].events.append(said(0, 3, f"]]>--><!--{foul}{{{{7*7}}}}</title>", name))
+    game.observations[0].events.append(chat(0, 3, f"]]>--><!--{foul}{{{{7*7}}}}</title>", name))
     page = game_report(game).decode("utf-8")
     assert [char for char in page if not char.isprintable() and char != "\n"] == []
     assert "<b>" not in page
@@ -287,8 +287,8 @@ def test_what_cannot_be_seen_is_written_out(foul: str) -> None:
 def test_every_kind_of_anomaly_has_its_words() -> None:
     from recorder.model import Anomaly
 
-    told = list(anomaly_words([Anomaly(kind, 7, None, "what", "line") for kind in AnomalyKind]))
-    assert len({what for what, *_ in told}) == len(AnomalyKind)
+    words = list(anomaly_words([Anomaly(kind, 7, None, "what", "line") for kind in AnomalyKind]))
+    assert len({what for what, *_ in words}) == len(AnomalyKind)
 
 
 # --- boards and moments
@@ -335,7 +335,7 @@ def test_taken_back_moves_are_played_and_taken_back() -> None:
 
 def test_moments_are_those_of_the_replay() -> None:
     game = make_game()
-    game.observations[0].events.append(said(0, 3, "hm", at_ms=STARTED_AT_MS + 3_400))
+    game.observations[0].events.append(chat(0, 3, "hm", at_ms=STARTED_AT_MS + 3_400))
     shown = play([game], [Course(game)])
     plain = {moment.ply: moment.at_ms for moment in moments_of_game(game, pace_ms=STEP_MS) if moment.what}
     boards = [(one.state.ply, one.at_ms) for one in shown.showings if one.event is None]
@@ -427,9 +427,9 @@ def test_both_boards_of_a_match_on_one_time_line() -> None:
 def test_an_examined_game_goes_as_it_was_shown() -> None:
     games = recorded("a10_examine", "observer_GuestExb")
     game = max((game for game in games if game.kind is GameKind.EXAMINED), key=lambda game: len(game.plies))
-    told = [event for event in game.events if event.kind is EventKind.EXAMINE and event.detail == "shown"]
+    shown_events = [event for event in game.events if event.kind is EventKind.EXAMINE and event.detail == "shown"]
     shown = [one.state.ply for one in play([game], [Course(game)]).showings if one.event is None]
-    expected = [event.ply for event in told]
+    expected = [event.ply for event in shown_events]
     assert [ply for ply, before in zip(shown, [None, *shown], strict=False) if ply != before][-5:] == expected[-5:]
     assert len(shown) > 5
     times = [one["at"][0] for one in Page(game_report(game)).data["play"] if "event" not in one]
@@ -441,7 +441,7 @@ def test_thinking_output_is_shown_beside_the_moves() -> None:
     game = max(games, key=lambda game: sum(len(seen.thinking) for seen in game.observations))
     parsed = Page(game_report(game))
     assert "Engines' thinking output" in parsed.text
-    thoughts = [thought for told in thoughts_by_ply(game).values() for thought in told]
+    thoughts = [thought for of_ply in thoughts_by_ply(game).values() for thought in of_ply]
     assert len(thoughts) > 20
     assert all(" ".join(thought.pv.split()) in parsed.text for thought in thoughts)
 
@@ -453,8 +453,8 @@ def test_evaluations_are_shown_with_their_moves() -> None:
     shown = play([game], [course := Course(game)])
     rows = [row for row in move_rows(game, course, shown, 0, judged=verdicts(game)) if row.kind == "moves"]
     cells = [cell for row in rows for cell in (row.white, row.black) if cell is not None]
-    told = [cell.judged and (cell.judged.evaluation, cell.judged.word, cell.judged.lost) for cell in cells]
-    assert told == [
+    judged = [cell.judged and (cell.judged.evaluation, cell.judged.word, cell.judged.lost) for cell in cells]
+    assert judged == [
         ("+0.30", None, ""),
         ("+0.20", None, "0.00"),
         ("+0.20", None, "0.00"),

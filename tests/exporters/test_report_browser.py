@@ -12,7 +12,7 @@ from recorder import Archive
 from recorder.model import Game, Precision
 from storage import ArchiveStore as Storage
 from tests.exporters.games import make_game
-from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
+from tests.exporters.test_report import HOSTILE, chat, hostile_game, taken_back_game
 from tests.support.browsing import DESK, Open
 from tests.support.cli import GUESTS, Cli
 
@@ -30,7 +30,7 @@ def timed_game(**facts: object) -> Game:
     game = make_game(clocks=thinking, base_s=60, **facts)
     line = game.observations[0].lines[0]
     line.plies = [ply._replace(at_ms=None) for ply in line.plies]
-    game.observations[0].events.append(said(0, 3, "Is this a trap?", "Kibitzer"))
+    game.observations[0].events.append(chat(0, 3, "Is this a trap?", "Kibitzer"))
     return game
 
 

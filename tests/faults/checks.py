@@ -44,23 +44,23 @@ def archive_problems(
     live, fresh = Cli(archive), Cli(work / "fresh.sqlite")
     fresh.archive.unlink(missing_ok=True)
     fresh("import", *words, *journals)
-    told_of: dict[str, str] = {}
+    exported: dict[str, str] = {}
     for what in (("games",), ("plies", "--format", "csv"), ("pgn", "--variations", "--comments")):
-        told_of[what[0]], theirs = (cli("export", *what, *_EVERYTHING).stdout for cli in (live, fresh))
-        ours = told_of[what[0]]
+        exported[what[0]], theirs = (cli("export", *what, *_EVERYTHING).stdout for cli in (live, fresh))
+        ours = exported[what[0]]
         if loosely:
             ours, theirs = (_SHA256.sub("", text) for text in (ours, theirs))
         if ours != theirs:
             problems.append(f"export {what[0]} differs from that of a fresh import: {_difference(ours, theirs)}")
-    keys = Counter(json.loads(line)["key"] for line in told_of["games"].splitlines())
+    keys = Counter(json.loads(line)["key"] for line in exported["games"].splitlines())
     problems += [f"game {key} is in the archive {count} times" for key, count in keys.items() if count > 1]
     live("db", "check")
     for folder in journals:
         for path in sorted(folder.glob("*.journal.zst")):  # closed, so nothing can be wrong with it
             live("journal", "check", path)
-    told = live("verify").stderr
-    if " 0 findings" not in told:
-        problems.append(f"verify says {told!r}")
+    message = live("verify").stderr
+    if " 0 findings" not in message:
+        problems.append(f"verify says {message!r}")
     return problems
 
 
@@ -70,7 +70,7 @@ def pgn_problems(pgn: Path, archive: Path, all_of_them: bool) -> list[str]:
     Args:
         all_of_them: every game that ended must be there; others may be, once their connection is over.
     """
-    wanted, groups = _told(archive)
+    wanted, groups = _stored_games(archive)
     found = pgn.read_text(encoding="utf-8") if pgn.exists() else ""
     counts = Counter(_places(found))
     problems = [f"game {place} is in the PGN {count} times" for place, count in counts.items() if count > 1]
@@ -99,7 +99,7 @@ def status_of(journals: Path) -> list[dict[str, object]]:
     return found
 
 
-def _told(archive: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
+def _stored_games(archive: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
     """What a recorder may write: each game as its journal gives it, or as several journals that saw it do.
 
     Returns:

@@ -22,8 +22,8 @@ _IMPATIENT = (
 
 async def reset(world: World) -> None:
     """The server's system resets the connection, perhaps right after a burst; a second connection goes on."""
-    script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
-    async with serving(world, script, again) as server:
+    script, next_script = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
+    async with serving(world, script, next_script) as server:
         if world.turn("record", "record", "record", "proxy") == "proxy":
             async with proxied(world, server) as (run, _):
                 connection = await server.connection()
@@ -63,8 +63,8 @@ async def _reset(world: World, connection: Connection, script: list[Step]) -> in
 
 async def half_open(world: World) -> None:
     """The line is dead without a word: a recorder leaves when asked to, and connects again after a long silence."""
-    script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
-    async with serving(world, script, again) as server, AsyncExitStack() as stack:
+    script, next_script = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
+    async with serving(world, script, next_script) as server, AsyncExitStack() as stack:
         way = world.turn("leaves", "waits", "leaves", "waits", "proxy leaves")
         if way != "waits":
             if way == "leaves":
@@ -78,14 +78,14 @@ async def half_open(world: World) -> None:
             await run.end(world.chance.choice((signal.SIGTERM, signal.SIGINT)))
             if time.monotonic() - began_s > 30:
                 raise Troubles("it took more than half a minute to leave")
-            world.check_received(connection, len(connection.said))
+            world.check_received(connection, len(connection.written))
         else:
             run = await world.record(server, program=("-c", _IMPATIENT))
             connection = await server.connection()
             await moment(world, connection, script)
             connection.fail(Fault.HALF_OPEN)
             second = await server.connection(1)
-            world.check_received(connection, len(connection.said))
+            world.check_received(connection, len(connection.written))
             one_sentence(run.talk, "Connection presumed dead: the server has not answered")
             await second.done.wait()
             await end_cleanly(world, run, second)
@@ -118,7 +118,7 @@ async def deaf(world: World) -> None:
             await heard_all(run, caller, connection, script)
             await world.journalled(connection)
             await run.end(signal.SIGTERM)
-            session = world.check_received(connection, len(connection.said))
+            session = world.check_received(connection, len(connection.written))
             if not (b"guest\n\n" + typed).startswith(bytes(session.sent)):
                 raise Troubles("the journal holds other words of the client than it sent")
     await world.check_archive(words=PROXIED)

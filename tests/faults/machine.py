@@ -186,10 +186,10 @@ async def clock_back(world: World) -> None:
         "NO_FAKE_STAT": "1",
     }
     step_s = world.chance.choice((1, 60, 3600, 86_400, 40_000_000))
-    script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
+    script, next_script = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
     began_s = time.time()
     way = world.turn("one connection", "two", "one connection", "two", "proxy")
-    async with serving(world, script, again) as server, contextlib.AsyncExitStack() as stack:
+    async with serving(world, script, next_script) as server, contextlib.AsyncExitStack() as stack:
         if way == "proxy":
             run, _ = await stack.enter_async_context(proxied(world, server, env=env))
         else:
@@ -203,7 +203,7 @@ async def clock_back(world: World) -> None:
         if way == "two":
             await moment(world, connection, script)
             connection.fail(Fault.CLOSE)
-            said_all_s = time.time()
+            all_sent_s = time.time()
             second = await server.connection(1)
             await second.done.wait()
             await world.check_status(written=1, left_open=0)
@@ -213,13 +213,13 @@ async def clock_back(world: World) -> None:
                 raise Troubles("the second journal's anchor is not the wall clock")
         else:
             await connection.done.wait()
-            said_all_s = time.time()
+            all_sent_s = time.time()
             await world.check_status(written=1, left_open=0)
             await end_cleanly(world, run, connection)
-        session = world.check_received(connection, len(connection.said))
+        session = world.check_received(connection, len(connection.written))
         first, last = session.utc_s(0), session.utc_s(len(session.received))
-        if not began_s - 0.5 <= first <= last <= said_all_s + 5:
-            raise Troubles(f"bytes of {began_s:.1f} to {said_all_s:.1f} came at {first:.1f} to {last:.1f}")
+        if not began_s - 0.5 <= first <= last <= all_sent_s + 5:
+            raise Troubles(f"bytes of {began_s:.1f} to {all_sent_s:.1f} came at {first:.1f} to {last:.1f}")
     await world.check_archive(words=PROXIED if way == "proxy" else ())
     await world.check_pgn()
 
@@ -287,7 +287,7 @@ async def removed(world: World) -> None:
             await connection.done.wait()
             await world.journalled(connection, kept)
             await run.end(signal.SIGTERM, status=(ExitCode.OK, ExitCode.JOURNAL))
-            world.check_received(connection, len(connection.said), kept)
+            world.check_received(connection, len(connection.written), kept)
             await world.do("import", kept)
             await world.check_archive(kept)
             return

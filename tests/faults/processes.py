@@ -30,8 +30,8 @@ _CAUSES = {
 async def sigkill(world: World) -> None:
     """SIGKILL of the recorder, of what follows the journal, of both, or of a proxy."""
     victim = world.turn("recorder", "family", "recorder", "follower", "recorder", "proxy")
-    script, again = script_of(world), script_of(world, 1, games=1, lasting_s=0.2)
-    async with serving(world, script, again) as server:
+    script, next_script = script_of(world), script_of(world, 1, games=1, lasting_s=0.2)
+    async with serving(world, script, next_script) as server:
         if victim == "proxy":
             await _sigkill_of_proxy(world, server, script)
             return
@@ -69,7 +69,7 @@ async def _kill_moment(world: World, connection: Connection, script: list[Step])
         count = world.chance.randrange(1, 13)
         await until(lambda: len(connection.lines) >= count, f"the recorder never said {count} lines")
         cause = next(cause for line in reversed(connection.lines[:count]) if (cause := _CAUSES.get(line)))
-        return bytes(connection.said).index(cause) + len(cause)
+        return bytes(connection.written).index(cause) + len(cause)
     await moment(world, connection, script)
     return await world.journalled(connection) if how == "synced" else 0
 
@@ -124,7 +124,7 @@ async def two_recorders(world: World) -> None:
             at_once: list[Awaitable[None]] = [run.end(signal.SIGTERM) for run in runs]
             await asyncio.gather(*at_once)
             for connection in connections:
-                world.check_received(connection, len(connection.said))
+                world.check_received(connection, len(connection.written))
     await world.check_archive()
     for pgn in set(pgns):
         await world.check_pgn(pgn, all_of_them=one_pgn and not killed)

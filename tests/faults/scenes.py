@@ -47,13 +47,13 @@ def script_of(world: World, number: int = 0, *, games: int = 3, lasting_s: float
 
 async def moment(world: World, connection: Connection, script: list[Step], run: Run | None = None) -> None:
     """Wait until the server has said a random part of its script."""
-    await world.said(connection, world.chance.randrange(_LOGIN_BYTES, total_bytes(script) + _LOGIN_BYTES), run)
+    await world.written(connection, world.chance.randrange(_LOGIN_BYTES, total_bytes(script) + _LOGIN_BYTES), run)
 
 
 async def end_cleanly(world: World, run: Run, connection: Connection, number: int = signal.SIGTERM) -> None:
     """Ask a recorder to leave: then all that the server said is in the journal."""
     await run.end(number)
-    session = world.check_received(connection, len(connection.said))
+    session = world.check_received(connection, len(connection.written))
     if not session.closed:
         raise Troubles("the journal was not closed")
 
@@ -61,7 +61,7 @@ async def end_cleanly(world: World, run: Run, connection: Connection, number: in
 async def end_whatever_the_archive(world: World, run: Run, connection: Connection) -> None:
     """Everything was recorded, even if the archive could not take it; then it says so."""
     await run.end(signal.SIGTERM, status=(ExitCode.OK, ExitCode.ARCHIVE))
-    session = world.check_received(connection, len(connection.said))
+    session = world.check_received(connection, len(connection.written))
     if not session.closed:
         raise Troubles("the journal was not closed")
 
@@ -91,11 +91,11 @@ async def proxied(world: World, server: ScriptedServer, **how: Any) -> AsyncIter
 
 async def heard_all(run: Run, caller: Caller, connection: Connection, script: list[Step]) -> None:
     """Wait until a proxy's client has heard all that the server had to say: nothing else has ended the game."""
-    said = connection.said
-    await until(lambda: (connection.done.is_set() and len(caller.heard) >= len(said)) or run.ended, "the game hangs")
+    sent = connection.written
+    await until(lambda: (connection.done.is_set() and len(caller.heard) >= len(sent)) or run.ended, "the game hangs")
     whole = b"".join(step.data for step in script if isinstance(step, Say))
-    if len(said) < len(whole) or bytes(caller.heard) != bytes(said):
-        what = f"the client heard {len(caller.heard):,} bytes, the server said {len(said):,} of at least {len(whole):,}"
+    if len(sent) < len(whole) or bytes(caller.heard) != bytes(sent):
+        what = f"the client heard {len(caller.heard):,} bytes, the server said {len(sent):,} of at least {len(whole):,}"
         raise Troubles(f"{what}: {run.talk}")
 
 

@@ -32,10 +32,10 @@ def steps(seed: int, chance: random.Random, *, games: int = 3, lasting_s: float 
         count = chance.choice((1, 1, 2, 3, 5, 8, 30))
         bursts.append("".join(texts[:count]).encode("ascii"))
         del texts[:count]
-    said: list[Step] = []
+    steps: list[Step] = []
     for burst in bursts:
-        said += [Wait(round(chance.uniform(0, 2) * lasting_s * 1000 / len(bursts))), Say(burst)]
-    return said
+        steps += [Wait(round(chance.uniform(0, 2) * lasting_s * 1000 / len(bursts))), Say(burst)]
+    return steps
 
 
 def total_bytes(script: list[Step]) -> int:

@@ -41,7 +41,7 @@ def delivered(connection: Connection) -> int:
     unacknowledged = struct.pack("i", 0)
     number = transport.get_extra_info("socket").fileno()
     (waiting,) = struct.unpack("i", fcntl.ioctl(number, termios.TIOCOUTQ, unacknowledged))
-    return len(connection.said) - transport.get_write_buffer_size() - int(waiting)
+    return len(connection.written) - transport.get_write_buffer_size() - int(waiting)
 
 
 class Run:
@@ -54,14 +54,14 @@ class Run:
 
     @property
     def talk(self) -> str:
-        """What it and its children have said so far."""
+        """What it and its children have printed so far."""
         return self._talk.read_text(encoding="utf-8", errors="replace")
 
     async def says(self, text: str) -> None:
-        """Wait until it has said something."""
-        await until(lambda: text in self.talk or self.ended, f"it never said {text!r}")
+        """Wait until it has printed a text."""
+        await until(lambda: text in self.talk or self.ended, f"it never printed {text!r}")
         if text not in self.talk:
-            raise Troubles(f"it ended with {self.process.returncode} and never said {text!r}: {self.talk}")
+            raise Troubles(f"it ended with {self.process.returncode} and never printed {text!r}: {self.talk}")
 
     @property
     def ended(self) -> bool:
@@ -204,16 +204,16 @@ class World:
 
     # -- moments -------------------------------------------------------------------------------------------------
 
-    async def said(self, connection: Connection, count: int, run: Run | None = None) -> None:
-        """Wait until a server has said so many bytes, or is done, or the run has ended."""
+    async def written(self, connection: Connection, count: int, run: Run | None = None) -> None:
+        """Wait until a server has written so many bytes, or is done, or the run has ended."""
         await until(
-            lambda: len(connection.said) >= count or connection.done.is_set() or (run is not None and run.ended),
-            f"the server never said {count:,} bytes",
+            lambda: len(connection.written) >= count or connection.done.is_set() or (run is not None and run.ended),
+            f"the server never wrote {count:,} bytes",
         )
 
     async def journalled(self, connection: Connection, folder: Path | None = None) -> int:
-        """Wait until all that a server has said up to now is in its journal; how many bytes these are."""
-        count = len(connection.said)
+        """Wait until all that a server has written up to now is in its journal; how many bytes these are."""
+        count = len(connection.written)
         where = folder or self.journals
 
         def has_all() -> bool:  # reading journals takes time from the servers that talk meanwhile
@@ -229,23 +229,23 @@ class World:
 
     def session_of(self, connection: Connection, folder: Path | None = None) -> Session:
         """A connection's journal, found by the banner that no other connection has; an empty one if there is none."""
-        name = re.match(rb"\s*This is connection \S+\.", bytes(connection.said))
+        name = re.match(rb"\s*This is connection \S+\.", bytes(connection.written))
         for session in read_folder(folder or self.journals):
             if name is not None and session.received.startswith(name[0]):
                 return session
         return Session({})
 
     def check_received(self, connection: Connection, at_least: int, folder: Path | None = None) -> Session:
-        """The journal holds a beginning of what a server said, up to the sync point at least.
+        """The journal holds a beginning of what a server wrote, up to the sync point at least.
 
         Raises:
             Troubles: it does not.
         """
         session = self.session_of(connection, folder)
-        said, received = bytes(connection.said), bytes(session.received)
-        if not said.startswith(received):
-            place = next(at for at, pair in enumerate(zip(said, received, strict=False)) if pair[0] != pair[1])
-            raise Troubles(f"the journal's byte {place:,} is not what the server said")
+        sent, received = bytes(connection.written), bytes(session.received)
+        if not sent.startswith(received):
+            place = next(at for at, pair in enumerate(zip(sent, received, strict=False)) if pair[0] != pair[1])
+            raise Troubles(f"the journal's byte {place:,} is not what the server wrote")
         if len(received) < at_least:
             raise Troubles(f"{at_least - len(received):,} of {at_least:,} bytes before the sync point are missing")
         return session

@@ -91,7 +91,7 @@ def fuzz(size_bytes: int, *, jobs: int = 2, first: int = 0, kinds: tuple[SourceK
             ready = wait([worker.pipe for worker in workers], timeout=1)
             for place, worker in enumerate(workers):
                 kind, number = worker.case or (KINDS[0], 0)
-                again = f"python -m tests.fuzz --kind {kind.value} --case {number}"
+                command = f"python -m tests.fuzz --kind {kind.value} --case {number}"
                 if worker.pipe in ready:
                     try:
                         length, took_s, problem = worker.pipe.recv()
@@ -103,9 +103,9 @@ def fuzz(size_bytes: int, *, jobs: int = 2, first: int = 0, kinds: tuple[SourceK
                     found.size_bytes[kind.value] += length
                     found.slowest_s[kind.value] = max(found.slowest_s[kind.value], took_s)
                     if problem is not None:
-                        found.failures.append(f"{problem}\n  again: {again}")
+                        found.failures.append(f"{problem}\n  again: {command}")
                 elif time.monotonic() - worker.began_s > LIMIT_S:
-                    found.failures.append(f"no end within {LIMIT_S:g} s\n  again: {again}")
+                    found.failures.append(f"no end within {LIMIT_S:g} s\n  again: {command}")
                     worker.end()
                     workers[place] = _Worker()
     finally:

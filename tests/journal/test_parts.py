@@ -105,19 +105,19 @@ def test_a_file_that_another_process_has_locked_is_still_written(
 ) -> None:
     monkeypatch.setattr(parts, "_LOCK_TRIES", 3)
     create = parts._create
-    held: list[int] = []
+    locked: list[int] = []
 
-    def held_for_good(path: Path, flags: int = 0) -> int:
+    def locked_forever(path: Path, flags: int = 0) -> int:
         made = create(path, flags)
-        held.append(os.open(path, os.O_RDONLY))
-        fcntl.flock(held[0], fcntl.LOCK_SH)
+        locked.append(os.open(path, os.O_RDONLY))
+        fcntl.flock(locked[0], fcntl.LOCK_SH)
         return made
 
-    monkeypatch.setattr(parts, "_create", held_for_good)
+    monkeypatch.setattr(parts, "_create", locked_forever)
     file = new_part(tmp_path / "x_00001.journal")
     assert file.write(b"x") == 1
     file.close()
-    os.close(held[0])
+    os.close(locked[0])
 
 
 def test_a_new_part_is_private_and_new(tmp_path: Path) -> None:

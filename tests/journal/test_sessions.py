@@ -130,16 +130,16 @@ def test_wherever_a_journal_was_cut_it_is_ended_and_loses_nothing(tmp_path: Path
         reader = JournalReader()
         before = list(reader.read(part_blocks(path)))
         assert close_left_open(path)
-        again = JournalReader()
-        *after, end = again.read(part_blocks(path))
+        second = JournalReader()
+        *after, end = second.read(part_blocks(path))
         assert after == before
         assert isinstance(end.value, Record)
-        assert (again.damage, again.torn) == ([], reader.torn)
+        assert (second.damage, second.torn) == ([], reader.torn)
         survey = Survey()
         survey.begin(name)
         for entry in (*after, end):
             survey.feed(entry)
-        survey.end(again)
+        survey.end(second)
         survey.finish()
         assert survey.disorder == []
         assert (survey.closed, survey.crashed) == (True, True)

@@ -135,20 +135,20 @@ def test_all_that_is_written(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.booleans(), st.binary(min_size=1, max_size=99)), max_size=9), st.integers(1, 99))
 @settings(max_examples=examples(30))
 def test_both_directions_through_short_writes(
-    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[bool, bytes]], at_once: int
+    tmp_path_factory: pytest.TempPathFactory, written: list[tuple[bool, bytes]], at_once: int
 ) -> None:
     folder = tmp_path_factory.mktemp("journal")
     disk = Disk()
     disk.at_once = at_once
     journal = writer(folder, open_part=disk.open, sync=Sync.OS)
-    for is_ours, data in said:
+    for is_ours, data in written:
         (journal.sent if is_ours else journal.received)(data)
     size = journal.path.stat().st_size
     assert size == journal.size_bytes
     journal.close()
     ((_, records),) = parts(folder)
     kinds = {True: RecordKind.SENT, False: RecordKind.RECEIVED}
-    assert [(record.kind, record.data) for record in records[:-1]] == [(kinds[ours], data) for ours, data in said]
+    assert [(record.kind, record.data) for record in records[:-1]] == [(kinds[ours], data) for ours, data in written]
 
 
 def test_received_bytes_are_in_the_file_when_the_call_returns(tmp_path: Path) -> None:
@@ -233,8 +233,8 @@ def test_os_never_syncs(tmp_path: Path) -> None:
 def test_rotation_by_size(tmp_path: Path) -> None:
     clock = Hands()
     journal = writer(tmp_path, max_bytes=2000, clock=clock)
-    said = [bytes([count]) * (count * 7 % 400) for count in range(1, 100)]
-    for data in said:
+    blocks = [bytes([count]) * (count * 7 % 400) for count in range(1, 100)]
+    for data in blocks:
         clock.go(1000)
         before = journal.path
         journal.received(data)
@@ -250,8 +250,8 @@ def test_rotation_by_size(tmp_path: Path) -> None:
         assert parse_note(records[-1].data) == {"kind": "end", "records": len(records) - 1, "more": True}
     assert parse_note(last[-1].data) == {"kind": "end", "records": len(last) - 1, "more": False}
     received = [record for _, records in written for record in records if record.kind is RecordKind.RECEIVED]
-    assert [record.data for record in received] == [data for data in said if data]
-    assert [record.at_ns for record in received] == [1000 * at for at, data in enumerate(said, 1) if data]
+    assert [record.data for record in received] == [data for data in blocks if data]
+    assert [record.at_ns for record in received] == [1000 * at for at, data in enumerate(blocks, 1) if data]
     assert {path.suffix for path in tmp_path.iterdir()} == {".zst"}
 
 

@@ -28,13 +28,13 @@ _PROMPT = re.compile(rb'login: |password: (?:\xff\xfb\x01)?|as "\w+":(?:\n\r\xff
 
 def captured(session: str, connection: str, *lines: bytes) -> list[Step]:
     """Return a recorded login up to the first command prompt; the sent password is masked."""
-    said = stream_bytes(session, connection)
-    said = said[: said.index(b"fics% ") + len(b"fics% ")]
+    received = stream_bytes(session, connection)
+    received = received[: received.index(b"fics% ") + len(b"fics% ")]
     steps, done = [], 0
-    for line, prompt in zip(lines, _PROMPT.finditer(said), strict=True):
-        steps.append(Step(said[done : prompt.end()], line, prompt[0].startswith(b"password")))
+    for line, prompt in zip(lines, _PROMPT.finditer(received), strict=True):
+        steps.append(Step(received[done : prompt.end()], line, prompt[0].startswith(b"password")))
         done = prompt.end()
-    return [*steps, Step(said[done:], None)]
+    return [*steps, Step(received[done:], None)]
 
 
 def spoken(*parts: bytes | tuple[bytes, bytes, bool]) -> list[Step]:
@@ -149,12 +149,12 @@ class SpokenServer:
     """One connection of a dialogue's server.
 
     Attributes:
-        said, heard: all sent and received bytes. lines: received lines, without the time seal. pongs: answered pings.
+        written, heard: all bytes sent and received. lines: received, without the time seal. pongs: answered pings.
     """
 
     def __init__(self, steps: list[Step], timeseal: int | None) -> None:
         self.port = 0
-        self.said = bytearray()
+        self.written = bytearray()
         self.heard = bytearray()
         self.lines: list[bytes] = []
         self.pongs = 0
@@ -166,13 +166,13 @@ class SpokenServer:
         try:
             for says, takes, _ in self._steps:
                 for piece in self._cut(says):
-                    self.said += piece
+                    self.written += piece
                     writer.write(piece)
                     await asyncio.sleep(0.001)  # so that it is read in pieces
                 if takes is not None and not await self._line(reader):
                     return
             while await self._line(reader) and self.lines[-1] != b"quit":
-                self.said += b"\n\rfics% "
+                self.written += b"\n\rfics% "
                 writer.write(b"\n\rfics% ")
         except OSError:
             pass

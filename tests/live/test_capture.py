@@ -226,8 +226,8 @@ async def test_a_lost_connection_is_restored_and_the_gap_is_noted(
 ) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
     first = Dialogue(FICS, script=[*WATCHED[:3], Fault.RESET], answers={b"games": TABLE})
-    again = Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD), Say(MOVE)], answers={b"games": TABLE})
-    async with ScriptedServer(lambda number: again if number else first) as server:
+    second = Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD), Say(MOVE)], answers={b"games": TABLE})
+    async with ScriptedServer(lambda number: second if number else first) as server:
         run = Run(server.port, tmp_path)
         await run.until(lambda: run.capture.progress.boards == 4)
         await run.end()
@@ -250,8 +250,8 @@ async def test_an_outage_begins_with_the_last_received_bytes(tmp_path: Path, mon
     monkeypatch.setattr("recorder.live.net.connection.ANSWER_MS", 1000)
     monkeypatch.setattr("recorder.live.net.connection._QUIET_MS", 1000)
     first = Dialogue(FICS, script=[*WATCHED[:3], Fault.HALF_OPEN], answers={b"games": TABLE})
-    again = Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD)], answers={b"games": TABLE})
-    async with ScriptedServer(lambda number: again if number else first) as server:
+    second = Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD)], answers={b"games": TABLE})
+    async with ScriptedServer(lambda number: second if number else first) as server:
         run = Run(server.port, tmp_path)
         await run.until(lambda: run.capture.progress.connections == 2 and run.capture.progress.boards > 2)
         await run.end()
@@ -395,7 +395,7 @@ async def test_a_temporary_failure_of_name_lookup_is_retried(tmp_path: Path, mon
 
 
 @in_loop
-async def test_a_host_that_was_known_before_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_lookup_of_a_known_host_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
     real, calls = socket.getaddrinfo, []
 
@@ -407,8 +407,8 @@ async def test_a_host_that_was_known_before_is_looked_up_again(tmp_path: Path, m
 
     monkeypatch.setattr(socket, "getaddrinfo", sometimes)
     first = Dialogue(FICS, script=[Hear(b"games"), Fault.CLOSE], answers=ANSWERS)
-    again = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
-    async with ScriptedServer(lambda number: again if number else first) as server:
+    second = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
+    async with ScriptedServer(lambda number: second if number else first) as server:
         run = Run(server.port, tmp_path, host="localhost")
         await run.until(lambda: run.capture.progress.boards == 2)
         await run.end()
@@ -456,8 +456,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @in_loop
 async def test_a_dead_connection_is_replaced(tmp_path: Path) -> None:
     first = Dialogue(FICS, script=[*WATCHED[:3], Fault.HALF_OPEN], answers=ANSWERS)
-    again = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
-    async with ScriptedServer(lambda number: again if number else first) as server:
+    second = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
+    async with ScriptedServer(lambda number: second if number else first) as server:
         run = Run(server.port, tmp_path)
         await run.until(lambda: run.capture.progress.boards == 4)
         await run.end()
@@ -535,7 +535,7 @@ async def test_a_connection_with_a_time_seal(version: int, tmp_path: Path) -> No
     assert hello[0] == {1: b"TIMESTAMP", 2: b"TIMESEAL2"}[version] + b"|ics-recorder|python|"
     assert all(line is not None for line in sealed)
     found = journalled(tmp_path)
-    assert found.received == bytes(connection.said)  # including pings
+    assert found.received == bytes(connection.written)  # including pings
     kept = [line[0] for line in map(unseal, found.sent.split(b"\n")[:-1]) if line is not None]
     assert PASSWORD.encode() not in b"".join(kept)
     assert found.withheld == len(Sealing(version).seal_lines(PASSWORD.encode() + b"\n", 1))
@@ -605,7 +605,7 @@ async def test_a_bug_in_masking_secrets_loses_only_our_own_commands(
         await run.until(lambda: run.capture.progress.boards == 2)
         await run.end()
     found = journalled(tmp_path)
-    assert found.received == bytes(connection.said)
+    assert found.received == bytes(connection.written)
     assert len(found.sent) + found.withheld == len(connection.heard)
     assert PASSWORD not in run.journals + "".join(run.messages)
     assert sum("as a count of bytes only (AssertionError: a bug)" in sentence for sentence in run.messages) == 1

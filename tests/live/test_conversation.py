@@ -17,8 +17,10 @@ def entered(user: str | None = None, lasting: Lasting | None = None, queue: Requ
     """Return a conversation that has just logged in, at time 0."""
     observing = Observing(parse_policy("rated"))
     conversation = Conversation(Login(user, lambda: "s3cretWord"), observing, lasting=lasting, queue=queue)
-    said = [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
-    for words in said:
+    steps = (
+        [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
+    )
+    for words in steps:
         conversation.receive(words, 0, 0)
         if conversation.stage is ConversationStage.LOGIN:
             conversation.take(0)
@@ -26,24 +28,24 @@ def entered(user: str | None = None, lasting: Lasting | None = None, queue: Requ
 
 
 def test_settings_are_sent_with_pauses_before_other_commands() -> None:
-    conversation, said = entered(queue=RequestQueue(gap_ms=500, burst=4)), []
+    conversation, sent = entered(queue=RequestQueue(gap_ms=500, burst=4)), []
     for now_ms in range(0, 5_000, 100):
         lines = conversation.take(now_ms).split(b"\n")[:-1]
         conversation.receive(b"\nfics% ", now_ms, 0)
-        said += [(now_ms, line) for line in lines]
-    assert [line for _, line in said] == [
+        sent += [(now_ms, line) for line in lines]
+    assert [line for _, line in sent] == [
         *(b"iset ms 1", b"iset gameinfo 1", b"set style 12", b"set gin 1", b"iset nowrap 1", b"iset startpos 1"),
         *(b"iset defprompt 1", b"iset nohighlight 1", b"iset allresults 1", b"games"),
     ]
-    assert [now_ms for now_ms, _ in said] == [0, 0, 0, 0, 500, 1000, 1500, 2000, 2500, 3000]
+    assert [now_ms for now_ms, _ in sent] == [0, 0, 0, 0, 500, 1000, 1500, 2000, 2500, 3000]
 
 
 def test_the_style_is_read_before_its_change_and_restored_at_the_end() -> None:
     conversation = entered("Ann")
     assert conversation.take(0) == b"variables\n"
     conversation.receive(VARIABLES, 10, 0)
-    said = b"".join(conversation.take(now_ms) for now_ms in range(10, 10_000, 500))
-    assert b"set style 12\n" in said
+    sent = b"".join(conversation.take(now_ms) for now_ms in range(10, 10_000, 500))
+    assert b"set style 12\n" in sent
     conversation.leave()
     assert conversation.take(10_000) == b"set style 1\nset gin 0\nquit\n"
     assert conversation.next_at_ms(10_000) is None
@@ -53,7 +55,7 @@ def test_announcements_that_were_on_are_not_turned_off() -> None:
     conversation = entered("Ann")
     conversation.take(0)
     conversation.receive(VARIABLES.replace(b"gin=0", b"gin=1"), 10, 0)
-    assert b"gin" not in settings_said(conversation, 10)
+    assert b"gin" not in settings_sent(conversation, 10)
     conversation.leave()
     assert conversation.take(20_000) == b"set style 1\nquit\n"
 
@@ -63,9 +65,9 @@ def test_announcements_are_not_turned_on_where_the_server_has_none() -> None:
     conversation.take(0)
     conversation.receive(VARIABLES.replace(b"gin=0", b"seek=0"), 10, 0)
     assert conversation.next_at_ms(10) == 1_010  # it waits for the rest of the answer
-    said = settings_said(conversation, 1_010)
-    assert b"set style 12\n" in said
-    assert b"gin" not in said
+    sent = settings_sent(conversation, 1_010)
+    assert b"set style 12\n" in sent
+    assert b"gin" not in sent
 
 
 def test_an_answer_in_two_parts_is_put_together() -> None:
@@ -75,17 +77,17 @@ def test_an_answer_in_two_parts_is_put_together() -> None:
     conversation.receive(VARIABLES[:middle], 10, 0)
     assert conversation.stage is ConversationStage.ASKING
     conversation.receive(VARIABLES[middle:], 200, 0)
-    assert b"set gin 1\n" in settings_said(conversation, 200)
+    assert b"set gin 1\n" in settings_sent(conversation, 200)
     conversation.leave()
     assert conversation.take(20_000) == b"set style 1\nset gin 0\nquit\n"
 
 
-def test_settings_that_were_sent_too_fast_are_sent_again() -> None:
+def test_settings_that_were_sent_too_fast_are_repeated() -> None:
     conversation = entered()
     assert b"set gin 1\n" in conversation.take(0)
     conversation.receive(b"\nYou are sending commands too fast.\nfics% \n", 10, 0)
     assert conversation.take(20) == b""
-    assert b"set gin 1\n" in settings_said(conversation, 1_000)
+    assert b"set gin 1\n" in settings_sent(conversation, 1_000)
 
 
 def test_recording_continues_without_an_answer_about_the_settings() -> None:
@@ -115,15 +117,15 @@ def test_keepalive_commands_are_sent_only_after_the_login() -> None:
     conversation.keep_alive(0)
     assert conversation.take(0) == b""
     conversation = entered()
-    said = b""
+    sent = b""
     for now_ms in range(0, 5_000, 500):
-        said += conversation.take(now_ms)
+        sent += conversation.take(now_ms)
         conversation.receive(b"\nThere are no games in progress.\nfics% ", now_ms, 0)
     conversation.keep_alive(5_000)
     assert conversation.take(5_000) == b"date\n"
 
 
-def settings_said(conversation: Conversation, since_ms: int) -> bytes:
+def settings_sent(conversation: Conversation, since_ms: int) -> bytes:
     return b"".join(conversation.take(now_ms) for now_ms in range(since_ms, since_ms + 10_000, 500))
 
 
@@ -133,7 +135,7 @@ def test_a_restored_style_is_not_reported() -> None:
     conversation.take(0)
     conversation.receive(VARIABLES, 10, 0)
     assert lasting.left_behind() is None  # nothing has changed yet
-    assert b"set style 12\n" in settings_said(conversation, 10)
+    assert b"set style 12\n" in settings_sent(conversation, 10)
     assert lasting == Lasting({"style": "1", "gin": "0"}, changed={"style", "gin"})
     conversation.leave()
     assert lasting.left_behind() is None
@@ -144,16 +146,16 @@ def test_a_style_left_by_a_lost_connection_is_reported_and_restored_by_the_next(
     conversation = entered("Ann", lasting)
     conversation.take(0)
     conversation.receive(VARIABLES, 10, 0)
-    settings_said(conversation, 10)
+    settings_sent(conversation, 10)
     conversation.disconnected()
     assert lasting.left_behind() == (
         "The account has style 12 now and could not get its own back: it had style 1. “set style” changes it. "
         "The account has gin 1 now and could not get its own back: it had gin 0. “set gin” changes it."
     )
-    again = entered("Ann", lasting)
-    assert b"variables" not in settings_said(again, 0)
-    again.leave()
-    assert again.take(10_000) == b"set style 1\nset gin 0\nquit\n"
+    second = entered("Ann", lasting)
+    assert b"variables" not in settings_sent(second, 0)
+    second.leave()
+    assert second.take(10_000) == b"set style 1\nset gin 0\nquit\n"
     assert lasting.left_behind() is None
 
 
@@ -162,7 +164,7 @@ def test_an_unknown_style_is_asked_for_three_times_and_reported() -> None:
     conversation = entered("Ann", lasting)
     asked = [conversation.take(now_ms) for now_ms in range(0, 14_999, 1000)]
     assert b"".join(asked) == b"variables\n" * 3
-    assert b"set style 12\n" in settings_said(conversation, 15_000)
+    assert b"set style 12\n" in settings_sent(conversation, 15_000)
     conversation.leave()
     assert conversation.take(30_000) == b"quit\n"
     assert lasting.left_behind() == (
@@ -176,7 +178,7 @@ def test_an_unknown_style_is_asked_for_three_times_and_reported() -> None:
 def test_the_recorders_own_style_is_not_taken_for_the_users() -> None:
     lasting = Lasting(changed={"style", "gin"})  # an earlier connection got no answer and was lost
     conversation = entered("Ann", lasting)
-    settings_said(conversation, 0)
+    settings_sent(conversation, 0)
     ours = VARIABLES.replace(b"style=1", b"style=12").replace(b"gin=0", b"gin=1")
     conversation.receive(ours, 10_000, 0)
     assert lasting == Lasting({}, changed={"style", "gin"})
@@ -190,11 +192,11 @@ def test_an_accounts_own_style_12_is_not_reported() -> None:
     conversation = entered("Ann", lasting)
     conversation.take(0)
     conversation.receive(VARIABLES.replace(b"style=1", b"style=12").replace(b"gin=0", b"gin=1"), 10, 0)
-    assert b"style" not in settings_said(conversation, 10)
+    assert b"style" not in settings_sent(conversation, 10)
     conversation.disconnected()
     assert lasting.left_behind() is None
     lasting = Lasting()
     guest = entered(None, lasting)
-    assert b"set style 12\n" in settings_said(guest, 0)
+    assert b"set style 12\n" in settings_sent(guest, 0)
     guest.disconnected()
     assert lasting.left_behind() is None

@@ -17,7 +17,7 @@ def kinds(cues: list[Cue]) -> list[tuple[CueKind, str]]:
 
 
 @pytest.mark.parametrize(
-    ("said", "cues"),
+    ("received", "cues"),
     [
         (b"\n\rlogin: ", [(K.NAME, "")]),
         (b"LOGIN:password:", [(K.NAME, ""), (K.PASSWORD, "")]),
@@ -41,10 +41,10 @@ def kinds(cues: list[Cue]) -> list[tuple[CueKind, str]]:
         (b"If it is yours, type the password.\n", []),
     ],
 )  # fmt: skip
-def test_cues(said: bytes, cues: list[tuple[CueKind, str]]) -> None:
-    for cut in range(len(said) + 1):
+def test_cues(received: bytes, cues: list[tuple[CueKind, str]]) -> None:
+    for cut in range(len(received) + 1):
         reader = CueReader()
-        assert kinds(reader.receive(said[:cut]) + reader.receive(said[cut:])) == cues
+        assert kinds(reader.receive(received[:cut]) + reader.receive(received[cut:])) == cues
 
 
 @pytest.mark.parametrize("name", DIALOGUES)

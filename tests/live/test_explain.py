@@ -12,11 +12,11 @@ UNRATED = row(2, flags=" bu")
 
 
 def explain(
-    plan: ObservationPlan, *said: tuple[int | None, str], granted: bool = False
+    plan: ObservationPlan, *answers: tuple[int | None, str], granted: bool = False
 ) -> dict[tuple[int, str | None], GameOutcome]:
     """Return the outcome of each game; ``said`` are times and lines."""
     explainer = SessionExplainer(plan, granted=granted)
-    for number, (at_ms, lines) in enumerate(said):
+    for number, (at_ms, lines) in enumerate(answers):
         explainer.receive(Chunk(f"{lines}\n".encode(), number * 1000, at_ms))
     return {(outcome.game_no, outcome.facts.white): outcome for outcome in explainer.finish()}
 
@@ -96,8 +96,8 @@ def test_any_chunks_give_the_same_explanations() -> None:
 
 
 def test_lines_before_and_after_a_gap_are_not_joined() -> None:
-    said = f"{row(1)}\n".encode()
-    for pieces, games in (((said[:30], said[30:]), 1), ((said[:30], b"", said[30:]), 0)):
+    line = f"{row(1)}\n".encode()
+    for pieces, games in (((line[:30], line[30:]), 1), ((line[:30], b"", line[30:]), 0)):
         explainer = SessionExplainer(ObservationPlan("rated"), granted=True)
         for data in pieces:
             explainer.receive(Chunk(data, 0, 0))

@@ -185,7 +185,7 @@ def joined(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
 
 
 @given(st.recursive(leaves, joined, max_leaves=20))
-def test_trees_are_written_and_read_again(tree: Expression) -> None:
+def test_a_tree_as_written_is_parsed_as_the_same_tree(tree: Expression) -> None:
     assert parse_policy(format_policy(tree)) == tree
 
 

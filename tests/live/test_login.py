@@ -234,9 +234,9 @@ def test_the_password_is_not_kept() -> None:
     assert SECRET.encode() in machine.receive(ASKS)
     assert SECRET not in repr(vars(machine))
     reader = machine._reader
-    held = [value for name in dir(reader) if name[:2] != "__" and not callable(value := getattr(reader, name))]
-    assert held
-    assert SECRET.encode() not in repr([*vars(machine).values(), *held]).encode()
+    attributes = [value for name in dir(reader) if name[:2] != "__" and not callable(value := getattr(reader, name))]
+    assert attributes
+    assert SECRET.encode() not in repr([*vars(machine).values(), *attributes]).encode()
 
 
 @given(

@@ -17,7 +17,9 @@ def test_a_line_for_each_event(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text("before\n", encoding="ascii")
     spoken: list[tuple[str, str]] = []
-    report = report_to(log := RunLog(path, print, lambda: 1_763_762_402_118_999_999), lambda *said: spoken.append(said))
+    report = report_to(
+        log := RunLog(path, print, lambda: 1_763_762_402_118_999_999), lambda *words: spoken.append(words)
+    )
     report("logged_in", "Logged in as \x1bZoë.", handle="Zoë")
     report("disconnected", "Lost.", how="lost", retry_ms=2000)
     log.settle()
@@ -53,17 +55,17 @@ def test_a_log_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
         RunLog(tmp_path / "nowhere" / "run.log", print)
 
 
-def test_a_deleted_log_is_reported_once_and_created_again(tmp_path: Path) -> None:
+def test_a_deleted_log_is_reported_once_and_recreated(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
-    said: list[str] = []
-    log = RunLog(folder / "run.log", said.append)
+    messages: list[str] = []
+    log = RunLog(folder / "run.log", messages.append)
     (folder / "run.log").unlink()
     folder.rmdir()
     log.write("logged_in", "In.", handle=None)
     log.write("logged_in", "In.", handle=None)
     log.settle()
-    assert [sentence.endswith("recording continues.") for sentence in said] == [True]
+    assert [sentence.endswith("recording continues.") for sentence in messages] == [True]
     folder.mkdir()
     log.write("logged_in", "In again.", handle=None)
     log.settle()
@@ -77,8 +79,8 @@ def test_a_pipe_without_a_reader_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_a_hanging_disk_does_not_delay_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    log = RunLog(tmp_path / "run.log", said.append)
+    messages: list[str] = []
+    log = RunLog(tmp_path / "run.log", messages.append)
     hangs = threading.Event()
     real = os.write
 
@@ -93,7 +95,7 @@ def test_a_hanging_disk_does_not_delay_recording(tmp_path: Path, monkeypatch: py
     log.settle()
     kept = len((tmp_path / "run.log").read_text(encoding="ascii").splitlines())
     assert kept in (500, 501)  # one line may be in the middle of its write
-    assert said == [f"{600 - kept} lines of the log {tmp_path / 'run.log'} dropped: the disk did not respond."]
+    assert messages == [f"{600 - kept} lines of the log {tmp_path / 'run.log'} dropped: the disk did not respond."]
 
 
 def test_a_truncated_line_is_ended_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

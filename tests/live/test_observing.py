@@ -286,10 +286,10 @@ def test_an_answer_without_a_partner_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "again"),
+    ("answer", "asked_again"),
     [("White1 is not playing a bughouse game.", True), ("pobserve: Command not found.", False)],
 )
-def test_a_server_without_partner_games_is_asked_once(answer: str, again: bool) -> None:
+def test_a_server_without_partner_games_is_asked_once(answer: str, asked_again: bool) -> None:
     observing = watching_one_board(row(1, flags=" Br"))
     assert observing.decide(3_000) == [AskPartner(1, "White1")]
     observing.feed(
@@ -298,7 +298,7 @@ def test_a_server_without_partner_games_is_asked_once(answer: str, again: bool) 
     assert observing.decide(3_001) == [Observe(1)]
     watch(observing, 1, now_ms=3_002)
     observing.decide(3_003)
-    assert observing.decide(6_002) == ([AskPartner(1, "Other")] if again else [])
+    assert observing.decide(6_002) == ([AskPartner(1, "Other")] if asked_again else [])
 
 
 def test_a_partner_is_not_requested_without_a_free_place() -> None:
@@ -527,7 +527,7 @@ def test_an_observe_that_toggled_is_repeated() -> None:
         ("You are still examining a game.", "the recorder's own account is examining a game"),
     ],
 )
-def test_refused_games_are_not_requested_again(answer: str, reason: str) -> None:
+def test_refused_games_are_requested_once(answer: str, reason: str) -> None:
     observing = started("rated", row(1))
     observing.decide(0)
     observing.feed(events(answer), 1)
@@ -558,14 +558,14 @@ def test_a_game_is_given_up_after_three_requests_without_an_answer() -> None:
 def test_no_game_is_given_up_before_three_requests() -> None:
     observing = started("rated", *map(row, range(1, 5)), poll_ms=1_000_000)
     queue = RequestQueue()
-    said: list[str] = []
+    sent: list[str] = []
     for now in range(0, 400_000, 500):  # a server that answers nothing
         queue.put(observing.decide(now), now)
-        said += queue.take(now).data.decode().splitlines()
+        sent += queue.take(now).data.decode().splitlines()
         for number in range(1, 5):
             if "did not answer" in observing.why(number):
-                assert said.count(f"observe {number}") == 3
-    assert said.count("observe 4") == 3
+                assert sent.count(f"observe {number}") == 3
+    assert sent.count("observe 4") == 3
 
 
 def test_titles_from_chat() -> None:
@@ -763,12 +763,12 @@ NOISY = st.one_of(
     st.none() | st.integers(1, 60_000),
 )
 def test_requests_stay_valid_for_any_server_output(
-    said: list[tuple[str, int]], limit: int | None, rotate: int | None
+    lines: list[tuple[str, int]], limit: int | None, rotate: int | None
 ) -> None:
     observing = Observing(parse_policy("rated"), ["Dee"], limit=limit, rotate_after_ms=rotate)
     observing.connected(0)
     now = 0
-    for text, wait in said:
+    for text, wait in lines:
         now += wait
         observing.feed(events(text), now)
         before = observing.watched

@@ -173,7 +173,7 @@ async def test_the_password_is_in_no_journal(tmp_path: Path, manners: Manners, s
         caller.writer.close()
         await it.until_closed()
     kept = journalled(tmp_path)
-    assert kept.received == connection.said
+    assert kept.received == connection.written
     assert len(kept.sent) + kept.withheld == len(connection.heard)
     assert wrap(b"date") in kept.sent
     for word in (secret, b"newerWord"):
@@ -214,15 +214,15 @@ async def test_three_clients_at_once_have_a_journal_each(tmp_path: Path) -> None
 @in_loop
 async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> None:
     size = 30_000_000
-    said = 0
+    sent_bytes = 0
     data = random.Random(1).randbytes(1 << 20)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal said
-        while said < size:
+        nonlocal sent_bytes
+        while sent_bytes < size:
             writer.write(data)
             await writer.drain()
-            said += len(data)
+            sent_bytes += len(data)
         writer.write_eof()
         await reader.read(-1)
 
@@ -230,10 +230,10 @@ async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> N
         caller = await Caller.call(it.port)
         caller.writer.transport.pause_reading()  # type: ignore[attr-defined]  # asyncio's transport of a socket can
         before = -1
-        while said != before:
-            before = said
+        while sent_bytes != before:
+            before = sent_bytes
             await asyncio.sleep(0.3)
-        assert said < size * 2 / 3
+        assert sent_bytes < size * 2 / 3
         (link,) = it.proxy._links
         assert len(link._relay.data_to_send(ProxySide.CLIENT)) < 2 * HIGH_BYTES
         caller.send(b"still heard\n")
@@ -243,8 +243,8 @@ async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> N
         digest = hashlib.sha256(await caller.rest()).digest()
         caller.writer.write_eof()
         await it.until_closed()
-    assert said >= size
-    assert digest == hashlib.sha256(data * (said // len(data))).digest()
+    assert sent_bytes >= size
+    assert digest == hashlib.sha256(data * (sent_bytes // len(data))).digest()
 
 
 @in_loop

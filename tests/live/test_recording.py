@@ -47,7 +47,7 @@ class FakeGuard:
     """A guard that holds everything until the server sends ``in``."""
 
     def __init__(self) -> None:
-        self.held: list[Release] = []
+        self.kept_back: list[Release] = []
         self.broken = False
 
     def server_sent(self, data: bytes) -> list[Release]:
@@ -59,7 +59,7 @@ class FakeGuard:
         if self.broken:
             raise RuntimeError("s3cret")
         secret = data == b"s3cret"
-        self.held.append(Release(at_ns, b"" if secret else data, len(data) if secret else 0))
+        self.kept_back.append(Release(at_ns, b"" if secret else data, len(data) if secret else 0))
         return []
 
     def take_repeated(self) -> list[bytes]:
@@ -69,8 +69,8 @@ class FakeGuard:
         return []
 
     def finish(self) -> list[Release]:
-        held, self.held = self.held, []
-        return held
+        released, self.kept_back = self.kept_back, []
+        return released
 
 
 def started() -> tuple[FakeJournal, FakeGuard, list[str], RecordedConnection]:
@@ -105,7 +105,7 @@ def test_a_password_that_the_server_repeats_is_not_written() -> None:
     assert journal.wrote == [("<", b"fics% Password changed to **", 1), ("<", b"*****\n\rfics% ", 2)]
 
 
-def test_held_bytes_are_written_at_the_end() -> None:
+def test_bytes_kept_back_are_written_at_the_end() -> None:
     journal, _, _, recording = started()
     recording.client_sent(b"name\n", 1)
     recording.close()

@@ -70,8 +70,8 @@ def test_a_hanging_disk_delays_no_client_and_is_reported_once_at_the_bound() -> 
     assert disk.wrote == []
     disk.turns.set()
     journal._thread.join(20)
-    said = [what for what in disk.wrote if what[0] == "<"]
-    assert 90 < len(said) < 110, "what waited is written when the disk answers"
+    written = [what for what in disk.wrote if what[0] == "<"]
+    assert 90 < len(written) < 110, "what waited is written when the disk answers"
     assert disk.wrote[-2:] == [("unrecorded", {"why": "the disk did not answer"}), ("close",)]
 
 

@@ -22,7 +22,6 @@ class Talk:
         self.observing = Observing(parse_policy(policy), limit=limit)
         self.queue = RequestQueue(gap_ms=1, burst=1000)
         self.now_ms = 0
-        self.said: list[str] = []
         self.whole = whole
         self.observing.connected(0, lambda number: self.whole)
         self.wait(0)
@@ -39,12 +38,12 @@ class Talk:
 
     def wait(self, wait_ms: int) -> list[str]:
         """Let time pass; return the commands sent meanwhile, except requests for the table."""
-        said: list[str] = []
+        sent: list[str] = []
         for _ in range(0, wait_ms + 1, 100):
             self.queue.put(self.observing.decide(self.now_ms), self.now_ms)
-            said += self.queue.take(self.now_ms).data.decode().splitlines()
+            sent += self.queue.take(self.now_ms).data.decode().splitlines()
             self.now_ms += 100 if wait_ms else 0
-        return [line for line in said if line != "games"]
+        return [line for line in sent if line != "games"]
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:
@@ -275,7 +274,7 @@ def test_games_that_do_not_match_are_not_counted() -> None:
     assert talk.observing.tally.matched == 0
 
 
-def test_a_history_is_requested_again_after_a_reconnect() -> None:
+def test_a_history_is_requested_after_a_reconnect() -> None:
     talk = Talk()
     missed(talk)
     talk.observing.disconnected()

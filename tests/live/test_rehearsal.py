@@ -19,25 +19,25 @@ TABLE = ("\n\r".join(table(row(1), row(2, flags=" bu"), row(3))) + "\n\r\n\rfics
 def logged_in(plan: ObservationPlan, manners: Manners = FICS) -> tuple[Rehearsal, bytes]:
     """Return one that has logged in, and the commands it has sent."""
     rehearsal = Rehearsal(Login(None), plan)
-    said = b""
+    sent = b""
     for text in (manners.banner + manners.login, manners.guest, manners.welcome + manners.prompt):
-        said += rehearsal.receive(manners.encode(text, name="GuestABCD", mark="(U)"), 0) + rehearsal.take(0)
-    return rehearsal, said
+        sent += rehearsal.receive(manners.encode(text, name="GuestABCD", mark="(U)"), 0) + rehearsal.take(0)
+    return rehearsal, sent
 
 
 def test_only_the_table_is_requested() -> None:
-    rehearsal, said = logged_in(ObservationPlan("rated"))
-    assert said == b"guest\n\ngames\n"
+    rehearsal, sent = logged_in(ObservationPlan("rated"))
+    assert sent == b"guest\n\ngames\n"
     assert not rehearsal.finished
     assert rehearsal.receive(TABLE, 1) == b"quit\n"
     assert rehearsal.finished
     assert rehearsal.receive(b"Bye.\n\r\n\r", 2) == b""
-    said_in_earnest, games = rehearsal.result()
-    commands = [line.command for line in said_in_earnest]
+    planned, games = rehearsal.result()
+    commands = [line.command for line in planned]
     assert commands[-5:] == ["iset nohighlight 1", "iset allresults 1", "games", "observe 1", "observe 3"]
     assert commands[2:4] == ["set style 12", "set gin 1"]
-    assert said_in_earnest[-1].game is not None
-    assert said_in_earnest[-1].game.facts.white == "White3"
+    assert planned[-1].game is not None
+    assert planned[-1].game.facts.white == "White3"
     assert len(games) == 3
 
 
@@ -52,8 +52,8 @@ def test_games_are_listed_in_the_order_of_the_requests() -> None:
 
 @pytest.mark.parametrize("manners", [ICC, CHESS_NET])
 def test_a_server_with_aliases(manners: Manners) -> None:
-    rehearsal, said = logged_in(ObservationPlan("rated"), manners)
-    assert said.splitlines()[-1] == b"/games"
+    rehearsal, sent = logged_in(ObservationPlan("rated"), manners)
+    assert sent.splitlines()[-1] == b"/games"
     rehearsal.receive(TABLE, 1)
     assert rehearsal.result()[0][-1].command == "/observe 3"
 

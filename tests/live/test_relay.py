@@ -82,14 +82,14 @@ def test_any_order_of_events_keeps_order_and_memory(seed: int) -> None:
     dice = random.Random(seed)
     relay = Relay()
     to_say = {side: dice.randbytes(dice.randrange(400_000)) for side in ProxySide}
-    said = dict.fromkeys(ProxySide, 0)
+    sent_bytes = dict.fromkeys(ProxySide, 0)
     heard = {side: bytearray() for side in ProxySide}
     ended = dict.fromkeys(ProxySide, False)
     while not relay.done:
         side = dice.choice([CLIENT, SERVER])
         if relay.wants_read(side) and dice.random() < 0.6:
-            data = to_say[side][said[side] : said[side] + dice.randrange(1, 1 << 16)]
-            said[side] += len(data)
+            data = to_say[side][sent_bytes[side] : sent_bytes[side] + dice.randrange(1, 1 << 16)]
+            sent_bytes[side] += len(data)
             if data:
                 relay.receive(side, data)
             else:

@@ -150,7 +150,7 @@ def test_pauses_between_requests_and_before_a_retry() -> None:
     assert queue.take(1500) == (b"date\n", None)
 
 
-def test_after_a_too_fast_message_ignored_commands_are_sent_again() -> None:
+def test_after_a_too_fast_message_ignored_commands_are_repeated() -> None:
     queue = RequestQueue(gap_ms=50, burst=20)
     queue.put([Setting("set style 12"), Observe(1), Observe(2), Observe(3)], 0)
     assert queue.take(0).data == b"set style 12\nobserve 1\nobserve 2\nobserve 3\n"
@@ -160,8 +160,8 @@ def test_after_a_too_fast_message_ignored_commands_are_sent_again() -> None:
     assert sending == (b"", 1010)
     hear(queue, "You are sending commands too fast.", "You are now observing game 2.", now_ms=30)
     assert queue.take(1009).data == b""
-    said = [(now_ms, queue.take(now_ms).data) for now_ms in range(1010, 2000, 10)]
-    assert [(now_ms, data) for now_ms, data in said if data] == [
+    sent = [(now_ms, queue.take(now_ms).data) for now_ms in range(1010, 2000, 10)]
+    assert [(now_ms, data) for now_ms, data in sent if data] == [
         (1010, b"set style 12\n"),
         (1210, b"observe 3\n"),
         (1410, b"observe 4\n"),
@@ -209,7 +209,7 @@ def test_messages_that_mean_too_fast(words: str) -> None:
     assert queue.take(1003).data == b"observe 1\n"
 
 
-def test_a_game_that_ends_in_the_pause_is_not_requested_again() -> None:
+def test_a_game_that_ends_in_the_pause_is_not_requested_a_second_time() -> None:
     queue = RequestQueue()
     queue.put([Observe(12)], 0)
     queue.take(0)
@@ -347,10 +347,10 @@ def test_every_request_is_sent_once_and_never_too_fast(
         if refused:
             hear(queue, "You are sending commands too fast.", now_ms=now)
         queue.put(put, now)
-        said = queue.take(now).data.splitlines()
+        sent = queue.take(now).data.splitlines()
         assert len(queue.under_way) <= window
         assert len(set(queue.under_way)) == len(queue.under_way)
-        times += [now] * len(said)
+        times += [now] * len(sent)
     for index, at in enumerate(times):
         after = [time for time in times[index:] if time <= at + 5 * gap_ms]
         assert len(after) <= burst + 5  # a burst, and one for each pause since

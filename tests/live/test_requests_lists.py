@@ -69,7 +69,7 @@ def test_a_list_that_arrived_unrequested_is_not_requested() -> None:
     assert feed.take(answer) == []
 
 
-def test_a_game_observed_again_after_missed_moves_is_requested_again() -> None:
+def test_a_game_rejoined_after_missed_moves_has_its_moves_requested() -> None:
     table = Table()
     feed = Feed()
     assert feed(table.observing(), table.frame(), *table.plays("e4", "e5"), table.removed()) == []
@@ -104,7 +104,7 @@ def test_an_examined_game_is_not_requested() -> None:
     assert feed(*table.plays("e4", "e5")[1:]) == []
 
 
-def test_an_unreadable_board_is_requested_again() -> None:
+def test_an_unreadable_board_is_requested_a_second_time() -> None:
     table = Table()
     feed = Feed()
     feed(table.observing(), table.frame())

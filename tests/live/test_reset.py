@@ -34,8 +34,8 @@ async def test_all_bytes_before_a_reset_are_read_before_its_reason(talks: bool) 
     ended = asyncio.Event()
     incoming = Incoming(ours, heard.extend, ended.set)
     transport = await open_connection(ours, incoming)
-    said = bytes(range(256)) * 150
-    theirs.sendall(said)
+    data = bytes(range(256)) * 150
+    theirs.sendall(data)
     _reset(theirs)
     if talks:
         transport.write(b"x")  # fails at once, while the system still has the received bytes
@@ -43,7 +43,7 @@ async def test_all_bytes_before_a_reset_are_read_before_its_reason(talks: bool) 
     assert not heard, "no byte is passed on before it is requested"
     incoming.resume()
     await ended.wait()
-    assert heard == said
+    assert heard == data
     assert isinstance(incoming.failure, ConnectionError)
     transport.close()
     await incoming.closed

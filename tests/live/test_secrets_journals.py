@@ -15,7 +15,7 @@ COMMANDS = b"$set style 12\npassword old " + PASSWORD + b"\ntell Bob passed pawn
 ANSWER = b'\n\rPassword changed from "old" to "%b".\n\rfics%% ' % PASSWORD
 
 
-def said(steps: list[Step]) -> list[Record]:
+def records_of(steps: list[Step]) -> list[Record]:
     """Return the records of a login, a password command and chat."""
     out: list[Record] = []
     for step in steps:
@@ -62,7 +62,7 @@ def sent_bytes(values: list[JournalHeader | Record]) -> bytes:
 @pytest.mark.parametrize("name", DIALOGUES)
 @pytest.mark.parametrize("late", [False, True], ids=["in order", "sent bytes late"])
 def test_no_password_remains(name: str, late: bool) -> None:
-    records = said(DIALOGUES[name])
+    records = records_of(DIALOGUES[name])
     if late:  # like a recorder that waits for the login and then masks nothing
         records.sort(key=lambda record: record.kind is SENT)
     cleaner, found = clean(closed(records))
@@ -81,7 +81,7 @@ def test_no_password_remains(name: str, late: bool) -> None:
 
 @pytest.mark.parametrize("name", DIALOGUES)
 def test_a_clean_journal_stays_unchanged(name: str) -> None:
-    records = [record for record in guarded(said(DIALOGUES[name])) if record.data != ANSWER]
+    records = [record for record in guarded(records_of(DIALOGUES[name])) if record.data != ANSWER]
     values = closed(records)
     once = clean(values)[1]
     for was, now in zip(values, once, strict=True):
@@ -116,7 +116,7 @@ def test_a_part_counts_its_own_records() -> None:
 
 
 def test_a_journal_that_grows_while_it_is_cleaned() -> None:
-    values: list[JournalHeader | Record] = [HEADER, *said(DIALOGUES["FICS"])]
+    values: list[JournalHeader | Record] = [HEADER, *records_of(DIALOGUES["FICS"])]
     read = 0
 
     def growing() -> list[JournalHeader | Record]:
@@ -134,7 +134,7 @@ def test_every_connection_has_its_own_login() -> None:
     note = Record(9_000, NOTE, format_note("connected", {}))
     early = Record(9_001, SENT, b"Ann\n" + PASSWORD + b"\n")
     heard = [Record(9_002 + at, RECEIVED, step.says) for at, step in enumerate(steps)]
-    _, found = clean(closed([*said(steps), note, early, *heard]))
+    _, found = clean(closed([*records_of(steps), note, early, *heard]))
     assert PASSWORD not in b"".join(value.data for value in found if isinstance(value, Record))
     assert early._replace(data=b"Ann\n" + b"*" * len(PASSWORD) + b"\n") in found
     assert note in found
@@ -154,7 +154,7 @@ def test_received_bytes_are_scrubbed_across_records() -> None:
 
 def test_a_password_typed_as_a_command_is_masked_in_the_answer_too() -> None:
     steps = DIALOGUES["FICS"]
-    records = said(steps)
+    records = records_of(steps)
     for typed in (PASSWORD, b"alias x " + PASSWORD):
         records.append(Record(len(records) * 10, SENT, typed + b"\n"))
         records.append(Record(len(records) * 10, RECEIVED, typed + b": Command not found.\n\rfics% "))

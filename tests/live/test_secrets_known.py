@@ -114,7 +114,7 @@ def test_a_guest_has_no_password() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "printed"),
     [
         ((b"Ann\n", b"hunter2\n"), b"hunter2\r\n"),
         ((b"Ann\n", b"hunter2\n"), b"\n**** Invalid password! ****\n'hunter2' is wrong.\nlogin: "),
@@ -126,7 +126,7 @@ def test_a_guest_has_no_password() -> None:
     ],
 )
 def test_the_password_of_the_login_is_masked_where_the_server_prints_it(
-    typed: tuple[bytes, bytes], said: bytes
+    typed: tuple[bytes, bytes], printed: bytes
 ) -> None:
     journal = FakeJournal()
     recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
@@ -134,9 +134,9 @@ def test_the_password_of_the_login_is_masked_where_the_server_prints_it(
     recording.client_sent(typed[0], 2)
     recording.server_sent(ASK, 3)
     recording.client_sent(typed[1], 4)
-    recording.server_sent(said, 5)
+    recording.server_sent(printed, 5)
     heard = b"".join(what[1] for what in journal.wrote if what[0] == "<")
-    assert heard == b"login: " + ASK + said.replace(b"hunter2", b"*******")
+    assert heard == b"login: " + ASK + printed.replace(b"hunter2", b"*******")
 
 
 def test_a_password_that_is_the_name_hides_no_name() -> None:

@@ -14,12 +14,12 @@ from recorder.live.secrets.server import AnswerGuard
 
 def kept_of(guard: AnswerGuard, *pieces: bytes) -> bytes:
     """Return the kept text of bytes that arrive in these pieces."""
-    said = [said for piece in pieces for said in guard.receive(piece)] + guard.finish()
-    return b"".join(data for _, data in said)
+    release = [release for piece in pieces for release in guard.receive(piece)] + guard.finish()
+    return b"".join(data for _, data in release)
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("printed", "kept"),
     [
         (b'fics% Password changed to "se cret".\n\rfics% ', b"fics% Password changed to *** ******\n\rfics% "),
         (b"\n\rPassword changed from a to secret.\n\rx", b"\n\rPassword changed from * ** *******\n\rx"),
@@ -44,12 +44,12 @@ def kept_of(guard: AnswerGuard, *pieces: bytes) -> bytes:
         (b"\x19(26 7 Ann {} 1 \x19{(114 x y)\x19}\x19)\n", b"\x19(26 7 Ann {} 1 \x19{(114 x y)\x19}\x19)\n"),
     ],
 )
-def test_a_password_that_the_server_repeats(said: bytes, kept: bytes) -> None:
-    for cut in range(len(said) + 1):
+def test_a_password_that_the_server_repeats(printed: bytes, kept: bytes) -> None:
+    for cut in range(len(printed) + 1):
         guard = AnswerGuard()
-        assert kept_of(guard, said[:cut], said[cut:]) == kept
+        assert kept_of(guard, printed[:cut], printed[cut:]) == kept
     guard = AnswerGuard()
-    assert kept_of(guard, *(bytes((byte,)) for byte in said)) == kept
+    assert kept_of(guard, *(bytes((byte,)) for byte in printed)) == kept
 
 
 @given(
@@ -118,7 +118,7 @@ def test_the_password_of_the_connection_is_masked_however_much_later_it_is_repea
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("printed", "kept"),
     [
         (b'it is "Hunter22".\n', b'it is "********".\n'),
         (b"(Hunter22) [Hunter22], <Hunter22>: ...Hunter22!\n", b"(********) [********], <********>: ...********!\n"),
@@ -131,15 +131,15 @@ def test_the_password_of_the_connection_is_masked_however_much_later_it_is_repea
         (b"Bob tells you: <12> {Game 1 ( Hunter22\n", b"Bob tells you: <12> {Game 1 ( ********\n"),
     ],
 )
-def test_only_whole_words_are_masked_wherever_reads_are_cut(said: bytes, kept: bytes) -> None:
-    for cut in range(len(said) + 1):
-        assert kept_of(knowing(), b" ", said[:cut], said[cut:]) == b" " + kept
-    assert kept_of(knowing(), b" ", *(bytes((byte,)) for byte in said)) == b" " + kept
+def test_only_whole_words_are_masked_wherever_reads_are_cut(printed: bytes, kept: bytes) -> None:
+    for cut in range(len(printed) + 1):
+        assert kept_of(knowing(), b" ", printed[:cut], printed[cut:]) == b" " + kept
+    assert kept_of(knowing(), b" ", *(bytes((byte,)) for byte in printed)) == b" " + kept
 
 
 def test_punctuation_belongs_to_a_password_that_has_it() -> None:
-    said = b'"!Hunter22!" !Hunter22!, Hunter22!\n'
-    assert kept_of(knowing(b"!Hunter22!"), said) == b'"**********" **********, Hunter22!\n'
+    printed = b'"!Hunter22!" !Hunter22!, Hunter22!\n'
+    assert kept_of(knowing(b"!Hunter22!"), printed) == b'"**********" **********, Hunter22!\n'
 
 
 BOARD = b"<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B 4 1 1 1 1 0 7 "
@@ -178,7 +178,7 @@ def test_a_short_password_is_masked_only_where_the_server_echoes_it() -> None:
     assert kept_of(guard, text[:100], text[100:]) == text.replace(b"piano:", b"*****:")
 
 
-def test_whole_lines_are_never_held_back_and_a_cut_word_only_for_a_moment() -> None:
+def test_complete_lines_never_wait_and_a_cut_word_waits_briefly() -> None:
     guard = knowing()
     line = BOARD + b"Ann Bob 0 5 0 39 39 300 300 1 none (0:00) none 0 0 0\n\r"
     assert guard.receive(line, 1) == [(1, line)]

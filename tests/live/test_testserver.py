@@ -46,7 +46,7 @@ async def test_a_guest_logs_in(manners: Manners) -> None:
 
 
 @in_loop
-async def test_a_wrong_password_and_a_bad_name_begin_again() -> None:
+async def test_a_wrong_password_or_an_invalid_name_restarts_the_login() -> None:
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server:
         caller = await Caller.call(server.port)
         caller.send(b"x2\nA11\nAnn\nwrong\n")

@@ -60,8 +60,8 @@ def screen(
 
 
 def test_a_small_terminal_has_room_for_all_that_matters() -> None:
-    said = [(f"22:00:0{number}", f"Message {number}.") for number in range(9)]
-    lines = screen(snapshot(*(board(number) for number in range(1, 15)), watched=54, waiting=3, limit=60), said)
+    messages = [(f"22:00:0{number}", f"Message {number}.") for number in range(9)]
+    lines = screen(snapshot(*(board(number) for number in range(1, 15)), watched=54, waiting=3, limit=60), messages)
     assert lines[0] == " chess.example:5000 as GuestABCD                            recording, 1 h 1 min"
     assert lines[1:5] == [
         " 54 games observed, 3 waiting, at most 60; 321 over; 12,345 boards, 12.3/s",

@@ -134,7 +134,7 @@ async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
     assert connection.handle == "Morphy"
     assert connection.lines[:2] == [b"Morphy", SECRET.encode()]
     kept = journalled(journals)
-    assert kept.received == bytes(connection.said)
+    assert kept.received == bytes(connection.written)
     assert len(kept.sent) + kept.withheld == len(connection.heard)
     assert b"style 12" in kept.sent
     assert SECRET.encode() not in kept.raw
@@ -198,7 +198,7 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
         assert await command.end(signal.SIGTERM) == 0
     assert [line for line in connection.lines if line in moves] == moves
     kept = journalled(journals)
-    assert kept.received == bytes(connection.said)
+    assert kept.received == bytes(connection.written)
     assert [line for line in kept.sent.replace(b"\r", b"").split(b"\n") if line in moves] == moves
     assert SECRET not in command.talk
     assert recorded_texts(Cli(archive)) == move_texts(played)

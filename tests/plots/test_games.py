@@ -289,8 +289,8 @@ def test_times_of_zero_have_an_axis_of_a_second() -> None:
     figure = ax.get_figure()
     assert figure is not None
     figure.canvas.draw()
-    told = [text.get_text() for text in ax.get_yticklabels()]
-    assert len(set(told)) * 2 - 1 == len(told)  # each time once above and once below zero
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert len(set(labels)) * 2 - 1 == len(labels)  # each time once above and once below zero
 
 
 def test_how_a_player_s_games_ended() -> None:
@@ -326,9 +326,9 @@ def test_the_profile_has_six_pictures_and_a_head() -> None:
 
 def test_a_picture_of_the_profile_that_cannot_be_drawn_says_so() -> None:
     figure = player_profile(posed(TEN), player="Ann")
-    said = [text.get_text() for ax in figure.axes for text in ax.texts]
-    assert "No data (10 plies without a known lag)." in said
-    assert "No data: no game in this selection reached move 20." in said
+    texts = [text.get_text() for ax in figure.axes for text in ax.texts]
+    assert "No data (10 plies without a known lag)." in texts
+    assert "No data: no game in this selection reached move 20." in texts
 
 
 def test_guests_of_one_name_are_not_one_player() -> None:

@@ -86,7 +86,7 @@ def test_unobserved_moves_are_shaded() -> None:
 
 
 def test_events_follow_their_half_move() -> None:
-    told = events(
+    marks = events(
         ("takeback", "6-4", 4, ""),
         ("notice", "time-added", 5, "Ann adds 60 seconds"),
         ("notice", "draw-offer", 6, ""),
@@ -95,15 +95,15 @@ def test_events_follow_their_half_move() -> None:
         ("feed", "unobserved", 10, "the end of what we saw"),
         ("result", "time", 10, "Bob forfeits on time"),
     )
-    ax = clock_race(posed(TEN), told)
+    ax = clock_race(posed(TEN), marks)
     assert labels(ax)[3:] == ["takeback", "time added", "not observed", "flag"]
     assert line(ax, "event-0").get_xdata() == [2.75]
-    assert "kibitz" in labels(clock_race(posed(TEN), told, chat=True))
+    assert "kibitz" in labels(clock_race(posed(TEN), marks, chat=True))
 
 
 def test_a_lost_connection_and_a_pause_are_marks() -> None:
-    told = events(("result", "adjourned-lost", 3, ""), ("notice", "paused", 2, ""), ("clock", "adjusted", 2, ""))
-    assert [mark.name for mark in marks_of(told)] == ["disconnection", "pause", "clock changed"]
+    marks = events(("result", "adjourned-lost", 3, ""), ("notice", "paused", 2, ""), ("clock", "adjusted", 2, ""))
+    assert [mark.name for mark in marks_of(marks)] == ["disconnection", "pause", "clock changed"]
     assert marks_of(None) == []
 
 
@@ -131,9 +131,9 @@ def test_three_hundred_moves_are_drawn() -> None:
     ids=["nothing", "untimed", "no clocks", "two games"],
 )
 def test_what_cannot_be_drawn_says_why(plies: pd.DataFrame, sentence: str) -> None:
-    with pytest.raises(ExportError) as told:
+    with pytest.raises(ExportError) as error:
         clock_race(plies)
-    assert str(told.value) == sentence
+    assert str(error.value) == sentence
 
 
 def test_axes_that_were_given_are_used_and_given_back() -> None:

@@ -70,17 +70,17 @@ def test_an_archive_that_has_not_changed_is_not_compared(everything: Cli, url: s
     first = everything.json("publish", "--json", url)
     assert (first["unchanged"], first["dry_run"]) == (False, False)
     before = versions(url)
-    again = everything.json("publish", "--json", url)
-    assert again == first | {"unchanged": True, "added": 0, "plies": 0, "analyses": 0}
+    repeated = everything.json("publish", "--json", url)
+    assert repeated == first | {"unchanged": True, "added": 0, "plies": 0, "analyses": 0}
     games = first["games"]
-    said = f"Nothing to publish: the archive of {games} games has not changed.\n"
-    assert everything("publish", url).stderr == said
+    message = f"Nothing to publish: the archive of {games} games has not changed.\n"
+    assert everything("publish", url).stderr == message
     assert versions(url) == before
 
 
 def test_a_dry_run_changes_nothing(everything: Cli, url: str) -> None:
-    said = everything("publish", "--dry-run", url).stderr
-    assert said.endswith(" added, 0 changed, 0 deleted; nothing was published.\n")
+    message = everything("publish", "--dry-run", url).stderr
+    assert message.endswith(" added, 0 changed, 0 deleted; nothing was published.\n")
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT to_regclass('archives')").fetchone() == (None,)
     publish(everything, url)
@@ -335,8 +335,8 @@ def test_a_game_that_two_archives_have_is_shown_of_the_one_with_more_plies(cli: 
 )
 def test_a_url_with_a_password_is_refused(filled: Cli, url: str) -> None:
     answer = filled("publish", url, code=2)
-    (said,) = [line for line in answer.stderr.splitlines() if line.startswith("Error:")]
-    assert said == (
+    (message,) = [line for line in answer.stderr.splitlines() if line.startswith("Error:")]
+    assert message == (
         "Error: A URL must not contain a password, because others can see it: give the password in PGPASSWORD, "
         "~/.pgpass or the service file."
     )
@@ -347,16 +347,16 @@ def test_a_url_with_a_password_is_refused(filled: Cli, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("games.db", "This is not the URL of a PostgreSQL database: write it as postgresql://HOST/DATABASE."),
         ("postgresql://ann:s3cret@[::1/x", "The URL is malformed: write it as postgresql://USER@HOST:PORT/DATABASE."),
         ("postgresql:///x?s3cret=1", "The URL is malformed: write it as postgresql://USER@HOST:PORT/DATABASE."),
     ],
 )
-def test_other_words_are_no_url(filled: Cli, url: str, said: str) -> None:
+def test_other_words_are_no_url(filled: Cli, url: str, message: str) -> None:
     answer = filled("publish", url, code=2)
-    assert answer.stderr.splitlines()[-1] == f"Error: {said}"
+    assert answer.stderr.splitlines()[-1] == f"Error: {message}"
     assert "s3cret" not in answer.output
 
 

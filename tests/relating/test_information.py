@@ -73,21 +73,21 @@ def _quick(seed: int) -> list[int]:
 @given(seed=st.integers(0, 1 << 32), clock=st.sampled_from((_cut, _rounded)))
 def test_one_game_in_milliseconds_and_in_seconds_is_one(seed: int, clock: Clock) -> None:
     times = _quick(seed)
-    told = [_seen("a", times, _exact), _seen("b", times, clock), _seen("c", times, clock)]
-    for one, other in itertools.permutations(told, 2):
+    observations = [_seen("a", times, _exact), _seen("b", times, clock), _seen("c", times, clock)]
+    for one, other in itertools.permutations(observations, 2):
         assert compare(View(one), View(other)).verdict is Verdict.SAME
-    expected = merge_games(told)
+    expected = merge_games(observations)
     assert [game.merged_from for game in expected] == [["a", "b", "c"]]
-    for order in itertools.permutations(told):
+    for order in itertools.permutations(observations):
         assert merge_games(order) == expected
 
 
 @settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 1 << 32), clocks=st.tuples(*[st.sampled_from((_cut, _rounded, _exact))] * 2))
 def test_games_that_repeat_the_moves_in_times_of_their_own_are_not_one(seed: int, clocks: tuple[Clock, Clock]) -> None:
-    told = [_seen("a", _quick(seed), clocks[0]), _seen("b", _quick(seed + 1), clocks[1])]
-    assert compare(View(told[0]), View(told[1])).verdict is Verdict.APART
-    assert merge_games(told) == []
+    observations = [_seen("a", _quick(seed), clocks[0]), _seen("b", _quick(seed + 1), clocks[1])]
+    assert compare(View(observations[0]), View(observations[1])).verdict is Verdict.APART
+    assert merge_games(observations) == []
 
 
 @pytest.mark.parametrize("clock", [_cut, _rounded, _exact])

@@ -145,7 +145,7 @@ def test_a_game_with_stopped_clocks_is_recognised_by_them() -> None:
 
 
 def test_equal_times_prove_it_although_a_clock_was_set_back_in_between() -> None:
-    game, again = Played(0, SPENT), Played(0, [each + 37 for each in SPENT])
+    game, slower = Played(0, SPENT), Played(0, [each + 37 for each in SPENT])
     (before,) = game_of("a", [game], -1_000, 12_000, ahead_ms=3_600_000)
     (after,) = game_of("b", [game], 15_000, END)
     after = replace(after, start_precision=StartPrecision.MINUTE)
@@ -155,7 +155,7 @@ def test_equal_times_prove_it_although_a_clock_was_set_back_in_between() -> None
     assert one.started_at_ms == after.started_at_ms, "the other one would be after its end"
     conflicts = [evidence.text for evidence in one.evidence if evidence.kind is EvidenceKind.CONFLICT]
     assert conflicts == ["arrival times: those of an earlier part are up to 3595500 ms later"]
-    for other in (game_of("c", [again], 15_000, END)[0], replace(after, observations=numbered(after, 8), game_no=8)):
+    for other in (game_of("c", [slower], 15_000, END)[0], replace(after, observations=numbered(after, 8), game_no=8)):
         assert merge_games([before, other]) == []
     few = game_of("d", [game], -1_000, 3_000, ahead_ms=3_600_000)
     assert merge_games([*few, after]) == [], "a time or two prove nothing against the clock"
@@ -286,7 +286,7 @@ def _from(game: Game, name: str) -> Game:
 
 def test_a_fragment_that_fits_one_of_two_complete_observations_keeps_them_no_longer_apart() -> None:
     game = Played(0, SPENT)
-    whole, again = seen(game, (-1_000, END)), seen(game, (-1_000, END), who="b", delay_ms=20)
+    whole, other = seen(game, (-1_000, END)), seen(game, (-1_000, END), who="b", delay_ms=20)
     # Its clock at the eighth ply differs by 100 ms from that of the second observation, by 50 ms from the first's.
     (fragment,) = seen(game, (-1_000, 13_000), who="c")
     rows = [
@@ -294,10 +294,10 @@ def test_a_fragment_that_fits_one_of_two_complete_observations_keeps_them_no_lon
     ]
     fragment.observations[0].lines[0].plies = rows
     shifted = [
-        ply._replace(black_clock_ms=(ply.black_clock_ms or 0) - 50) if ply.ply == 8 else ply for ply in again[0].plies
+        ply._replace(black_clock_ms=(ply.black_clock_ms or 0) - 50) if ply.ply == 8 else ply for ply in other[0].plies
     ]
-    again[0].observations[0].lines[0].plies = shifted
+    other[0].observations[0].lines[0].plies = shifted
     assert compare(View(fragment), View(whole[0])).verdict is Verdict.SAME
-    assert compare(View(fragment), View(again[0])).verdict is Verdict.APART
-    (one,) = merge_games([*whole, *again, fragment])
-    assert one.merged_from == sorted([whole[0].key, again[0].key])
+    assert compare(View(fragment), View(other[0])).verdict is Verdict.APART
+    (one,) = merge_games([*whole, *other, fragment])
+    assert one.merged_from == sorted([whole[0].key, other[0].key])

@@ -93,12 +93,12 @@ def test_the_lead_is_the_difference_of_the_two_whites() -> None:
     match = matches(*OF_BOTH_BOARDS[0])[1]
     found = leads(match)
     assert found[0] is None
-    told = [lead for lead in found if lead is not None]
-    assert len(told) > len(found) - 5
+    known = [lead for lead in found if lead is not None]
+    assert len(known) > len(found) - 5
     a, b = match.a.plies[-1], match.b.plies[-1]
     assert a.white_clock_ms is not None
     assert b.white_clock_ms is not None
-    assert abs(told[-1] - (a.white_clock_ms - b.white_clock_ms)) < 2_000
+    assert abs(known[-1] - (a.white_clock_ms - b.white_clock_ms)) < 2_000
 
 
 def test_boards_of_two_logs_without_times_have_no_common_order() -> None:

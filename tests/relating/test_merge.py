@@ -216,7 +216,7 @@ def test_equal_times_make_one_game(recorded: Game) -> None:
         lambda game: replace(game, server="another.example"),
         lambda game: replace(game, rated=not game.rated),
         lambda game: replace(game, black=Player("Somebody")),
-        lambda game: replace(game, result="1-0" if told_result(game) == "0-1" else "0-1", end="result"),
+        lambda game: replace(game, result="1-0" if game.result == "0-1" else "0-1", end="result"),
         lambda game: replace(game, increment_s=(game.increment_s or 0) + 1),
         lambda game: _with_plies(game, move=1, san="a9"),
     ],
@@ -225,10 +225,6 @@ def test_what_contradicts_keeps_games_apart(recorded: Game, change: Any) -> None
     other = change(_from(recorded, "other"))
     assert compare(View(recorded), View(other)).verdict is Verdict.APART
     assert merge_games([recorded, other]) == []
-
-
-def told_result(game: Game) -> str:
-    return game.result
 
 
 def test_one_that_fits_two_that_contradict_each_other_goes_with_none(recorded: Game) -> None:

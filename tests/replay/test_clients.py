@@ -69,9 +69,9 @@ def test_few_games_are_in_memory_at_a_time(archive: Path, monkeypatch: pytest.Mo
         assert library.recording.chapter(0) is first
         for number in range(1, count):
             assert library.recording.chapter(number).game.white.handle == library.recording.players[number][0]
-        again = library.recording.chapter(0)
-        assert again is not first
-        assert again == first
+        reread = library.recording.chapter(0)
+        assert reread is not first
+        assert reread == first
 
 
 def test_a_changed_game_is_reported(archive: Path) -> None:

@@ -67,10 +67,10 @@ def variables_of(row: str) -> set[str]:
     return {name for name, bit in zip(VARIABLES, row, strict=True) if bit == "1"}
 
 
-def assert_same(games: list[Game], again: list[Game], on: set[str]) -> None:
+def assert_same(games: list[Game], others: list[Game], on: set[str]) -> None:
     """Return the games as far as a client with these variables can see them."""
-    assert len(again) == len(games)
-    for one, other in zip(games, again, strict=True):
+    assert len(others) == len(games)
+    for one, other in zip(games, others, strict=True):
         for name in ("names", "ratings", "variant", "control", "start", "result", "complete", "hands"):
             assert facts(other)[name] == facts(one)[name], name
         exact, deltas = "ms" in on, "compressmove" in on

@@ -119,11 +119,11 @@ def settings_of(games: list[Game]) -> list[str]:
 def test_recording_a_replay_gives_the_same_games(stream: Stream) -> None:
     games = played(stream)
     heard = replayed(stream, games, *settings_of(games))
-    again = sorted(run([heard], "raw")[0], key=lambda game: game.first_offset)
-    assert len(again) == len(games)
+    recorded_games = sorted(run([heard], "raw")[0], key=lambda game: game.first_offset)
+    assert len(recorded_games) == len(games)
     allowed = KNOWN.get((stream.scenario, stream.connection), set())
     differ: set[str] = set()
-    for one, other in zip(map(facts, games), map(facts, again), strict=True):
+    for one, other in zip(map(facts, games), map(facts, recorded_games), strict=True):
         for name in one.keys() - allowed:
             assert other[name] == one[name], name
         differ |= {name for name in allowed if other[name] != one[name]}
@@ -144,5 +144,5 @@ def test_recording_a_replay_of_bytes_gives_the_same_games(stream: Stream) -> Non
         session.tick(session.due_ns)
         heard += session.take_output()
     games, _ = run([stream_bytes(stream.scenario, stream.connection)], "raw")
-    again, _ = run([heard], "raw")
-    assert [facts(game) for game in again] == [facts(game) for game in games]
+    recorded_games, _ = run([heard], "raw")
+    assert [facts(game) for game in recorded_games] == [facts(game) for game in games]

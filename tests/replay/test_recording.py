@@ -50,9 +50,9 @@ def recorded(stream: Stream, games: list[Game]) -> list[Game]:
         heard += data
         if data:
             recorder.receive(data, now_ms, 0)
-        said = recorder.take(now_ms)
-        if said:
-            session.receive(said, session.now_ns)
+        sent = recorder.take(now_ms)
+        if sent:
+            session.receive(sent, session.now_ns)
         elif not data:
             next_ms = recorder.next_at_ms(now_ms)
             if next_ms is not None and next_ms <= now_ms + SOON_MS and waits < MOST_WAITS:
@@ -90,11 +90,11 @@ DIFFERS: dict[tuple[str, str], set[str]] = {
 @pytest.mark.parametrize("stream", representative_first(STREAMS))
 def test_record_keeps_the_games_of_a_replay(stream: Stream) -> None:
     games = played(stream)
-    again = recorded(stream, games)
-    assert len(again) == len(games)
+    recorded_games = recorded(stream, games)
+    assert len(recorded_games) == len(games)
     differ = {
         name
-        for one, other in zip(map(facts, games), map(facts, again), strict=True)
+        for one, other in zip(map(facts, games), map(facts, recorded_games), strict=True)
         for name in one
         if other[name] != one[name]
     }
@@ -128,8 +128,8 @@ async def test_the_command_records_what_the_server_replays(tmp_path: Path) -> No
                 await asyncio.sleep(0.1)
             assert await recorder.end(signal.SIGINT) == 0, recorder.talk
     games = played(stream)
-    again = kept(journalled(journals).received)
-    assert [facts(game) for game in again] == [facts(game) for game in games]
+    recorded_games = kept(journalled(journals).received)
+    assert [facts(game) for game in recorded_games] == [facts(game) for game in games]
     texts = [pgn_texts(one("export", "pgn", "--clock", "none").stdout) for one in (cli, Cli(archive))]
     assert texts[0] == texts[1]
     assert len(texts[0]) == 6

@@ -214,9 +214,9 @@ ANSWERS: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("line", "answer"), ANSWERS)
 def test_each_answer(line: str, answer: str) -> None:
-    said = client().say(line)
-    assert re.search(rf"(?m)^{answer}", said), said
-    assert said.endswith(("% ", "> "))
+    printed = client().say(line)
+    assert re.search(rf"(?m)^{answer}", printed), printed
+    assert printed.endswith(("% ", "> "))
 
 
 def test_every_command_is_answered_without_and_with_invalid_arguments() -> None:
@@ -275,21 +275,21 @@ def test_the_start_position_of_a_list() -> None:
 
 
 def test_style_1_is_a_picture() -> None:
-    said = client().say("style 1", "observe 1")
-    assert " 8  | *R | *N | *B | *Q | *K | *B | *N | *R |" in said
-    assert "<12>" not in said
+    answer = client().say("style 1", "observe 1")
+    assert " 8  | *R | *N | *B | *Q | *K | *B | *N | *R |" in answer
+    assert "<12>" not in answer
 
 
 def test_examining() -> None:
     made = client()
-    said = made.say("examine Morphy 0")
-    board = lines_of(said, "<12>")[0].split()
+    answer = made.say("examine Morphy 0")
+    board = lines_of(answer, "<12>")[0].split()
     assert (board[19], board[26]) == ("2", "1")
     assert lines_of(made.say("forward 3"), "<12>")[0].split()[26:30:3] == ["2", "Nf3"]
     assert "Looker backs up 1 move." in made.say("backward")
     assert lines_of(made.say("to 3w"), "<12>")[0].split()[27] == "P/d2-d4"
-    said = made.say("forward 999")
-    assert "Anderssen checkmated 1-0" in said
+    answer = made.say("forward 999")
+    assert "Anderssen checkmated 1-0" in answer
     assert "You're at the end of the game." in made.say("forward")
     assert "beginning" in made.say("backward 999", "backward")
     assert "You are no longer examining game" in made.say("unexamine")
@@ -299,16 +299,16 @@ def test_moves_are_tried_on_an_examined_board() -> None:
     made = client()
     made.say("examine Morphy 0", "forward 2")
     before = lines_of(made.say("refresh"), "<12>")[0].split()
-    said = made.say("a2-a3")
-    board = lines_of(said, "<12>")[0].split()
+    answer = made.say("a2-a3")
+    board = lines_of(answer, "<12>")[0].split()
     assert (board[26], board[27], board[29], board[24]) == ("2", "P/a2-a3", "a3", before[24])
-    assert "Game 1000: Looker moves: a3" in said
+    assert "Game 1000: Looker moves: a3" in answer
     assert "Looker moves: h6" in made.say("h6")
     assert "You cannot go forward unless you are on the main line." in made.say("forward")
     assert lines_of(made.say("backward"), "<12>")[0].split()[29] == "a3"
-    said = made.say("revert")
-    assert "reverts to main line move 2." in said
-    assert lines_of(said, "<12>") == [" ".join(before)]
+    answer = made.say("revert")
+    assert "reverts to main line move 2." in answer
+    assert lines_of(answer, "<12>") == [" ".join(before)]
     assert lines_of(made.say("forward"), "<12>")[0].split()[29] == "Nf3"
     for text in ("Ke5", "a1a8", "o-o-o", "N@e4", "e9"):
         assert "<12>" not in made.say(text)
@@ -324,12 +324,12 @@ def test_moves_of_crazyhouse_are_tried_by_its_rules() -> None:
     made = Client.of([game])
     made.say("set style 12", "examine #1")
     assert "Illegal move (Q@e4)." in made.say("Q@e4")
-    said = made.say(f"to {drop.ply - 1}")
-    hand = re.findall(r"white \[(\w*)\] black \[(\w*)\]", said)[0][not drop.white_moved]
+    answer = made.say(f"to {drop.ply - 1}")
+    hand = re.findall(r"white \[(\w*)\] black \[(\w*)\]", answer)[0][not drop.white_moved]
     assert drop.san[0] in hand
-    said = made.say(drop.san.rstrip("+#").lower())
-    assert lines_of(said, "<12>")[0].split()[29] == drop.san
-    left = re.findall(r"white \[(\w*)\] black \[(\w*)\]", said)[0][not drop.white_moved]
+    answer = made.say(drop.san.rstrip("+#").lower())
+    assert lines_of(answer, "<12>")[0].split()[29] == drop.san
+    left = re.findall(r"white \[(\w*)\] black \[(\w*)\]", answer)[0][not drop.white_moved]
     assert len(left) == len(hand) - 1
 
 
@@ -344,9 +344,9 @@ def test_an_examined_game_is_shown_as_examined() -> None:
 def test_a_player_sees_own_games_from_the_players_side() -> None:
     games = games_of("a01_standard", "player_Morphy")[:2]
     made = Client.of(games, "Morphy")
-    said = made.say("set style 12")
-    assert "{Game 1 (Morphy vs. Anderssen) Creating rated blitz match.}" in said
-    assert [frame.split()[19] for frame in lines_of(said + made.wait(3), "<12>")][:3] == ["1", "-1", "1"]
+    answer = made.say("set style 12")
+    assert "{Game 1 (Morphy vs. Anderssen) Creating rated blitz match.}" in answer
+    assert [frame.split()[19] for frame in lines_of(answer + made.wait(3), "<12>")][:3] == ["1", "-1", "1"]
 
 
 def test_a_late_replay_does_not_delay_other_clients() -> None:
@@ -363,8 +363,8 @@ def test_a_late_replay_does_not_delay_other_clients() -> None:
 
 def test_seeking_shows_the_board_of_the_position() -> None:
     made = at(client(), 4)
-    said = made.say("tell replay seek 10w")
-    assert lines_of(said, "<12>")[0].split()[26:28] == ["10", "P/b7-b5"]
+    answer = made.say("tell replay seek 10w")
+    assert lines_of(answer, "<12>")[0].split()[26:28] == ["10", "P/b7-b5"]
     board = made.session.show.boards[1]
     assert board.state is not None
     assert board.state.ply == 18
@@ -377,8 +377,8 @@ def test_another_game_with_the_number_of_the_observed_one_is_not_shown() -> None
     made = Client.of(games_of("a01_standard", "observer_GuestObsA")[:3], manner=Greeting(observe=True))
     made.say("set style 12", "tell replay seek #2", "tell replay step", "tell replay pause")
     assert "Steinitz" in made.say("refresh 1")
-    said = made.say("tell replay seek #1", "tell replay step")
-    assert re.search(r"Removing game 1 from observation list\.(?:.*\n)*You are now observing game 1\.", said), said
+    answer = made.say("tell replay seek #1", "tell replay step")
+    assert re.search(r"Removing game 1 from observation list\.(?:.*\n)*You are now observing game 1\.", answer), answer
 
 
 def test_the_greeting_names_the_command_that_lists_game_numbers() -> None:

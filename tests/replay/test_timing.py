@@ -79,7 +79,9 @@ def test_playing_after_a_seek_equals_playing_to_there(gaps: list[int], speed: Fr
     got = played(jumped)
     assert [what for _, what in got] == [what for _, what in rest]
     passed_ns = to_ms * 1_000_000 / speed
-    assert all(abs((due - passed_ns) - (again - now_ns)) <= 1 for (due, _), (again, _) in zip(rest, got, strict=True))
+    assert all(
+        abs((due - passed_ns) - (due_now - now_ns)) <= 1 for (due, _), (due_now, _) in zip(rest, got, strict=True)
+    )
 
 
 @given(

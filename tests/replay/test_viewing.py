@@ -218,8 +218,8 @@ def test_control_characters_of_a_log_are_removed() -> None:
     )
     evil = "\x1b[2J\x1b]0;title\x07\r\n\u202e\x9b31m漢字漢字"
     assert isinstance(event, GameEvent)
-    said = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
-    moments[place] = moments[place]._replace(what=said)
+    chat = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
+    moments[place] = moments[place]._replace(what=chat)
     viewing = Viewing(ReplaySource.of(games_of(made), moments), 0)
     viewing.press("end", 0)
     rows = "".join(text(viewing))
@@ -298,7 +298,7 @@ def test_stepping_there_and_back_shows_the_same() -> None:
     assert text(viewing) == before
 
 
-def test_a_replay_starts_again_from_its_end() -> None:
+def test_a_replay_at_its_end_restarts() -> None:
     viewing = chess()
     viewing.press("end", 0)
     assert ply_of(viewing) == game_of(viewing).plies[-1].ply

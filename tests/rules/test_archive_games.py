@@ -67,8 +67,8 @@ def test_every_game_replays(name: str) -> None:
     found = games(name)
     plies = marks = reasons = 0
     for game in found:
-        told, position = start(game)
-        assert told == variant
+        stated, position = start(game)
+        assert stated == variant
         for move in game.moves:
             step = play_san(position, move.san)
             assert not isinstance(step, str), (game.tags["FICSGamesDBGameNo"], move.san, step)
@@ -85,6 +85,6 @@ def test_every_game_replays(name: str) -> None:
 
 
 def test_wild_5_begins_where_the_archive_says() -> None:
-    told = known_start("wild/5", variant_of("wild/5")[1])
-    assert told is not None
-    assert {start(game)[1].board for game in games("wild5")} == {told[0]} != {STANDARD_BOARD}
+    start_position = known_start("wild/5", variant_of("wild/5")[1])
+    assert start_position is not None
+    assert {start(game)[1].board for game in games("wild5")} == {start_position[0]} != {STANDARD_BOARD}

@@ -36,14 +36,14 @@ def capablanca(*more: str) -> list[str]:
     ]
 
 
-def told(game: Game) -> list[tuple[str, str | None, int]]:
+def proofs_of(game: Game) -> list[tuple[str, str | None, int]]:
     return [(ply.san, ply.uci, ply.proof) for ply in game.plies]
 
 
 def test_a_game_on_a_large_board_is_followed_and_nothing_of_it_is_proved() -> None:
     found = read(log(*capablanca("{Game 9 (Cid vs. Dan) Dan resigns} 1-0")))
     game = only(found)
-    assert told(game) == [("i4", None, Proof.UNPROVED), ("h5", None, Proof.UNPROVED)]
+    assert proofs_of(game) == [("i4", None, Proof.UNPROVED), ("h5", None, Proof.UNPROVED)]
     assert (game.variant, game.result, game.end, game.complete) == ("capablanca", "1-0", "result", True)
     assert game.start_fen == "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1"
     assert [ply.white_clock_ms for ply in game.plies] == [300_000, 300_000]
@@ -93,7 +93,7 @@ def test_a_piece_of_another_game_on_a_board_of_chess() -> None:
     gated = "rnbqkbnr pppppppp -------- -------- -------- -----N-- PPPPPPPP RNBQKBHR"
     found = read(log(frame(start, "W", 1, "none", "none"), frame(gated, "B", 1, "N/g1-f3", "Nf3/H")))
     game = only(found)
-    assert told(game) == [("Nf3/H", None, Proof.UNPROVED)]
+    assert proofs_of(game) == [("Nf3/H", None, Proof.UNPROVED)]
     assert found.anomalies() == ["variant"]
 
 
@@ -111,7 +111,7 @@ def test_hidden_squares() -> None:
     found: Found = read(log(*lines, frame(e4, "B", 1, "P/e2-e4", "e4"), frame(e4, "W", 2, "?", "?")))
     game = only(found)
     assert game.variant == "kriegspiel"
-    assert told(game) == [("e4", None, Proof.UNPROVED), ("?", None, Proof.UNPROVED)]
+    assert proofs_of(game) == [("e4", None, Proof.UNPROVED), ("?", None, Proof.UNPROVED)]
 
 
 def test_a_list_of_a_game_whose_start_is_not_known_is_kept_as_printed() -> None:
@@ -125,7 +125,7 @@ def test_a_list_of_a_game_whose_start_is_not_known_is_kept_as_printed() -> None:
         "      {White resigned} 0-1",
     ]
     game = only(read(log(*lines)))
-    assert told(game) == [("e4", None, Proof.UNPROVED), ("e5", None, Proof.UNPROVED)]
+    assert proofs_of(game) == [("e4", None, Proof.UNPROVED), ("e5", None, Proof.UNPROVED)]
 
 
 @pytest.mark.parametrize(

@@ -106,15 +106,15 @@ def test_recorded_matches_there_and_back(scenario: str, connection: str) -> None
     recorded = games_of(scenario, connection)
     games, reader = read(written(recorded))
     assert reader.anomalies == []
-    for game, again in zip(recorded, games, strict=True):
-        assert (again.white.handle, again.black.handle, again.result) == (
+    for game, reread in zip(recorded, games, strict=True):
+        assert (reread.white.handle, reread.black.handle, reread.result) == (
             game.white.handle, game.black.handle, game.result,
         )  # fmt: skip
-        assert [(ply.move, ply.san, ply.lag_ms) for ply in again.plies] == [
+        assert [(ply.move, ply.san, ply.lag_ms) for ply in reread.plies] == [
             (ply.move, ply.san, ply.lag_ms) for ply in game.plies
         ]
         clocks = [ply.clock_ms for ply in game.plies]
-        assert [ply.clock_ms for ply in again.plies] == clocks
+        assert [ply.clock_ms for ply in reread.plies] == clocks
 
 
 def test_comments_and_chat_between_the_moves_stay_there() -> None:
@@ -347,10 +347,10 @@ _PIECES = st.sampled_from(
 def test_any_bytes_in_any_cut(text: str, size: int) -> None:
     data = text.encode("utf-8", "replace")
     games, reader = read(data)
-    pieces, again = read(data, size)
+    pieces, reread = read(data, size)
     assert pieces == games
-    assert again.anomalies == reader.anomalies
-    assert again.line_count == reader.line_count
+    assert reread.anomalies == reader.anomalies
+    assert reread.line_count == reader.line_count
     written(games)
 
 
@@ -381,5 +381,5 @@ def test_what_is_written_is_read_as_it_was(data: st.DataObject) -> None:
         return [(ply.ply, ply.san, ply.white_clock_ms, ply.black_clock_ms, ply.lag_ms) for ply in game.plies]
 
     cut = [some(*games), some(*games[::-1])]
-    again, _ = read(written(cut))
-    assert [shown(game) for game in again] == [shown(game) for game in cut]
+    reread, _ = read(written(cut))
+    assert [shown(game) for game in reread] == [shown(game) for game in cut]

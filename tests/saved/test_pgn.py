@@ -51,10 +51,10 @@ def test_queer_text() -> None:
             first.observations[0].lines[1:]] == [
         (LineKind.VARIATION, 0, 1, ["c5", "Nf3", "d6"]), (LineKind.VARIATION, 1, 2, ["c3", "d5"]),
     ]  # fmt: skip
-    said = [
+    comments = [
         (event.detail, event.ply, event.value, event.text) for event in first.events if event.kind is EventKind.CHAT
     ]
-    assert said == [
+    assert comments == [
         ("nag", 1, None, "$1"), ("nag", 2, None, "$5"), ("command", 2, None, "[%csl Ge4]"),
         ("comment", 2, None, "a é"), ("comment", 4, 2, "deep"), ("comment", 3, None, "to the end { of line"),
         ("comment", 9, None, '[Event "not one"] [White "y"]'),
@@ -125,11 +125,11 @@ def test_a_file_that_grew_is_read_on(step: int) -> None:
     offset, state = pipeline.restart()
     early = [game for game in early + pipeline.finish() if game.first_offset < offset]
     begin = state.get("begin", 0)
-    again = make_pipeline(SourceKind.PGN, resume=state or None, offset=begin)
-    later = again.receive(QUEER[begin:]) + again.finish()
+    second = make_pipeline(SourceKind.PGN, resume=state or None, offset=begin)
+    later = second.receive(QUEER[begin:]) + second.finish()
     whole = make_pipeline(SourceKind.PGN)
     assert early + later == whole.receive(QUEER) + whole.finish()
-    assert again.report.line_count == whole.report.line_count
+    assert second.report.line_count == whole.report.line_count
 
 
 @pytest.mark.parametrize(

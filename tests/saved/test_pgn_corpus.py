@@ -57,8 +57,8 @@ def test_the_same_as_python_chess(path: Path) -> None:
         assert known == moves[: len(known)]
         assert len(game.plies) == len(moves)
         words = {" ".join(node.comment.split()) for node in peer.mainline()} - {""}
-        said = {event.text for event in game.events if event.kind is EventKind.CHAT} | {game.reason}
-        assert {word for word in words if "[%" not in word} <= said
+        texts = {event.text for event in game.events if event.kind is EventKind.CHAT} | {game.reason}
+        assert {word for word in words if "[%" not in word} <= texts
     whole = [game for game in games if game.complete]
     if "atomic" not in path.name:
         assert not report.anomalies

@@ -56,13 +56,13 @@ def tags(game: Game) -> dict[str, str]:
 def test_our_style_keeps_all(path: Path) -> None:
     games = read(path.read_bytes())
     text, lost = written(games)
-    again = read(text)
-    assert [facts(game) for game in again] == [facts(game) for game in games]
-    for before, after in zip(games, again, strict=True):
+    reread = read(text)
+    assert [facts(game) for game in reread] == [facts(game) for game in games]
+    for before, after in zip(games, reread, strict=True):
         kept = {name: value for name, value in tags(before).items() if name not in ("TimeControl", "Date")}
         assert kept.items() <= tags(after).items()
     assert not lost
-    assert written(again)[0].count(b"\n") == text.count(b"\n")
+    assert written(reread)[0].count(b"\n") == text.count(b"\n")
 
 
 @pytest.mark.parametrize("path", ARCHIVE, ids=lambda path: path.name)
@@ -141,21 +141,21 @@ def seen_with_a_gap() -> Game:
     return game
 
 
-def test_parts_of_one_game_are_one_game_again() -> None:
+def test_parts_of_one_game_are_imported_as_one_game() -> None:
     game = seen_with_a_gap()
     text, lost = written([game])
     assert text.count(b"[RecorderPart ") == 3
-    (again,) = read(text)
-    assert facts(again) == facts(game)
-    assert [(found.ply, found.fen, found.reason) for found in again.anchors()] == [
+    (reread,) = read(text)
+    assert facts(reread) == facts(game)
+    assert [(found.ply, found.fen, found.reason) for found in reread.anchors()] == [
         (found.ply, found.fen, found.reason) for found in game.anchors()
     ]
-    assert tags(again) == tags(game)
-    assert [thought._replace(offset=0) for thought in again.observations[0].thinking] == [
+    assert tags(reread) == tags(game)
+    assert [thought._replace(offset=0) for thought in reread.observations[0].thinking] == [
         thought._replace(offset=0) for thought in game.observations[0].thinking
     ]
     assert lost == {"plies not proved": 1}
-    assert without_keys(written([again])[0]) == without_keys(text)
+    assert without_keys(written([reread])[0]) == without_keys(text)
     two = text + text
     assert [len(game.plies) for game in read(two)] == [len(game.plies)] * 2
 
@@ -219,8 +219,8 @@ def test_chess960_from_the_normal_position() -> None:
     text, _ = written(games)
     assert b"[FEN" not in text
     assert [facts(game) for game in read(text)] == [facts(game) for game in games]
-    told = read(b'[Variant "Fischerandom"]\n\n1. e4 *\n')
-    assert told[0].plies[0].move is None  # without its FEN it need not be that position
+    from_tag = read(b'[Variant "Fischerandom"]\n\n1. e4 *\n')
+    assert from_tag[0].plies[0].move is None  # without its FEN it need not be that position
 
 
 def test_computed_clocks_stay_computed() -> None:
@@ -228,8 +228,8 @@ def test_computed_clocks_stay_computed() -> None:
     for style in ("default", "lichess"):
         text, _ = written(games, style=style)
         assert b'[RecorderClocks "derived"]' in text
-        (again,) = read(text)
-        assert {ply.precision for ply in again.plies} <= {Precision.DERIVED_SECONDS, Precision.DERIVED_MILLISECONDS}
+        (reread,) = read(text)
+        assert {ply.precision for ply in reread.plies} <= {Precision.DERIVED_SECONDS, Precision.DERIVED_MILLISECONDS}
 
 
 @pytest.mark.parametrize(
@@ -247,10 +247,10 @@ def test_what_was_recorded_is_written_the_same_after_it_was_read_from_our_pgn(sc
     recorded = [game for game in recorded + pipeline.finish() if game.kind is GameKind.PLAYED and game.rows]
     assert recorded
     text, _ = written(recorded)
-    again = read(text)
-    assert len(again) == len(recorded)
-    assert without_keys(written(again)[0]) == without_keys(text)
-    for before, after in zip(recorded, again, strict=True):
+    reread = read(text)
+    assert len(reread) == len(recorded)
+    assert without_keys(written(reread)[0]) == without_keys(text)
+    for before, after in zip(recorded, reread, strict=True):
         assert (after.server, after.dialect, after.category, after.variant, after.rated) == (
             before.server, before.dialect, before.category, before.variant, before.rated
         )  # fmt: skip

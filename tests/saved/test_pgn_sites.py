@@ -24,7 +24,7 @@ def tags(game: Game) -> dict[str, str]:
     return {event.detail: event.text for event in game.events if event.kind is EventKind.TAG}
 
 
-def said(game: Game) -> list[tuple[str, int, str]]:
+def comments_of(game: Game) -> list[tuple[str, int, str]]:
     return [(event.detail, event.ply, event.text) for event in game.events if event.kind is EventKind.CHAT]
 
 
@@ -63,10 +63,10 @@ def test_a_game_of_lichess() -> None:
     assert {row.precision for row in game.plies} == {Precision.ELAPSED_DERIVED_SECONDS}
     assert [row.elapsed_ms for row in game.plies] == [0, 0, 3_000, 4_000], "first moves are not charged on lichess"
     # ``#-3``: White is mated in three, and it was White's move that led there
-    assert [(told.ply, told.white, told.score_cp, told.mate) for told in game.observations[0].thinking] == [
+    assert [(one.ply, one.white, one.score_cp, one.mate) for one in game.observations[0].thinking] == [
         (0, True, 20, None), (1, False, -30, None), (2, True, None, -3)
     ]  # fmt: skip
-    assert said(game) == [("nag", 3, "$6"), ("comment", 3, "(0.3 → -0.2) Inaccuracy. d4 was best.")]
+    assert comments_of(game) == [("nag", 3, "$6"), ("comment", 3, "(0.3 → -0.2) Inaccuracy. d4 was best.")]
     assert [[row.san for row in line.plies] for line in game.observations[0].lines[1:]] == [["d4", "exd4"]]
     assert tags(game)["WhiteRatingDiff"] == "+5"
 
@@ -155,7 +155,7 @@ def test_a_study() -> None:
         b"{ Words [%csl Gd4][%cal Gd2d4,Re7e5] }\n1. e4 $1 { good [%cal Gf1c4] } 1... e5 $14 (1... c5 $5 { Sicilian }\n"
         b"2. Nf3) 2. Nf3 $146 *\n"
     )
-    assert said(game) == [
+    assert comments_of(game) == [
         ("command", 0, "[%csl Gd4]"), ("command", 0, "[%cal Gd2d4,Re7e5]"), ("comment", 0, "Words"), ("nag", 1, "$1"),
         ("command", 1, "[%cal Gf1c4]"), ("comment", 1, "good"), ("nag", 2, "$14"), ("nag", 2, "$5"),
         ("comment", 2, "Sicilian"), ("nag", 3, "$146"),
@@ -172,7 +172,7 @@ def test_databases() -> None:
     )
     assert [row.san for row in game.plies] == ["e4", "c5", "Nf3", "d6"]
     assert game.plies[0].elapsed_ms == 5000
-    assert ("comment", 4, "[#] a") in said(game)
+    assert ("comment", 4, "[#] a") in comments_of(game)
     assert tags(game) == {"Date": "2001.??.??", "EventDate": "2001.01.??"}
 
 
@@ -314,5 +314,5 @@ def test_a_number_of_seconds_alone_is_the_elapsed_time(event: str, comment: str,
     text = f'[Event "{event}"]\n[White "alice"]\n[Black "bob"]\n[Result "*"]\n\n{{1.015}} 1. e4 {{{comment}}} e5 *\n'
     game = read(text.encode())
     assert [ply.elapsed_ms for ply in game.plies] == [elapsed_ms, None]
-    assert said(game)[0] == ("comment", 0, "1.015"), "before the first move it is no move's time"
-    assert len(said(game)) == 1 + (elapsed_ms is None)
+    assert comments_of(game)[0] == ("comment", 0, "1.015"), "before the first move it is no move's time"
+    assert len(comments_of(game)) == 1 + (elapsed_ms is None)

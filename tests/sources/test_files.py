@@ -207,5 +207,5 @@ def test_a_link_that_cannot_be_followed_hides_no_log(tmp_path: Path) -> None:
 )
 def test_a_name_that_no_file_can_have_is_reported(words: list[str], tmp_path: Path) -> None:
     name = "a" * 300
-    said = Cli(tmp_path / "a.sqlite")(*words, name, code=ExitCode.INPUT)
-    assert f"{name}: cannot be read: File name too long" in said.stderr
+    result = Cli(tmp_path / "a.sqlite")(*words, name, code=ExitCode.INPUT)
+    assert f"{name}: cannot be read: File name too long" in result.stderr

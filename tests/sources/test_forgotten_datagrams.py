@@ -9,7 +9,7 @@ from recorder.sources.redaction import Forgotten, Redactor, hash_handle, silence
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("printed", "kept"),
     [
         ("\x19(26 7 Carl {GM} 1 \x19{hello\nthere\x19}\x19)", "\x19(26 7 X___ **** * \x19{*****\n*****\x19}\x19)"),
         ("\x19(31 Carl {} \x19{secret\x19} 1\x19)", "\x19(31 X___ ** \x19{******\x19} *\x19)"),
@@ -18,11 +18,11 @@ from recorder.sources.redaction import Forgotten, Redactor, hash_handle, silence
         ("\x19(24 7 e4\x19)", "\x19(24 7 e4\x19)"),
     ],
 )
-def test_handles_of_erased_players_are_masked_in_datagrams(said: str, kept: str) -> None:
+def test_handles_of_erased_players_are_masked_in_datagrams(printed: str, kept: str) -> None:
     forgotten = Forgotten([hash_handle("Carl")])
     around = "\x19(56 7 W 1 0\x19){}\x19(24 7 e4\x19)\r\n"
     redactor = Redactor(forgotten, SourceKind.RAW)
-    assert redactor.receive(around.format(said).encode()).decode() == around.format(kept)
-    speaks = "Carl" in said and "Ann" not in said
-    assert silenced(forgotten.text(said)) == (False if speaks else None)
+    assert redactor.receive(around.format(printed).encode()).decode() == around.format(kept)
+    speaks = "Carl" in printed and "Ann" not in printed
+    assert silenced(forgotten.text(printed)) == (False if speaks else None)
     assert silenced(kept) == (True if speaks else None)

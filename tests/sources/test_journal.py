@@ -427,12 +427,12 @@ def test_records_are_counted_from_where_reading_began() -> None:
 def test_a_tail_that_a_crash_tore_is_no_damage_once_it_was_ended() -> None:
     end = note("end", records=1, more=False, crashed=True, torn=4)
     data = lines_of(HEADER, received(b"a")) + b"torn\n" + lines_of(end)
-    told = ["The last record is torn: its 4 bytes were skipped, everything before was read."]
+    expected = ["The last record is torn: its 4 bytes were skipped, everything before was read."]
     for step in (1, 1000):
-        assert _missing(data, step) == told
+        assert _missing(data, step) == expected
     worse = lines_of(HEADER, received(b"a")) + b"damaged\ntorn\n" + lines_of(end)
     assert "8 bytes are not a record" in _missing(worse)[0]
-    assert _missing(worse)[1:] == told
+    assert _missing(worse)[1:] == expected
     wrong = lines_of(HEADER, received(b"a")) + b"torn\n" + lines_of(note("end", records=1, more=False, torn=400))
     assert "5 bytes are not a record" in _missing(wrong)[0]
 

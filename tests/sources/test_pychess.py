@@ -116,8 +116,8 @@ _CHAT_BEFORE_FACTS = (
 
 def test_chat_never_removes_a_board_or_result_of_another_connection() -> None:
     shouts = "".join(
-        f"19:54:45.{number} ('Ann', 'raw') DEBUG: \n{said} {fact}\nfics% \n"
-        for number, said in enumerate(_CHAT_BEFORE_FACTS, 100)
+        f"19:54:45.{number} ('Ann', 'raw') DEBUG: \n{chat} {fact}\nfics% \n"
+        for number, chat in enumerate(_CHAT_BEFORE_FACTS, 100)
         for fact in (FRAME, "{Game 9 (A vs. B) A resigns} 0-1")
     )
     real = f"19:54:46.000 ('Bob', 'raw') DEBUG: \nfics% {FRAME}\n{{Game 9 (A vs. B) A resigns}} 0-1\nfics% \n"
@@ -134,7 +134,7 @@ def test_a_board_behind_a_prompt_that_two_connections_receive_counts_once(prompt
     assert sum(text.endswith(FRAME) for text in texts(data.encode())) == 1
 
 
-def test_what_comes_again_a_minute_later_is_another_event() -> None:
+def test_a_line_repeated_a_minute_later_is_another_event() -> None:
     line = "{Game 9 (A vs. B) A resigns} 0-1"
     data = f"19:54:45.000 ('Ann', 'raw') DEBUG: \n{line}\n\n19:55:46.000 ('Bob', 'raw') DEBUG: \n{line}\n\n"
     assert texts(data.encode()).count(line) == 2

@@ -72,9 +72,9 @@ def test_a_date_without_zone_stays_without_zone() -> None:
     decoder = TypescriptDecoder(b"0.5 3\n")
     assert decode(decoder, header + b"abc")[0].at_ms == 1431115610500
     assert decoder.time_basis is TimeBasis.LOCAL
-    told = TypescriptDecoder(b"0.5 3\n", timezone(timedelta(hours=-6)))
-    assert decode(told, header + b"abc")[0].at_ms == 1431115610500 + 6 * 3600_000
-    assert told.time_basis is TimeBasis.UTC
+    with_zone = TypescriptDecoder(b"0.5 3\n", timezone(timedelta(hours=-6)))
+    assert decode(with_zone, header + b"abc")[0].at_ms == 1431115610500 + 6 * 3600_000
+    assert with_zone.time_basis is TimeBasis.UTC
 
 
 def test_timing_without_any_date() -> None:

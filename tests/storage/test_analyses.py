@@ -26,7 +26,7 @@ def head(engine: str = "Deep", settings: str = SETTINGS, begun_ms: int = 1_000) 
     return Analysis(engine, "uci", settings, begun_ms, ())
 
 
-def told(ply: int, depth: int = 9) -> Thinking:
+def thinking(ply: int, depth: int = 9) -> Thinking:
     """A line that says by its score which position it is about."""
     return Thinking(0, ply, "Deep", ply % 2 == 0, depth, 10 * ply, None, 250, 10_000, 12, 40_000, 0, "e4 e5", None, 0)
 
@@ -36,7 +36,7 @@ def positions_of(game: Game) -> list[AnalysedPosition]:
     boards = boards_after(game, range(game.start_ply, game.plies[-1].ply + 1))
     places = {ply: re.sub("-+", lambda run: str(len(run[0])), board).replace(" ", "/") for ply, board in boards.items()}
     return [
-        AnalysedPosition(ply, f"{place} {'wb'[ply % 2]} - - 0 1", (told(ply, 8), told(ply)))
+        AnalysedPosition(ply, f"{place} {'wb'[ply % 2]} - - 0 1", (thinking(ply, 8), thinking(ply)))
         for ply, place in places.items()
     ]
 
@@ -103,11 +103,11 @@ def test_lines_come_back_as_they_were(archive: ArchiveStore) -> None:
     assert archive.analyses.analysed_plies(game, head(settings="{}")) == set()
 
 
-def test_what_is_done_again_takes_the_place_of_what_was(archive: ArchiveStore) -> None:
+def test_a_repeated_analysis_replaces_the_earlier_one(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     key, position = make_game().key, positions_of(make_game())[1]
     archive.analyses.add(key, head(), [position])
-    other = position._replace(lines=(told(1, 20),))
+    other = position._replace(lines=(thinking(1, 20),))
     archive.analyses.add(key, head(begun_ms=9_000), [other])
     assert [line.depth for line in archive.game(key).analyses[0].lines] == [8, 9]
     archive.analyses.add(key, head(begun_ms=9_000), [other], again=True)
@@ -141,7 +141,7 @@ def test_a_log_that_grows_keeps_them(cli: Cli, tmp_path: Path) -> None:
     assert counts(cli.archive).fallen == 0
 
 
-def test_a_game_that_is_read_again_has_its_positions_compared_again(cli: Cli, tmp_path: Path) -> None:
+def test_a_reread_game_has_its_positions_compared(cli: Cli, tmp_path: Path) -> None:
     """The one that went on where the log ended; of the others nothing has changed."""
     data, log = WATCHER.read_bytes(), tmp_path / "session.raw"
     log.write_bytes(data[:9_000])
@@ -156,9 +156,9 @@ def test_a_game_that_is_read_again_has_its_positions_compared_again(cli: Cli, tm
         query = "SELECT a.game_key, sum(p.stands) FROM analyses a JOIN analysed_positions p ON p.analysis_id = a.id"
         stands = dict(connection.execute(f"{query} GROUP BY a.game_key"))
     connection.close()
-    again = [key for key, count in stands.items() if count]
-    assert len(again) == 1
-    assert stands[again[0]] == before[again[0]]
+    counted = [key for key, count in stands.items() if count]
+    assert len(counted) == 1
+    assert stands[counted[0]] == before[counted[0]]
 
 
 def test_a_game_that_a_newer_parser_reads_differently(cli: Cli) -> None:
@@ -168,11 +168,11 @@ def test_a_game_that_a_newer_parser_reads_differently(cli: Cli) -> None:
         connection.execute("UPDATE analysed_positions SET fen = replace(fen, 'RNBQKBNR', 'RNBKQBNR') WHERE ply < 3")
         spoilt = connection.execute("SELECT count(*) FROM analysed_positions WHERE ply < 3").fetchone()[0]
     connection.close()
-    said = cli("db", "rebuild").stderr
+    message = cli("db", "rebuild").stderr
     assert shown(cli.archive) == {key: before[key] - spoilt}
-    assert f"The archive has 1 analysis of {before[key]} positions.\n" in said
+    assert f"The archive has 1 analysis of {before[key]} positions.\n" in message
     hidden = f"Kept, but not shown: {spoilt} analysed positions that the games no longer have.\n"
-    assert hidden in said
+    assert hidden in message
     assert hidden in cli("verify").stderr
 
 
@@ -238,14 +238,14 @@ def test_another_archive_brings_its_own(cli: Cli, tmp_path: Path) -> None:
     with ArchiveStore.open(str(other.archive)) as archive:
         archive.analyses.add("feed", head(), [AnalysedPosition(0, "x", ())])
         archive.analyses.add(mine, head("Shallow"), positions_of(archive.game(mine)))
-    said = cli("import", other.archive).stdout
-    assert f"{other.archive}: {len(theirs) + 1} analyses added\n" in said
-    assert f"{other.archive}: 1 analysis of games that are not in this archive skipped\n" in said
+    output = cli("import", other.archive).stdout
+    assert f"{other.archive}: {len(theirs) + 1} analyses added\n" in output
+    assert f"{other.archive}: 1 analysis of games that are not in this archive skipped\n" in output
     assert shown(cli.archive) == theirs
     with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert sorted(one.engine for one in archive.game(mine).analyses) == ["Deep", "Shallow"]
-    told_again = json.loads(cli("import", "--json", other.archive).stdout)[-1]
-    assert told_again == {"name": str(other.archive), "status": "analyses", "analyses": len(theirs) + 1, "left_out": 1}
+    repeated = json.loads(cli("import", "--json", other.archive).stdout)[-1]
+    assert repeated == {"name": str(other.archive), "status": "analyses", "analyses": len(theirs) + 1, "left_out": 1}
     assert shown(cli.archive) == theirs
 
 
@@ -343,8 +343,8 @@ def test_show_names_the_engine_whose_evaluations_it_prints(cli: Cli) -> None:
     cli("import", ADJOURNED)
     analyse(cli.archive)
     analyse(cli.archive, engine="Other")
-    told = [line for line in cli("show", "last").stdout.splitlines() if line.startswith("Analysed by:")]
-    assert [line.endswith(" (column Eval)") for line in told] == [False, True], "of equal ones the one stored last"
+    lines = [line for line in cli("show", "last").stdout.splitlines() if line.startswith("Analysed by:")]
+    assert [line.endswith(" (column Eval)") for line in lines] == [False, True], "of equal ones the one stored last"
 
 
 def test_show_prints_the_evaluations_of_the_engine_that_is_asked_for(cli: Cli) -> None:
@@ -356,8 +356,8 @@ def test_show_prints_the_evaluations_of_the_engine_that_is_asked_for(cli: Cli) -
     without = cli("show", "last", "--analysis", "none").stdout
     assert "(column Eval)" not in without
     assert "Notes\tEval" not in without
-    told = cli("show", "last", "--analysis", "nosuch", code=4).stderr
-    assert told.endswith("by an engine whose name begins with nosuch. It was analysed by Deep, Other.\n")
+    message = cli("show", "last", "--analysis", "nosuch", code=4).stderr
+    assert message.endswith("by an engine whose name begins with nosuch. It was analysed by Deep, Other.\n")
     for word in ("--raw", "--match", "--json"):
         assert "omit" in cli("show", "last", "--analysis", "dee", word, code=2).stderr
 
@@ -372,8 +372,8 @@ def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:
         key = next(iter(archive.games())).key
     analyse(cli.archive, key)
     assert "Evaluated by Deep.\n" in cli(*words, key).stderr
-    said = cli(*words).stderr
-    assert "engines, taken alike without --by eval-engine: Deep (12), an engine that is not named (10).\n" in said
+    message = cli(*words).stderr
+    assert "engines, taken alike without --by eval-engine: Deep (12), an engine that is not named (10).\n" in message
     by_engine = cli.json(*words, "--by", "eval-engine", "--json")["rows"]
     assert {row["eval_engine"] for row in by_engine} == {"Deep", None}
     assert sum(row["plies"] for row in by_engine) == 22

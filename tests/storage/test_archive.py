@@ -168,24 +168,24 @@ def test_a_grown_log_continues_its_source(archive: ArchiveStore) -> None:
     first, grown = b"a" * 1_500_000, b"a" * 1_500_000 + b"b" * 900_000
     row = import_bytes(archive, first, [make_game(0), make_game(1, result="*")], read_up_to=900)
     assert archive.growth_candidates() == [(len(first), hashlib.sha256(first).hexdigest())]
-    again = import_bytes(archive, grown, [make_game(1), make_game(2)], continues=row, read_up_to=2_900)
+    grown_row = import_bytes(archive, grown, [make_game(1), make_game(2)], continues=row, read_up_to=2_900)
     assert list(archive.games()) == [make_game(0), make_game(1), make_game(2)]
-    assert b"".join(archive.read_source(again.id)) == grown
+    assert b"".join(archive.read_source(grown_row.id)) == grown
     assert [found.size_bytes for found in archive.sources()] == [len(grown)]
     assert check(archive.path) == []
 
 
 def test_a_grown_log_of_which_nothing_was_kept_can_be_kept_whole(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"abc", keep=False)
-    again = import_bytes(archive, b"abcdef", continues=row)
-    assert b"".join(archive.read_source(again.id)) == b"abcdef"
+    grown_row = import_bytes(archive, b"abcdef", continues=row)
+    assert b"".join(archive.read_source(grown_row.id)) == b"abcdef"
 
 
 def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"abc")
-    again = import_bytes(archive, b"abcdef", continues=row, keep=False)
-    assert (again.kept_bytes, again.kept) == (3, False)
-    assert b"".join(archive.read_source(again.id, 0, 3)) == b"abc"
+    grown_row = import_bytes(archive, b"abcdef", continues=row, keep=False)
+    assert (grown_row.kept_bytes, grown_row.kept) == (3, False)
+    assert b"".join(archive.read_source(grown_row.id, 0, 3)) == b"abc"
     assert check(archive.path) == []
 
 

@@ -109,8 +109,8 @@ def test_a_locked_archive_is_reported_in_one_sentence_with_the_time(
     path: Path, tmp_path: Path, locked: sqlite3.Connection
 ) -> None:
     cli = Cli(path)
-    said = cli("import", WATCHER, code=4).stderr
-    assert said == (
+    message = cli("import", WATCHER, code=4).stderr
+    assert message == (
         f"Error: The archive {path} is locked: another program has been writing to it for more than 0.2 "
         "seconds; try again later.\n"
     )

@@ -215,9 +215,11 @@ def test_the_sentence_names_table_row_and_file(
     path = tmp_path / "archive.sqlite"
     path.write_bytes(sound)
     assert _damage(path, table, column, value)
-    failures = [said for words in COMMANDS if words[0] not in SLOW and "Error" in (said := _runs(path, words))]
+    failures = [message for words in COMMANDS if words[0] not in SLOW and "Error" in (message := _runs(path, words))]
     assert failures
-    named = [said for said in failures if f"{path}: Row of {table} with " in said and f": {column} is " in said]
+    named = [
+        message for message in failures if f"{path}: Row of {table} with " in message and f": {column} is " in message
+    ]
     assert named, failures
     cli = Cli(path)
     assert f"{column} is " in cli("db", "check", code=ExitCode.FINDINGS).stdout
@@ -266,9 +268,9 @@ def test_rows_that_break_a_rule_or_name_a_missing_row_are_found(
     cli = Cli(path)
     assert sentence in cli("db", "check", code=ExitCode.FINDINGS).stdout
     if words is not None:
-        told = cli(*words, code=ExitCode.ARCHIVE).stderr
-        assert f"Error: {path}: " in told
-        assert sentence in told
+        message = cli(*words, code=ExitCode.ARCHIVE).stderr
+        assert f"Error: {path}: " in message
+        assert sentence in message
 
 
 def test_corrupt_pages_are_reported_by_every_command(tmp_path: Path, sound: bytes) -> None:
@@ -283,7 +285,7 @@ def test_corrupt_pages_are_reported_by_every_command(tmp_path: Path, sound: byte
             data = bytearray(sound)
             data[at : at + 600] = b"\xff\x00\x55" * 200
             path.write_bytes(data[: len(sound)])
-            found = check_or_told(path)
+            found = problems_of(path)
             assert found or _content(path) == wanted, f"600 bytes at {at}"
             _runs(path, words)
 
@@ -293,7 +295,7 @@ def _content(path: Path) -> list[str]:
         return list(connection.iterdump())
 
 
-def check_or_told(path: Path) -> list[str]:
+def problems_of(path: Path) -> list[str]:
     """What ``db check`` finds, which may be that the file is no archive."""
     try:
         return check(path)
@@ -307,7 +309,7 @@ def test_a_truncated_file_is_reported(tmp_path: Path, sound: bytes, size: int) -
         if words[0] not in SLOW:
             path = tmp_path / f"{number}.sqlite"
             path.write_bytes(sound[:size])
-            assert check_or_told(path)
+            assert problems_of(path)
             _runs(path, words)
 
 

@@ -86,5 +86,5 @@ def test_every_origin_and_proof_has_the_word_that_exports_use(archive: ArchiveSt
         games.append(game)
         wanted[game.key] = (origin.name.lower(), proof.name.lower())
     import_bytes(archive, b"one", games)
-    told = rows(sql, "SELECT key, origin, proof FROM v_plies WHERE ply = 1")
-    assert {row["key"]: (row["origin"], row["proof"]) for row in told} == wanted
+    exported = rows(sql, "SELECT key, origin, proof FROM v_plies WHERE ply = 1")
+    assert {row["key"]: (row["origin"], row["proof"]) for row in exported} == wanted

@@ -51,14 +51,14 @@ class ScriptedProcess(EngineProcess):
     """An engine without a process. Nothing takes time but waiting: the clock goes on to where the driver waits.
 
     Attributes:
-        said: every line that was sent to the engine. clock_ms: the time; it begins at 0.
+        sent: every line that was sent to the engine. clock_ms: the time; it begins at 0.
         chatter: a line that it prints every 50 milliseconds.
     """
 
     def __init__(self, script: Script) -> None:
         super().__init__("tin", Patience())
         self.script = script
-        self.said: list[str] = []
+        self.sent: list[str] = []
         self.clock_ms = 0
         self.chatter: str | None = None
         self._answers: deque[str] = deque()
@@ -68,7 +68,7 @@ class ScriptedProcess(EngineProcess):
         return self.clock_ms
 
     def send(self, *lines: str) -> None:
-        self.said += lines
+        self.sent += lines
         for line in lines:
             self._answers += self.script(line)
 
@@ -102,8 +102,8 @@ class Dialogue:
         asyncio.run(self.driver.begin())
 
     @property
-    def said(self) -> list[str]:
-        return self.process.said
+    def sent(self) -> list[str]:
+        return self.process.sent
 
     @property
     def now_ms(self) -> int:
@@ -111,9 +111,9 @@ class Dialogue:
 
     def analyse(self, game: Game, *plies: int) -> list[str]:
         """Send a game; return the lines sent for that. ``plies``: only those positions."""
-        sent_before = len(self.said)
+        sent_before = len(self.sent)
         asyncio.run(self._analyse(game, plies))
-        return self.said[sent_before:]
+        return self.sent[sent_before:]
 
     async def _analyse(self, game: Game, plies: tuple[int, ...]) -> None:
         plan = make_plan(game)
@@ -129,5 +129,5 @@ class Dialogue:
 
 
 def without_pings(lines: list[str]) -> list[str]:
-    """What was said besides ``ping``."""
+    """What was sent besides ``ping``."""
     return [line for line in lines if not line.startswith("ping ")]

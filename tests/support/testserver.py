@@ -1,4 +1,4 @@
-"""A chess server for tests: real login dialogues, a script of what a real server said, and faults on demand.
+"""A chess server for tests: real login dialogues, a script of what a real server printed, and faults on demand.
 
 It speaks with asyncio on loopback. Clients may seal their lines; what they sent is kept in both forms.
 """
@@ -74,7 +74,7 @@ class Dialogue:
     Attributes:
         manners: its words.
         accounts: passwords by handle; every other name is a guest's.
-        refusal: said after a right password or a guest's return, in place of a welcome; then it closes.
+        refusal: printed after a right password or a guest's return, in place of a welcome; then it closes.
         script: what it does after a client has logged in.
         answers: to commands, without the prompt that follows them.
         speed: divides the waits of the script; 0: it does not wait.
@@ -92,7 +92,7 @@ class Connection:
     """One client of the server.
 
     Attributes:
-        said: the bytes that were handed to the network.
+        written: the bytes that were handed to the network.
         heard: the bytes that came.
         lines: what they say, unsealed, without line ends and telnet commands.
         handle: who is in, or None.
@@ -108,7 +108,7 @@ class Connection:
         self._new_line = asyncio.Condition()
         self._silent = False
         self._next = 0
-        self.said = bytearray()
+        self.written = bytearray()
         self.heard = bytearray()
         self.lines: list[bytes] = []
         self.handle: str | None = None
@@ -118,7 +118,7 @@ class Connection:
         """Send bytes, as far as a fault does not keep the server from it."""
         if self._silent:
             return
-        self.said += data
+        self.written += data
         self._writer.write(data)
         await self._writer.drain()
 

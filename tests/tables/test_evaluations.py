@@ -105,8 +105,8 @@ def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> No
         boards = boards_after(game, range(13))
         older = {3: [analysed(3, 77)], 4: [analysed(4, 5)]}
         for begun_ms, settings, found in ((2000, "new", lines), (1000, "old", older)):
-            told = [AnalysedPosition(ply, board_fen(boards[ply], ply), tuple(of)) for ply, of in found.items()]
-            storage.analyses.add(game.key, Analysis("Deep", "uci", settings, begun_ms, ()), told)
+            positions = [AnalysedPosition(ply, board_fen(boards[ply], ply), tuple(of)) for ply, of in found.items()]
+            storage.analyses.add(game.key, Analysis("Deep", "uci", settings, begun_ms, ()), positions)
     archive = Archive(cli.archive)
     plies = archive.plies().head(5)
     names = ("eval_before_cp", "eval_after_cp", "eval_after_mate", "eval_depth", "eval_engine", "loss_cp")

@@ -70,9 +70,9 @@ def test_columns_on_request(corpus_archive: Archive) -> None:
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_an_exported_table_of_games_is_the_frame_of_games(corpus_archive: Archive, tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"games.{suffix}"
-    told = Cli(corpus_archive.path)("export", "games", "--include", "examined,setup,empty", "-o", file).stderr
+    message = Cli(corpus_archive.path)("export", "games", "--include", "examined,setup,empty", "-o", file).stderr
     expected = corpus_archive.game_table(include=["examined", "setup", "empty"])
-    assert told.startswith(f"Wrote {len(expected)} games, {expected['plies'].sum():,} plies to {file}.\n")
+    assert message.startswith(f"Wrote {len(expected)} games, {expected['plies'].sum():,} plies to {file}.\n")
     if suffix == "csv":
         found = pd.read_csv(file, dtype=str, keep_default_na=False).replace("", None)
     else:
@@ -99,5 +99,5 @@ def test_a_table_of_no_games_has_its_columns(corpus_archive: Archive, tmp_path: 
 
 
 def test_a_table_of_games_is_not_appended_to(corpus_archive: Archive, tmp_path: Path) -> None:
-    told = Cli(corpus_archive.path)("export", "games", "--append", "-o", tmp_path / "games.csv", code=2).stderr
-    assert "--append adds to JSON Lines only" in told
+    message = Cli(corpus_archive.path)("export", "games", "--append", "-o", tmp_path / "games.csv", code=2).stderr
+    assert "--append adds to JSON Lines only" in message

@@ -101,9 +101,9 @@ def test_ten_seconds_a_side_print_as_no_minutes() -> None:
 def test_keys_do_not_depend_on_lines_around_the_game() -> None:
     _, lines = begun("e4", "e5")
     alone = only(read(log(*lines)))
-    again = read(log(*lines, *Table(8, "Carl", "Dora").plays("d4"))).games
-    assert alone.key in {game.key for game in again}
-    assert len({game.key for game in again}) == 2
+    others = read(log(*lines, *Table(8, "Carl", "Dora").plays("d4"))).games
+    assert alone.key in {game.key for game in others}
+    assert len({game.key for game in others}) == 2
 
 
 MOVES = ("e4", "e5", "Nf3", "Nc6")

@@ -20,9 +20,9 @@ def by_offset(found: Found) -> list[Game]:
 
 def test_an_unannounced_rematch_is_another_game() -> None:
     """Full clocks on both sides mean a new game: a takeback returns no time."""
-    table, again = Table(), Table()
+    table, rematch = Table(), Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5", "Nf3")]
-    lines += [again.frame(), *again.plays("d4", "d5"), again.over("Bob resigns", "1-0")]
+    lines += [rematch.frame(), *rematch.plays("d4", "d5"), rematch.over("Bob resigns", "1-0")]
     first, second = by_offset(read(log(*lines)))
     assert (sans(first), first.result, first.end) == (["e4", "e5", "Nf3"], "*", "reused")
     assert (sans(second), second.result, second.complete) == (["d4", "d5"], "1-0", True)
@@ -39,9 +39,9 @@ def test_all_moves_taken_back_are_no_rematch() -> None:
 
 
 def test_a_game_aborted_before_the_first_move_and_restarted_is_two_games() -> None:
-    table, again = Table(relation=1), Table(relation=1)
+    table, restarted = Table(relation=1), Table(relation=1)
     lines = [table.created(), table.frame(), table.over("Game aborted on move 1", "*")]
-    lines += [again.frame(), *again.plays("e4", "e5"), again.over("Bob resigns", "1-0")]
+    lines += [restarted.frame(), *restarted.plays("e4", "e5"), restarted.over("Bob resigns", "1-0")]
     found = read(log(*lines))
     aborted, played = by_offset(found)
     assert (sans(aborted), aborted.end) == ([], "aborted")
@@ -93,20 +93,20 @@ def test_one_name_changes_with_a_new_ply(changed: str) -> None:
 
 
 @pytest.mark.parametrize("changed", ["white", "black"])
-@pytest.mark.parametrize("again", [False, True])
-def test_one_board_with_another_name_renames_no_game(changed: str, again: bool) -> None:
+@pytest.mark.parametrize("renamed", [False, True])
+def test_one_board_with_another_name_renames_no_game(changed: str, renamed: bool) -> None:
     """The board is of the next ply, or the last one again; later boards have the game's names."""
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
     own = table.white, table.black
     setattr(table, changed, "Robert")
-    lines.append(table.frame() if again else table.play("Nf3"))
+    lines.append(table.frame() if renamed else table.play("Nf3"))
     table.white, table.black = own
-    lines += table.plays("Nc6" if not again else "Nf3", "Bb5" if not again else "Nc6")
+    lines += table.plays("Nc6" if not renamed else "Nf3", "Bb5" if not renamed else "Nc6")
     found = read(log(*lines, table.over("Ann resigns", "0-1")))
     game = only(found)
     assert (names(game), game.result, game.complete) == (own, "0-1", True)
-    assert len(game.plies) == (4 if again else 5)
+    assert len(game.plies) == (4 if renamed else 5)
     assert found.anomalies() == ["conflict"]
 
 

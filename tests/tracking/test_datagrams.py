@@ -16,7 +16,7 @@ from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from recorder.sources.detect import detect
 from tests.edge_cases.scripts import Table, details, events
-from tests.support.icc import dg, read, session, started, told_game
+from tests.support.icc import dg, read, sent_moves, session, started
 
 SICILIAN = ("e4 e2e4", "c5 c7c5", "Nf3 g1f3", "d6 d7d6", "d4 d2d4", "cxd4 c5d4p", "Nxd4 f3d4p")
 OPEN = dg(0, "Ann {}") + started() + dg(43, "7 PW") + dg(101, "7 {} 0")
@@ -54,7 +54,7 @@ def squares(board: chess.Board) -> str:
 
 def test_a_game_of_our_own() -> None:
     moves = [f"{move} {3 + at} {180 - at} 1" for at, move in enumerate(SICILIAN)]
-    game = one(OPEN + told_game(*moves) + dg(16, "7 1 Fla 1-0 {Black forfeits on time} B50"))
+    game = one(OPEN + sent_moves(*moves) + dg(16, "7 1 Fla 1-0 {Black forfeits on time} B50"))
     assert sans(game) == ["e4", "c5", "Nf3", "d6", "d4", "cxd4", "Nxd4"]
     assert {ply.origin for ply in game.plies} == {Origin.DATAGRAM}
     assert {ply.proof for ply in game.plies} == {Proof.LIST}
@@ -74,7 +74,7 @@ def test_a_game_of_our_own() -> None:
 @pytest.mark.parametrize("form", ["{0} {1} 3 170", "{0} 3 170", "{1} 3 170 1", "{0}", "{1}", "{0} {1} 1"])
 def test_every_form_of_a_move(form: str) -> None:
     reported = [form.format(*move.split()) for move in SICILIAN]
-    game = one(OPEN + told_game(*reported))
+    game = one(OPEN + sent_moves(*reported))
     assert sans(game) == ["e4", "c5", "Nf3", "d6", "d4", "cxd4", "Nxd4"]
     assert game.end == "log-ends"
     known = "170" in form
@@ -83,7 +83,7 @@ def test_every_form_of_a_move(form: str) -> None:
 
 
 def test_settings_decide_the_meaning_of_a_number() -> None:
-    reported = dg(124, "35 0") + dg(124, "36 1") + dg(124, "113 0") + OPEN + told_game("e4 5", "e5 4")
+    reported = dg(124, "35 0") + dg(124, "36 1") + dg(124, "113 0") + OPEN + sent_moves("e4 5", "e5 4")
     plies = one(reported).plies
     assert [(ply.white_clock_ms, ply.black_clock_ms, ply.elapsed_ms) for ply in plies] == [
         (5000, None, None),
@@ -93,9 +93,9 @@ def test_settings_decide_the_meaning_of_a_number() -> None:
 
 def test_milliseconds_replace_seconds() -> None:
     data = OPEN + dg(56, "7 W 180000 0") + dg(56, "7 B 180000 0")
-    data += told_game("e4 e2e4 1 181 1") + dg(56, "7 W 180700 0") + dg(56, "7 B 180000 1")
-    data += dg(56, "7 B 179500 0") + told_game("e5 e7e5 2 180 1") + dg(144, "Bob 100")
-    data += told_game("Nf3 g1f3 2 180 1")
+    data += sent_moves("e4 e2e4 1 181 1") + dg(56, "7 W 180700 0") + dg(56, "7 B 180000 1")
+    data += dg(56, "7 B 179500 0") + sent_moves("e5 e7e5 2 180 1") + dg(144, "Bob 100")
+    data += sent_moves("Nf3 g1f3 2 180 1")
     plies = one(data).plies
     assert [(ply.white_clock_ms, ply.black_clock_ms, ply.lag_ms, ply.precision) for ply in plies] == [
         (180_700, 180_000, None, Precision.MILLISECONDS),
@@ -105,28 +105,28 @@ def test_milliseconds_replace_seconds() -> None:
 
 
 def test_a_clock_of_another_move_is_not_used() -> None:
-    plies = one(OPEN + told_game("e4 e2e4 1 181 1") + dg(56, "7 W 179000 0")).plies
+    plies = one(OPEN + sent_moves("e4 e2e4 1 181 1") + dg(56, "7 W 179000 0")).plies
     assert (plies[0].white_clock_ms, plies[0].precision) == (181_000, Precision.SECONDS)
 
 
 @pytest.mark.parametrize(
     "joined",
     [
-        dg(101, "7 {} 3") + told_game("e4 e2e4 1 181 0", "c5 c7c5 2 180 0", "Nf3 g1f3 3 179 0"),
+        dg(101, "7 {} 3") + sent_moves("e4 e2e4 1 181 0", "c5 c7c5 2 180 0", "Nf3 g1f3 3 179 0"),
         dg(110, "7 {} 3") + "".join(dg(111, f"7 {move} 1 180 0") for move in SICILIAN[:3]),
         dg(25, "7 * {e4 e2e4 1 181 0}{c5 c7c5 2 180 0} {Nf3 g1f3 3 179 0}"),
         dg(25, "7 * {e4}{c5}{Nf3}"),
     ],
 )
 def test_a_game_joined_late_is_complete(joined: str) -> None:
-    game = one(WATCH + joined + told_game("d6 d7d6 1 170 1") + dg(16, "7 0 Res 0-1 {White resigns} ?"))
+    game = one(WATCH + joined + sent_moves("d6 d7d6 1 170 1") + dg(16, "7 0 Res 0-1 {White resigns} ?"))
     assert sans(game) == ["e4", "c5", "Nf3", "d6"]
     assert (game.start_ply, game.result, game.reason_key, game.complete) == (0, "0-1", "resign", True)
     assert [seen.relation for seen in game.observations] == [0]
 
 
 def test_no_move_is_invented_without_a_list() -> None:
-    games, report = read(WATCH + told_game(*SICILIAN))
+    games, report = read(WATCH + sent_moves(*SICILIAN))
     assert games == []
     assert [found.kind.value for found in report.anomalies] == ["gap"]
 
@@ -135,7 +135,7 @@ def test_a_fen_gives_the_position_before_the_next_moves() -> None:
     board = chess.Board()
     for san in ("e4", "c5"):
         board.push_san(san)
-    game = one(WATCH + dg(70, f"7 {{{board.fen()}}}") + told_game(*SICILIAN[2:4]))
+    game = one(WATCH + dg(70, f"7 {{{board.fen()}}}") + sent_moves(*SICILIAN[2:4]))
     assert sans(game) == ["Nf3", "d6"]
     assert (game.start_ply, game.plies[0].ply) == (2, 3)
     assert not game.complete
@@ -143,45 +143,45 @@ def test_a_fen_gives_the_position_before_the_next_moves() -> None:
 
 def test_a_refresh_repeats_nothing_and_fills_what_is_missing() -> None:
     listed = "7 * " + "".join(f"{{{move}}}" for move in SICILIAN[:4])
-    game = one(OPEN + told_game(*SICILIAN[:2]) + dg(41, "7") + dg(25, listed) + dg(25, listed) + told_game("d4"))
+    game = one(OPEN + sent_moves(*SICILIAN[:2]) + dg(41, "7") + dg(25, listed) + dg(25, listed) + sent_moves("d4"))
     assert sans(game) == ["e4", "c5", "Nf3", "d6", "d4"]
     assert details(game, "takeback") == []
     assert len(game.observations) == 1
 
 
 def test_lost_data_and_the_refresh_after_it() -> None:
-    lost = OPEN + told_game(*SICILIAN[:2]) + "\x19[24 Bob\r\n\x19(24 7 Nf\x1a" + told_game("d4")
+    lost = OPEN + sent_moves(*SICILIAN[:2]) + "\x19[24 Bob\r\n\x19(24 7 Nf\x1a" + sent_moves("d4")
     game, report = (one(lost), read(lost)[1])
     assert sans(game) == ["e4", "c5"]
     assert "server lost data" in details(game, "feed")
     assert details(game, "notice") == ["unplaced-move"]
     assert {found.kind.value for found in report.anomalies} == {"lost-data", "malformed", "gap"}
-    refreshed = lost + dg(25, "7 * " + "".join(f"{{{move}}}" for move in SICILIAN[:5])) + told_game("cxd4 c5d4p")
+    refreshed = lost + dg(25, "7 * " + "".join(f"{{{move}}}" for move in SICILIAN[:5])) + sent_moves("cxd4 c5d4p")
     assert sans(one(refreshed)) == ["e4", "c5", "Nf3", "d6", "d4", "cxd4"]
 
 
 def test_plies_taken_back_are_kept_beside_the_main_line() -> None:
-    game = one(OPEN + told_game(*SICILIAN[:4]) + dg(22, "7 2") + told_game("Nc3 b1c3", "d6 d7d6"))
+    game = one(OPEN + sent_moves(*SICILIAN[:4]) + dg(22, "7 2") + sent_moves("Nc3 b1c3", "d6 d7d6"))
     assert sans(game) == ["e4", "c5", "Nc3", "d6"]
     assert details(game, "takeback") == ["4-2"]
     assert [[ply.san for ply in line.plies] for line in game.observations[0].lines[1:]] == [["Nf3", "d6"]]
 
 
 def test_a_refresh_can_show_a_takeback() -> None:
-    game = one(OPEN + told_game(*SICILIAN[:4]) + dg(25, "7 * {e4}{c5}{Nc3}"))
+    game = one(OPEN + sent_moves(*SICILIAN[:4]) + dg(25, "7 * {e4}{c5}{Nc3}"))
     assert sans(game) == ["e4", "c5", "Nc3"]
     assert details(game, "takeback") == ["4-2"]
 
 
 def test_an_impossible_move_is_not_proved() -> None:
-    games, report = read(OPEN + told_game("e4 e2e4", "e5 e7e4", "Nf3 g1f3"))
+    games, report = read(OPEN + sent_moves("e4 e2e4", "e5 e7e4", "Nf3 g1f3"))
     assert [sans(game) for game in games] == [["e4"]]
     assert [found.kind.value for found in report.anomalies] == ["conflict"]
     assert details(games[0], "notice") == ["unplaced-move"] * 2
 
 
 def test_words_around_a_game() -> None:
-    data = OPEN + told_game("e4") + dg(26, "7 Cyd {GM C} 1 <hello {7}\nthere>") + dg(26, "7 Dot {} 0 <psst>")
+    data = OPEN + sent_moves("e4") + dg(26, "7 Cyd {GM C} 1 <hello {7}\nthere>") + dg(26, "7 Dot {} 0 <psst>")
     data += dg(21, "7 0 1 0 0 0 0 2 0") + dg(21, "7 0 1 0 0 0 0 2 0") + dg(61, "7 W 60") + dg(38, "7 200 100")
     data += dg(42, "7 e9 1") + dg(77, "7 {Clock was set.}") + dg(112, "7 Date {2012.06.13}") + dg(39, "7 1")
     game = one(data)
@@ -222,53 +222,53 @@ def test_words_around_a_game() -> None:
     ],
 )
 def test_results(fields: str, expected: tuple[str, ...]) -> None:
-    game = one(OPEN + told_game("e4") + dg(16, f"7 {fields}") + dg(43, "7 X"))
+    game = one(OPEN + sent_moves("e4") + dg(16, f"7 {fields}") + dg(43, "7 X"))
     assert (game.result, game.reason_key, game.termination, game.end) == expected
 
 
 def test_another_games_result_and_an_isolated_board_change_nothing() -> None:
-    data = OPEN + told_game("e4") + dg(13, "8 0 Res 1-0 {Black resigns} ?") + started(12, game=8)
+    data = OPEN + sent_moves("e4") + dg(13, "8 0 Res 1-0 {Black resigns} ?") + started(12, game=8)
     data += started(40, game=-1) + dg(25, "-1 * {d4 d2d4}") + dg(16, "-1 0 Res 1-0 {Black resigns} ?")
     data += started(40, game=9) + dg(25, "9 * {d4 d2d4}")
-    game = one(data + told_game("e5"))
+    game = one(data + sent_moves("e5"))
     assert (sans(game), game.result) == (["e4", "e5"], "*")
 
 
-def test_a_game_left_and_observed_again_is_one() -> None:
-    first = WATCH + dg(101, "7 {} 1") + told_game("e4 e2e4") + dg(19, "7")
-    again = WATCH + dg(101, "7 {} 3") + told_game(*SICILIAN[:3]) + told_game("d6") + dg(43, "7 X")
-    game = one(first + again)
+def test_a_game_left_and_rejoined_is_one() -> None:
+    first = WATCH + dg(101, "7 {} 1") + sent_moves("e4 e2e4") + dg(19, "7")
+    rejoined = WATCH + dg(101, "7 {} 3") + sent_moves(*SICILIAN[:3]) + sent_moves("d6") + dg(43, "7 X")
+    game = one(first + rejoined)
     assert sans(game) == ["e4", "c5", "Nf3", "d6"]
     assert details(game, "feed").count("unobserved") == 2
 
 
 def test_games_of_others_do_not_replace_ours() -> None:
     others = "".join(started(12, game=number) for number in range(100, 900))
-    assert sans(one(OPEN + told_game("e4") + others + told_game("e5"))) == ["e4", "e5"]
+    assert sans(one(OPEN + sent_moves("e4") + others + sent_moves("e5"))) == ["e4", "e5"]
 
 
 def test_a_game_of_a_lost_connection_delays_no_other() -> None:
     """The restart point of a growing log moves past a game of a lost connection."""
     end = "\r\n**** Auto-logout because you were idle more than 60 minutes. ****\r\n\r\nBye.\r\nx\r\n"
-    lost = OPEN + told_game(*SICILIAN) + end
+    lost = OPEN + sent_moves(*SICILIAN) + end
     tracker = Pipeline(SourceKind.RAW)
     tracker.receive(lost.encode("latin-1"))
     assert tracker._tracker._datagrams is None
-    games, _ = read(lost + dg(0, "Ann {}") + started() + dg(43, "7 PW") + told_game("e4 e2e4"))
+    games, _ = read(lost + dg(0, "Ann {}") + started() + dg(43, "7 PW") + sent_moves("e4 e2e4"))
     assert [sans(game) for game in games] == [["e4", "c5", "Nf3", "d6", "d4", "cxd4", "Nxd4"], ["e4"]]
 
 
 def test_names_can_change() -> None:
     changed = started(100).replace("Bob", "Carl")
-    game = one(OPEN + told_game("e4") + changed + told_game("e5"))
+    game = one(OPEN + sent_moves("e4") + changed + sent_moves("e5"))
     assert (sans(game), game.black.handle) == (["e4", "e5"], "Carl")
     assert details(game, "names") == ["names"]
 
 
 def test_two_games_in_a_row_and_at_once() -> None:
-    data = OPEN + told_game("e4") + started(18, game=8).replace("Ann Bob", "Cyd Dot") + dg(101, "8 {} 0")
-    data += dg(24, "8 d4 d2d4") + told_game("e5") + dg(24, "8 d5 d7d5") + dg(16, "7 0 Res 1-0 {Black resigns} ?")
-    data += started() + dg(101, "7 {} 0") + told_game("c4")
+    data = OPEN + sent_moves("e4") + started(18, game=8).replace("Ann Bob", "Cyd Dot") + dg(101, "8 {} 0")
+    data += dg(24, "8 d4 d2d4") + sent_moves("e5") + dg(24, "8 d5 d7d5") + dg(16, "7 0 Res 1-0 {Black resigns} ?")
+    data += started() + dg(101, "7 {} 0") + sent_moves("c4")
     games, _ = read(data)
     assert sorted(sans(game) for game in games) == [["c4"], ["d4", "d5"], ["e4", "e5"]]
 
@@ -278,7 +278,7 @@ def test_two_games_in_a_row_and_at_once() -> None:
 )
 def test_other_time_controls(control: str, base: tuple[int | None, int | None]) -> None:
     data = OPEN.replace("0 0 0 {} 0", f"0 0 0 {control} 0")
-    game = one(data + told_game("e4"))
+    game = one(data + sent_moves("e4"))
     assert (game.base_s, game.increment_s) == base
     assert [event.text for event in events(game, "notice")] == [control]
     assert f'[TimeControl "{control}"]' in PgnExporter().game_text(game)
@@ -287,7 +287,7 @@ def test_other_time_controls(control: str, base: tuple[int | None, int | None]) 
 # Variants
 
 
-def told_moves(board: chess.Board, moves: Sequence[str], boards: bool = False) -> str:
+def datagrams_from(board: chess.Board, moves: Sequence[str], boards: bool = False) -> str:
     """Return moves as datagrams, with the board after each if ``boards``."""
     data = ""
     for san in moves:
@@ -304,7 +304,7 @@ def test_atomic_games_follow_the_reported_boards() -> None:
     game = one(
         started(wild=27, kind="Wild", more="1 1 0 {} 0")
         + dg(101, "7 {} 0")
-        + told_moves(chess.variant.AtomicBoard(), moves, boards=True)
+        + datagrams_from(chess.variant.AtomicBoard(), moves, boards=True)
     )
     assert sans(game) == moves
     assert game.variant == "atomic"
@@ -314,14 +314,14 @@ def test_chess960_with_and_without_its_castling() -> None:
     start = chess.Board("rqnbbknr/pppppppp/8/8/8/8/PPPPPPPP/RQNBBKNR w KQkq - 0 1", chess960=True)
     moves = ["Nf3", "Nf6", "O-O", "O-O", "e3", "e6"]
     begin = started(wild=22, kind="Wild", more="0 1 0 {} 0") + dg(101, f"7 {{{start.fen()}}} 0")
-    game = one(begin + told_moves(start.copy(), moves, boards=True))
+    game = one(begin + datagrams_from(start.copy(), moves, boards=True))
     assert (sans(game), game.variant) == (moves, "chess960")
     board, data = start.copy(), begin
     for san in moves:
         before = board.copy()
         board.push_san(san)
         reported = squares(board)
-        data += dg(84, f"7 {reported} {'W' if board.turn else 'B'}") if san == "O-O" else told_moves(before, [san])
+        data += dg(84, f"7 {reported} {'W' if board.turn else 'B'}") if san == "O-O" else datagrams_from(before, [san])
     assert sans(one(data)) == moves
 
 
@@ -329,10 +329,10 @@ def test_crazyhouse_drops_and_holdings() -> None:
     board = chess.variant.CrazyhouseBoard()
     moves = ["e4", "d5", "exd5", "Qxd5", "Nc3", "Qd8", "P@d5"]
     data = started(wild=23, kind="Crazyhouse", more="1 0 1 {} 0") + dg(101, "7 {} 0")
-    data += told_moves(board, moves[:3]) + dg(37, "7 {P} {}") + told_moves(board, moves[3:])
+    data += datagrams_from(board, moves[:3]) + dg(37, "7 {P} {}") + datagrams_from(board, moves[3:])
     game = one(data)
     assert (sans(game), game.variant) == (moves, "crazyhouse")
-    assert [(held.white, held.black) for held in game.observations[0].holdings] == [("P", "")]
+    assert [(holdings.white, holdings.black) for holdings in game.observations[0].holdings] == [("P", "")]
 
 
 def test_a_set_up_start_with_black_to_move() -> None:
@@ -340,7 +340,7 @@ def test_a_set_up_start_with_black_to_move() -> None:
     game = one(
         started(wild=20, kind="Wild")
         + dg(101, f"7 {{{fen}}} 0")
-        + told_moves(chess.Board(fen), ["h1=Q+", "Kd2", "Qh2+"])
+        + datagrams_from(chess.Board(fen), ["h1=Q+", "Kd2", "Qh2+"])
     )
     assert sans(game) == ["h1=Q+", "Kd2", "Qh2+"]
     assert (game.start_fen, game.start_ply) == (fen, 59)
@@ -364,7 +364,7 @@ def test_every_move_of_a_long_game() -> None:
         if not legal:
             break
         moves.append(board.san(legal[0]))
-        data += told_moves(board, [moves[-1]])
+        data += datagrams_from(board, [moves[-1]])
     assert sans(one(data)) == moves
 
 
@@ -372,8 +372,8 @@ def test_every_move_of_a_long_game() -> None:
 
 
 def test_an_examined_game() -> None:
-    data = started(18, played=0) + dg(43, "7 O") + dg(101, "7 {} 2") + told_game("e4 e2e4 0", "c5 c7c5 0")
-    data += told_game("Nf3 g1f3 2") + dg(23, "7 2") + told_game("e5 e7e5 3") + dg(17, "7")
+    data = started(18, played=0) + dg(43, "7 O") + dg(101, "7 {} 2") + sent_moves("e4 e2e4 0", "c5 c7c5 0")
+    data += sent_moves("Nf3 g1f3 2") + dg(23, "7 2") + sent_moves("e5 e7e5 3") + dg(17, "7")
     game = one(data)
     assert game.kind is GameKind.EXAMINED
     assert "backward" in details(game, "examine")
@@ -385,8 +385,8 @@ def test_an_examined_game() -> None:
 
 
 def test_a_played_game_that_becomes_an_examined_one() -> None:
-    data = OPEN + told_game(*SICILIAN[:2]) + dg(16, "7 1 Res 1-0 {Black resigns} ?") + dg(43, "7 E")
-    games, _ = read(data + dg(23, "7 1") + told_game("e5 e7e5 3"))
+    data = OPEN + sent_moves(*SICILIAN[:2]) + dg(16, "7 1 Res 1-0 {Black resigns} ?") + dg(43, "7 E")
+    games, _ = read(data + dg(23, "7 1") + sent_moves("e5 e7e5 3"))
     played = [game for game in games if game.kind is GameKind.PLAYED]
     assert [(sans(game), game.result) for game in played] == [(["e4", "c5"], "1-0")]
     assert [game.kind for game in games if game not in played] == [GameKind.EXAMINED]
@@ -405,7 +405,7 @@ def test_frames_and_datagrams_are_one_game(first: str) -> None:
     shown = frames("e4", "c5", "Nf3", "d6")
     data = dg(0, "Ann {}") + started() + dg(43, "7 PW")
     parts = [[f"{shown[0]}\r\n", dg(101, "7 {} 0")]]
-    parts += [[f"{frame}\r\n", told_game(move)] for frame, move in zip(shown[1:], SICILIAN, strict=False)]
+    parts += [[f"{frame}\r\n", sent_moves(move)] for frame, move in zip(shown[1:], SICILIAN, strict=False)]
     for pair in parts:
         data += "".join(pair if first == "frames" else pair[::-1])
     game = one(data)
@@ -441,7 +441,7 @@ def table_clock(table: Table, at: int) -> int:
 
 def test_a_unit_with_datagrams_about_boards_is_read_by_them_alone() -> None:
     shown = frames("e4")
-    data = OPEN + f"\x19[24 *\r\n{told_game('e4 e2e4')}\r\n{shown[1]}\r\n\x19]"
+    data = OPEN + f"\x19[24 *\r\n{sent_moves('e4 e2e4')}\r\n{shown[1]}\r\n\x19]"
     game = one(data)
     assert [(ply.san, ply.origin) for ply in game.plies] == [("e4", Origin.DATAGRAM)]
 
@@ -481,7 +481,7 @@ def test_unknown_numbers_are_counted() -> None:
 
 PIECES = [
     *(OPEN, WATCH, dg(25, "7 * {e4}{c5}"), dg(22, "7 1"), dg(23, "7 1"), dg(16, "7 1 Res 1-0 {x} ?"), dg(43, "7 X")),
-    *(told_game(move) for move in SICILIAN[:3]),
+    *(sent_moves(move) for move in SICILIAN[:3]),
     *(dg(56, "7 W 1000 0"), dg(144, "Ann 3"), dg(84, f"7 {'-' * 64} W"), dg(101, "7 {} 2"), started(100), "\x1a"),
     *(f"{frame}\r\n" for frame in frames("e4", "c5")),
     *(

@@ -129,10 +129,10 @@ def test_another_move_in_the_place_of_a_known_one_takes_it_back() -> None:
     assert ([event.detail for event in events(game, "takeback")], found.anomalies()) == (["4-2"], [])
 
 
-def test_the_same_delta_again_is_no_ply() -> None:
+def test_a_repeated_delta_is_no_ply() -> None:
     table = Table()
-    lines = [table.frame(), table.delta("e4"), again := table.delta("e5")]
-    _, game = read_game(lines, again, again.replace(" 300000 ", " 290000 "))
+    lines = [table.frame(), table.delta("e4"), repeated := table.delta("e5")]
+    _, game = read_game(lines, repeated, repeated.replace(" 300000 ", " 290000 "))
     assert sans(game) == ["e4", "e5"]
     assert [(event.detail, event.white_clock_ms, event.black_clock_ms) for event in events(game, "clock")] == [
         ("same-ply", None, 290_000)

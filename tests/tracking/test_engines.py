@@ -25,8 +25,8 @@ def log(*lines: str) -> bytes:
     """Return lines like ``>first: go`` and ``<second: move e7e5``, one second apart."""
     text = ""
     for number, line in enumerate(lines, 1):
-        mark, who, said = re.fullmatch(r"([<>])(first|second): (.*)", line).groups()  # type: ignore[union-attr]  # all lines of these tests match
-        text += f"{1000 * number} {mark}{who:<6}: {said}\n"
+        mark, who, words = re.fullmatch(r"([<>])(first|second): (.*)", line).groups()  # type: ignore[union-attr]  # all lines of these tests match
+        text += f"{1000 * number} {mark}{who:<6}: {words}\n"
     return text.encode("latin-1")
 
 
@@ -123,19 +123,22 @@ def test_a_move_after_the_flag_fell_does_not_count() -> None:
 
 def test_a_move_that_a_dead_engine_did_not_get_counts() -> None:
     """xboard 4.9 saves it so: the first engine died when it got the move."""
-    said = "0-1 {Error writing to first chess program}"
+    result = "0-1 {Error writing to first chess program}"
     (game,) = games(
-        *MATCH[:12], "<second: ### NON-COMPLIANT! ### 1. ... e7e5", f">first: result {said}", f">second: result {said}"
+        *MATCH[:12],
+        "<second: ### NON-COMPLIANT! ### 1. ... e7e5",
+        f">first: result {result}",
+        f">second: result {result}",
     )
     assert (moves(game), game.result, game.reason_key, game.termination) == (
         "e4 e5", "0-1", "disconnect-loss", "abandoned",
     )  # fmt: skip
 
 
-def test_an_engine_that_dies_and_is_started_again() -> None:
+def test_an_engine_that_dies_and_is_restarted() -> None:
     """No line reports its end; the interface restarts it for the next game."""
-    said = "0-1 {Error: first chess program (alpha) exited unexpectedly}"
-    found = games(*MATCH[:-2], f">second: result {said}", *MATCH)
+    result = "0-1 {Error: first chess program (alpha) exited unexpectedly}"
+    found = games(*MATCH[:-2], f">second: result {result}", *MATCH)
     assert [(moves(game), game.result, game.end, len(game.observations)) for game in found] == [
         ("e4 e5 Nf3", "0-1", "result", 2), ("e4 e5 Nf3", "1/2-1/2", "result", 2),
     ]  # fmt: skip

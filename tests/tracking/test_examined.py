@@ -158,12 +158,12 @@ def test_a_line_without_a_number_belongs_to_the_only_possible_game() -> None:
     board = [examined.frame(), *examined.plays("d4")]
     assert [event.text for event in only(read(log(*board, word))).events if event.kind.value == "chat"] == ["look"]
     found = read(log(played.frame(), played.play("e4"), *board, word, played.over("Bob resigns", "1-0"), word))
-    said = {game.kind: details(game, "chat") for game in found.games}
+    chat = {game.kind: details(game, "chat") for game in found.games}
     # While both are in progress it may belong to either; after the end only to the examined game.
-    assert said == {GameKind.PLAYED: [], GameKind.EXAMINED: ["kibitz"]}
+    assert chat == {GameKind.PLAYED: [], GameKind.EXAMINED: ["kibitz"]}
 
 
-def told_of(data: bytes) -> dict[int | None, list[tuple[str, str]]]:
+def chat_of(data: bytes) -> dict[int | None, list[tuple[str, str]]]:
     """Return, by game number, details and text of its events in order; boards are ``shown``."""
     return {
         game.game_no: [(event.detail, event.text) for event in game.events if event.kind.value == "examine"]
@@ -178,7 +178,7 @@ def test_laskers_low_numbers_while_two_games_are_examined() -> None:
     begin = [one.frame(), two.frame()]
     first = ["Game 0: Eve goes forward 1 move.", one.play("e4")]
     second = ["Game 1: Fay goes forward 1 move.", two.play("d4"), "Game 1: Fay backs up 1 move.", two.undo(1)]
-    found = told_of(log(*begin, *first, *second, "Eve is now examiner of game 1."))
+    found = chat_of(log(*begin, *first, *second, "Eve is now examiner of game 1."))
     shown = ("shown", "")
     assert found == {
         1: [shown, ("forward", first[0]), shown, ("examiner", "Eve is now examiner of game 1.")],
@@ -186,7 +186,7 @@ def test_laskers_low_numbers_while_two_games_are_examined() -> None:
     }
     # Other servers print the number itself.
     one, two = Table(1, "Ann", "Bob", relation=-2), Table(2, "Cid", "Dan", relation=-2)
-    found = told_of(log(one.frame(), two.frame(), "Game 1: Eve goes forward 1 move.", one.play("e4")))
+    found = chat_of(log(one.frame(), two.frame(), "Game 1: Eve goes forward 1 move.", one.play("e4")))
     assert found == {1: [shown, ("forward", "Game 1: Eve goes forward 1 move."), shown], 2: [shown]}
 
 
@@ -196,7 +196,7 @@ def test_lines_without_a_number_while_two_games_are_examined() -> None:
     lines = [one.frame(), two.frame(), one.play("e4"), "Ann moves: e4", two.play("d4"), "Cid moves: d4"]
     lines += ["Zoe moves: c4", "Ann backs up 1 move.", one.undo(1), "Beginning of game.", two.undo(1)]
     shown = ("shown", "")
-    assert told_of(log(*lines)) == {
+    assert chat_of(log(*lines)) == {
         1: [shown, shown, ("move", "Ann moves: e4"), ("backward", "Ann backs up 1 move."), shown],
         2: [shown, shown, ("move", "Cid moves: d4"), ("backward", "Beginning of game."), shown],
     }

@@ -181,7 +181,7 @@ def test_every_board_is_at_the_place_to_which_the_commands_led(scenario: str) ->
     stored = tuple(corpus.truth(scenario)["games"][-1]["moves_san"])
     for game, walk in zip(examined(games), walks, strict=False):
         ways = ways_of(game)[0]
-        places = [key for key, again in groupby(shown(game)) if list(again)]
+        places = [key for key, following in groupby(shown(game)) if list(following)]
         assert len(places) == len(walk)
         for place, way in zip(places, walk, strict=True):
             assert place[1] == len(way)

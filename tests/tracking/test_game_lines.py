@@ -84,7 +84,7 @@ def test_a_g1_of_the_numbers_next_game_does_not_belong_to_the_last_one() -> None
     assert [(game.white.handle, game.white.rating) for game in (first, second)] == [("Ann", None), ("Cid", 1800)]
 
 
-def test_the_g1_of_a_game_that_is_observed_again_is_not_the_next_games() -> None:
+def test_the_g1_of_a_rejoined_game_is_not_that_of_the_next_game() -> None:
     table = Table()
     lines = [ODDS, table.frame(), *table.plays("e4", "e5"), table.removed(), ODDS, table.observing(), table.frame()]
     later = Table(white="Cid", black="Dora")

@@ -223,7 +223,7 @@ def test_the_move_of_the_board_on_joining_keeps_its_times(first: str) -> None:
     assert (shown.proof, shown.origin) == (Proof.FULL, Origin.MOVELIST)
 
 
-def test_a_move_that_was_played_again_after_a_takeback_keeps_its_lists_time() -> None:
+def test_a_move_repeated_after_a_takeback_keeps_the_time_of_its_list() -> None:
     table = Table()
     table.plays("e4", "e5", "Nf3", "Nc6")
     joined = table.play("Bb5", elapsed_ms=40_000)

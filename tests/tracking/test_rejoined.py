@@ -69,7 +69,7 @@ def test_an_adjourned_game_that_is_resumed_is_another_part() -> None:
     assert (sans(second), second.start_ply, second.continued) == (["Nf3"], 2, True)
 
 
-def test_an_adjourned_game_that_is_observed_again_is_another_part() -> None:
+def test_an_adjourned_game_that_is_rejoined_is_another_part() -> None:
     """Its board equals the one at the adjournment."""
     table = Table()
     lines = [table.frame(), *table.plays("e4", "e5"), table.over("Game adjourned by mutual agreement", "*")]

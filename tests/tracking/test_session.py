@@ -93,7 +93,7 @@ def test_a_session_survives_being_saved() -> None:
     session = ServerSession(None, Family.ICC.value, "Eve")
     session.prompt = ("aics% ", 5)
     session.tokens = 33
-    again = ServerSession(None)
-    again.load(session.saved())
-    assert again.facts(10, 1) == session.facts(10, 1)
-    assert again.tokens == 33
+    restored = ServerSession(None)
+    restored.load(session.saved())
+    assert restored.facts(10, 1) == session.facts(10, 1)
+    assert restored.tokens == 33

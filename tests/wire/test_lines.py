@@ -79,7 +79,7 @@ def test_a_frame_is_emitted_at_once() -> None:
     assert reader.receive(Chunk(FRAME.encode() + b"\n\r", 0)) == [Line(FRAME, 0)]
 
 
-def test_a_text_line_is_held_until_the_next_shows_that_it_is_whole() -> None:
+def test_a_text_line_waits_until_the_next_shows_that_it_is_complete() -> None:
     reader = LineReader()
     assert reader.receive(Chunk(b"Ann resigns\n\r", 0)) == []
     assert [line.text for line in reader.receive(Chunk(b"fics% ", 13))] == ["Ann resigns"]

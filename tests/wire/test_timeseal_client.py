@@ -27,8 +27,8 @@ def test_lines_are_sealed_one_by_one() -> None:
 @pytest.mark.parametrize("version", PINGS)
 @given(cuts=st.lists(st.integers(0, 40), max_size=6).map(sorted))
 def test_each_ping_is_answered_wherever_reads_cut_it(version: int, cuts: list[int]) -> None:
-    said = b"\n\rfics% " + PINGS[version] + b"<12> rnbq\n\r" + PINGS[version]
+    received = b"\n\rfics% " + PINGS[version] + b"<12> rnbq\n\r" + PINGS[version]
     sealing, answers = Sealing(version), b""
-    for a, b in zip([0, *cuts], [*cuts, len(said)], strict=True):
-        answers += sealing.answers(said[a:b], 9)
+    for a, b in zip([0, *cuts], [*cuts, len(received)], strict=True):
+        answers += sealing.answers(received[a:b], 9)
     assert [unseal(line) for line in answers.split(b"\n")[:-1]] == [(PING_ANSWER, 9)] * 2

@@ -35,8 +35,8 @@ def rows_of(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         ply = row["ply"]
         side, other = ("white", "black") if ply % 2 else ("black", "white")
         who = {"mover": side, "opponent": other, "mover_id": f"FICS:{side}", "opponent_id": f"FICS:{other}"}
-        told = {**_COMMON, **who, "side": side, "move_no": (ply + 1) // 2, **row}
-        full.append({column.name: told.get(column.name) for column in PLY_COLUMNS})
+        values = {**_COMMON, **who, "side": side, "move_no": (ply + 1) // 2, **row}
+        full.append({column.name: values.get(column.name) for column in PLY_COLUMNS})
     return full
 
 

@@ -342,8 +342,8 @@ def test_activity_is_in_utc_or_at_an_offset() -> None:
 
 
 def test_residuals() -> None:
-    told = [(3, 0, "exact"), (5, 0, "exact"), (7, 15_000, "moretime"), (9, -700, "rounding"), (11, None, None)]
-    table = frame_of({"ply": ply, "residual_ms": ms, "cause": cause} for ply, ms, cause in told).ics.residuals()
+    expected = [(3, 0, "exact"), (5, 0, "exact"), (7, 15_000, "moretime"), (9, -700, "rounding"), (11, None, None)]
+    table = frame_of({"ply": ply, "residual_ms": ms, "cause": cause} for ply, ms, cause in expected).ics.residuals()
     names = ["cause", "games", "plies", "share", "total_ms", "absolute_ms", "least_ms", "most_ms"]
     assert rows(table, *names) == [
         ("exact", 1, 2, 0.5, 0, 0, 0, 0),

@@ -90,8 +90,8 @@ def figures(rows: list[Row], value: str, **asked: Callable[[list[int]], int]) ->
     """Figures of the rows' values, in the unit of the coarsest of them."""
     values = [row[value] for row in rows]
     unit = max(UNITS[row["precision"]] for row in rows)
-    told: Row = {name: half_up(of(values), unit) * unit for name, of in asked.items()}
-    return {**told, "precision": "seconds" if unit == 1000 else "milliseconds"}
+    computed: Row = {name: half_up(of(values), unit) * unit for name, of in asked.items()}
+    return {**computed, "precision": "seconds" if unit == 1000 else "milliseconds"}
 
 
 @contextmanager
@@ -192,8 +192,8 @@ def test_clock_curve(rows: list[Row]) -> None:
 def test_autocorrelation(rows: list[Row]) -> None:
     rows = rows_of(rows)
     counted, _ = kept(rows, "elapsed_ms", "no time")
-    told = [row for row in counted if row["move_no"] > 1 and row["precision"] != "seconds"]
-    times = {(row["key"], row["ply"]): row["elapsed_ms"] for row in told}
+    timed = [row for row in counted if row["move_no"] > 1 and row["precision"] != "seconds"]
+    times = {(row["key"], row["ply"]): row["elapsed_ms"] for row in timed}
     pairs = [(times[key, ply - 2], y) for (key, ply), y in times.items() if (key, ply - 2) in times]
     plies = frame_of(rows)
     table = measures.autocorrelation(plies, by=())

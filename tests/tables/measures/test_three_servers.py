@@ -76,9 +76,9 @@ def test_instant_moves_need_times_in_milliseconds(games: dict[str, pd.DataFrame]
     names = ["side", "plies", "instant", "at_limit"]
     assert rows(games["a"].ics.instant(by="side"), *names) == [("white", 3, 1, 1), ("black", 3, 1, 1)]
     for server in "bc":
-        told = games[server].ics.instant(by="side")
-        assert told.empty
-        assert told.attrs["excluded"] == {"first move": 2, "seconds only": 6}
+        instant = games[server].ics.instant(by="side")
+        assert instant.empty
+        assert instant.attrs["excluded"] == {"first move": 2, "seconds only": 6}
 
 
 def test_thinks_that_follow_each_other(games: dict[str, pd.DataFrame]) -> None:

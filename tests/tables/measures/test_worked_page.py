@@ -19,9 +19,9 @@ def test_the_page_runs(corpus_archive: Archive, tmp_path: Path, monkeypatch: pyt
     code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
     shutil.copy(corpus_archive.path, tmp_path / "games.db")
     monkeypatch.chdir(tmp_path)
-    told: dict[str, Any] = {}
-    exec(compile(code.replace("20_000", "1_500"), str(PAGE), "exec"), told)
+    names: dict[str, Any] = {}
+    exec(compile(code.replace("20_000", "1_500"), str(PAGE), "exec"), names)
     assert len(list((tmp_path / "plies").iterdir())) > 1
-    profile: pd.DataFrame = told["profile"]
+    profile: pd.DataFrame = names["profile"]
     assert len(profile) > 10
-    assert told["by_dask"].equals(profile)
+    assert names["by_dask"].equals(profile)
