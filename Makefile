@@ -65,7 +65,6 @@ lint: $(VENV)/.installed-for-development
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy --config-file tests/mypy.ini tests
 	$(BIN)/codespell .
 	$(BIN)/python -m tests.plain_words
 

@@ -25,6 +25,8 @@ from recorder import read_games
 from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
+from recorder.dialects.chat import parse_chat
+from recorder.dialects.gameinfo import parse_delta
 from recorder.errors import SourceError
 from recorder.events import ChatLine, Line, Malformed
 from recorder.live.conversation import Conversation
@@ -33,7 +35,11 @@ from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.model import AnomalyKind, Disposition, Game, SourceKind, SourceReport
 from recorder.reading import make_pipeline
+from recorder.saved.bpgn_boards import make_games
+from recorder.saved.pgn_game import read_game
 from recorder.sources.base import RawDecoder
+from recorder.sources.redaction import Redactor
+from recorder.tracking.assemble import assemble
 from recorder.tracking.in_progress import InProgressTracker
 from recorder.tracking.session import ServerSession
 from recorder.wire.lines import LineReader
@@ -85,13 +91,13 @@ def failing(real: Callable[..., Any], marked: Callable[..., bool]) -> Callable[.
 
 def break_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the third game's values not be made."""
-    broken = failing(recorder.tracking.tracker.assemble, lambda run, **_: run.white == THIRD)
+    broken = failing(assemble, lambda run, **_: run.white == THIRD)
     monkeypatch.setattr(recorder.tracking.tracker, "assemble", broken)
 
 
 def break_lines(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     """Let lines with these words not be read."""
-    broken = failing(recorder.dialects.recogniser.parse_chat, lambda line: any(word in line.text for word in words))
+    broken = failing(parse_chat, lambda line: any(word in line.text for word in words))
     monkeypatch.setattr(recorder.dialects.recogniser, "parse_chat", broken)
 
 
@@ -184,7 +190,7 @@ def test_a_line_that_fails_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("contained")
 def test_a_line_that_fails_ends_what_was_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(recorder.dialects.recogniser.parse_delta, lambda _: True)
+    broken = failing(parse_delta, lambda _: True)
     monkeypatch.setitem(recorder.dialects.recogniser._TAG_PARSERS, "<d1>", broken)
     recogniser = recorder.dialects.recogniser.Recogniser()
     lines = [
@@ -248,7 +254,7 @@ def test_where_the_kind_of_log_cannot_be_decoded_any_more_the_games_before_are_k
 
 @pytest.mark.usefixtures("contained")
 def test_a_saved_game_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(recorder.saved.pgn.read_game, lambda tags, *_, **__: tags[0][1] == "B")
+    broken = failing(read_game, lambda tags, *_, **__: tags[0][1] == "B")
     monkeypatch.setattr(recorder.saved.pgn, "read_game", broken)
     texts = [b'[White "%b"]\n[Black "Z"]\n\n1. e4 e5 1-0\n\n' % name for name in (b"A", b"B", b"C")]
     games, report = read(b"".join(texts), SourceKind.PGN)
@@ -259,7 +265,7 @@ def test_a_saved_game_that_fails_does_not_stop_the_others(monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("contained")
 def test_a_bughouse_match_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(recorder.saved.bpgn.make_games, lambda one, *_: one.white == "B")
+    broken = failing(make_games, lambda one, *_: one.white == "B")
     monkeypatch.setattr(recorder.saved.bpgn, "make_games", broken)
     texts = [
         b'[WhiteA "%b"]\n[BlackA "X"]\n[WhiteB "Y"]\n[BlackB "Z"]\n\n1A. e4{180} 1a. e5{180} 1-0\n\n' % name
@@ -336,7 +342,7 @@ def test_a_log_on_which_storing_fails_does_not_stop_the_next(
 ) -> None:
     import recorder.archive.storing
 
-    broken = failing(recorder.archive.storing.Redactor, lambda *_: next(calls) == 0)
+    broken = failing(Redactor, lambda *_: next(calls) == 0)
     calls = iter(range(10))
     monkeypatch.setattr(recorder.archive.storing, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())

@@ -325,8 +325,9 @@ def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
 
 def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from recorder.archive import import_paths as ingest
+    from recorder.archive.importing import import_source
 
-    real, calls = ingest.import_source, []
+    real, calls = import_source, []
 
     def interrupted(*args: object, **how: Any) -> object:
         calls.append(args)

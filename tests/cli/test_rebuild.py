@@ -195,7 +195,7 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
     """It opened the old file, and continues when that file is only a backup."""
     waits = threading.Event()
     problems: list[str] = []
-    identity = storage.database.identity_of
+    identity = storage.files.identity_of
 
     def noted(path: Path) -> tuple[int, int] | None:
         found = identity(path)
