@@ -186,7 +186,9 @@ class Announcement(NamedTuple):
 
     def header_facts(self, white: str) -> HeaderFacts:
         """The facts with which the game begins; ``white``: as its first board names White."""
-        facts = HeaderFacts(self.offset) if self.facts is None else replace(self.facts)
+        facts = HeaderFacts(self.offset)
+        if self.facts is not None:
+            facts.add(self.facts)
         if self.creating is not None:
             creating = replace(self.creating)
             if (creating.white or "").lower() != white.lower():
