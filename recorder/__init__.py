@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from exporters.selection import Filters
     from recorder import measures, plots
     from recorder.archive.archive import Archive
+    from recorder.archive.dataset import Dataset
     from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.shared import Tables
     from recorder.archive.storing import Outcome
@@ -115,6 +116,7 @@ _MODULES = {
     "read_games": "recorder.reading",
     "Archive": "recorder.archive.archive",
     "Audit": "recorder.archive.verifying",
+    "Dataset": "recorder.archive.dataset",
     "ExportReport": "exporters.base",
     "Filters": "exporters.selection",
     "ImportReport": "recorder.archive.import_paths",
@@ -132,6 +134,7 @@ __all__ = [
     "AnomalyKind",
     "Archive",
     "Audit",
+    "Dataset",
     "EngineError",
     "EventKind",
     "ExportError",

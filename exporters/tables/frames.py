@@ -6,9 +6,9 @@ Plies are read as arrays of many games: no Python runs for each ply.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,12 +27,18 @@ from exporters.tables.columns import (
     Column,
 )
 from exporters.tables.evaluations import Judged, judge_block
-from exporters.tables.facts import GameSide, side_of
+from exporters.tables.facts import SCORES, GameSide, side_of
+from recorder.errors import StorageError
 from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Game, Origin, TimeBasis
 from recorder.rules.position import decode_move
 from storage import GameFilter
+from storage.dataset.reading import DatasetReader, DatasetStore
 from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
+from storage.read.query import pieces
 from storage.read.store import GameStore
+
+if TYPE_CHECKING:
+    from storage.read.store import TableReader
 
 __all__ = [
     "coded",
@@ -40,6 +46,7 @@ __all__ = [
     "event_frame",
     "events_of",
     "frame_of",
+    "frame_of_arrow",
     "game_frame",
     "game_rows",
     "instants",
@@ -84,6 +91,33 @@ def spread(column: Column, facts: Sequence[Any], rows: Ints | None = None) -> An
     return found if rows is None else found.take(rows)
 
 
+def frame_of_arrow(columns: Sequence[Column], table: Any, words: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """The columns of an Arrow table in their dtypes.
+
+    Args:
+        columns: of the frame, each in the table.
+        table: instants have any unit, and words are texts.
+        words: by column what a category without fixed words holds; default: the words of the column.
+    Returns:
+        One row for each of the table's.
+    """
+    return frame_of(columns, {column.name: _of_arrow(column, table[column.name], words) for column in columns})
+
+
+def _of_arrow(column: Column, values: Any, words: Mapping[str, Collection[str]]) -> Any:
+    if column.dtype == "category":
+        encoded = values.combine_chunks().dictionary_encode()
+        there: list[str] = encoded.dictionary.to_pylist()
+        known = column.words or sorted(words.get(column.name, there))
+        places = {word: place for place, word in enumerate(known)}
+        codes = np.array([*(places[word] for word in there), -1], dtype=np.int32)  # a missing word has the last place
+        return coded(known, codes[encoded.indices.fill_null(len(there)).to_numpy(zero_copy_only=False)])
+    if column.kind == "instant":
+        return values.to_pandas().astype(column.dtype)
+    dtype: Any = pd.api.types.pandas_dtype(column.dtype)
+    return values.to_pandas(types_mapper=lambda _: dtype).array
+
+
 def coded(words: Sequence[str], codes: NDArray[Any]) -> pd.Categorical:
     """A category; code -1: missing."""
     return pd.Categorical.from_codes(codes, categories=pd.Index(list(words), dtype="str"))
@@ -121,7 +155,7 @@ def ply_frame(
     """The plies of the games that match, as ``docs/reference/tables.md`` describes.
 
     Args:
-        storage: the archive, or a shared database. where: which games. extra: names of ``ON_REQUEST``.
+        storage: the archive, a shared database or a data set. where: which games. extra: names of ``ON_REQUEST``.
         arrow: use ADBC if the extra ``arrow`` is installed.
     Returns:
         One row for each ply, games in the archive's order.
@@ -130,19 +164,67 @@ def ply_frame(
         return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
 
 
-def plies_of(reader: ColumnReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:
+def ply_batches(
+    reader: TableReader, games: list[tuple[int, int]], rows: int, extra: Collection[str] = ()
+) -> Iterator[pd.DataFrame]:
+    """As ``plies_of``, in runs of about so many rows and at least one game.
+
+    Args:
+        reader: of the archive or data set.
+        games: row number and number of plies of each game.
+        rows: the most rows of a run of several games.
+        extra: names of ``ON_REQUEST``.
+    Yields:
+        One row for each ply of a run.
+    """
+    if isinstance(reader, DatasetReader):
+        yield from _runs_of_dataset(reader, list(pieces(games, rows)), _with_extra(extra))
+        return
+    for run in pieces(games, rows):
+        yield plies_of(reader, run, extra)
+
+
+def plies_of(reader: TableReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:
     """As ``ply_frame``: of the games with these row numbers, in this order.
 
     Args:
-        reader: of the archive.
+        reader: of the archive or data set.
         ids: row numbers of games.
         extra: names of ``ON_REQUEST``.
     Returns:
         One row for each ply; without games an empty frame with all columns.
     """
-    columns = (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
+    columns = _with_extra(extra)
+    if isinstance(reader, DatasetReader):
+        return next(_runs_of_dataset(reader, [ids], columns)) if ids else empty(columns)
     block = read_block(reader, ids) if ids else None
     return empty(columns) if block is None else frame_of(columns, _values(block, reader, keep=bool(extra)))
+
+
+def _with_extra(extra: Collection[str]) -> tuple[Column, ...]:
+    return (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
+
+
+_WORDS_OF_GAMES = {name: (name,) for name in ("server", "variant", "category", "ending", "termination", "reason")} | {
+    "time_control": ("time_control", "black_time_control"),
+    **dict.fromkeys(("mover", "opponent"), ("white", "black")),
+    **dict.fromkeys(("mover_id", "opponent_id"), ("white_id", "black_id")),
+}
+"""Columns of plies whose words are those of columns of games, even if no ply has them."""
+
+
+def _runs_of_dataset(
+    reader: DatasetReader, runs: Sequence[Sequence[int]], columns: Sequence[Column]
+) -> Iterator[pd.DataFrame]:
+    if missing := [column.name for column in columns if column not in PLY_COLUMNS]:
+        raise StorageError(f"A data set has no column {' or '.join(missing)}: read the plies of an archive.")
+    for run, table in zip(runs, reader.plies(runs, [column.name for column in columns]), strict=True):
+        words: dict[str, set[str]] = {}
+        if reader.has_games:
+            games = reader.game_rows(run)
+            for name, sources in _WORDS_OF_GAMES.items():
+                words[name] = {word for one in sources for word in games[one].unique().to_pylist()} - {None}
+        yield frame_of_arrow(columns, table, words)
 
 
 def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, Any]:
@@ -270,15 +352,18 @@ _DAY_MS = 86_400_000
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
+def side_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFrame:
     """Two rows for each of these games, White's first; ``games`` are row numbers and numbers of plies.
 
     Args:
-        reader: of the archive.
+        reader: of the archive or data set.
         games: row number and number of plies of each game.
     Returns:
         A frame with the columns of ``SIDE_COLUMNS``.
     """
+    if isinstance(reader, DatasetReader):
+        found = game_rows(reader, games)
+        return _frame(SIDE_COLUMNS, [_side_of_row(row, white) for row in found for white in (True, False)])
     rows = []
     for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
         sides = {white: side_of(facts, white) for white in (True, False)}
@@ -300,11 +385,26 @@ def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFra
     return _frame(SIDE_COLUMNS, rows)
 
 
-def game_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
+def _side_of_row(game: dict[str, Any], white: bool) -> dict[str, Any]:
+    """A side of a game of a data set."""
+    side, other, control = ("white", "black", "") if white else ("black", "white", "black_")
+    score = SCORES.get(game["result"])
+    facts = ("", "_id", "_guest", "_computer", "_rating")
+    return {
+        **game,
+        "side": side,
+        **{f"player{fact}": game[f"{side}{fact}"] for fact in (*facts, "_sealed")},
+        **{f"opponent{fact}": game[f"{other}{fact}"] for fact in facts},
+        **{name: game[f"{control}{name}"] for name in ("time_control", "base_s", "increment_s")},
+        "score": score if score is None or white else 1 - score,
+    }
+
+
+def game_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFrame:
     """One row for each of these games; ``games`` are row numbers and numbers of plies.
 
     Args:
-        reader: of the archive.
+        reader: of the archive or data set.
         games: row number and number of plies of each game.
     Returns:
         A frame with the columns of ``GAME_COLUMNS``.
@@ -312,8 +412,12 @@ def game_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFra
     return _frame(GAME_COLUMNS, game_rows(reader, games))
 
 
-def game_rows(reader: ColumnReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
+def game_rows(reader: TableReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
     """The same as plain values by column: an instant is milliseconds since 1970, a truth may be 0 or 1."""
+    if isinstance(reader, DatasetReader):
+        found: list[dict[str, Any]] = reader.game_rows([row_id for row_id, _ in games]).to_pylist()
+        utc = TimeBasis.UTC.value
+        return [row | {"started_at": row["started_ms"] if row["time_basis"] == utc else None} for row in found]
     rows = []
     for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
         white, black = side_of(facts, True), side_of(facts, False)
@@ -367,7 +471,11 @@ def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:
         where: which games.
     Returns:
         A frame with the columns of ``EVENT_COLUMNS``.
+    Raises:
+        StorageError: it is a data set, which has none.
     """
+    if isinstance(storage, DatasetStore):
+        raise StorageError("A data set has no events of games: import the logs into an archive, which has them.")
     with storage.snapshot():
         return event_frame(
             storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)

@@ -10,9 +10,11 @@ import pandas as pd
 
 from exporters.bpgn import find_matches
 from exporters.tables.columns import Column
+from recorder.errors import StorageError
 from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, MatchMoment, leads, timeline
 from storage import GameFilter
+from storage.dataset.reading import DatasetStore
 from storage.read.store import GameStore
 
 __all__ = ["MATCH_COLUMNS", "boards_of", "match_frame", "read_matches"]
@@ -42,7 +44,11 @@ def read_matches(storage: GameStore, where: GameFilter) -> list[Match]:
         where: which games; only bughouse of these counts.
     Returns:
         The matches of which both boards are in the archive, in its order.
+    Raises:
+        StorageError: it is a data set, which has none.
     """
+    if isinstance(storage, DatasetStore):
+        raise StorageError("A data set has no matches of bughouse: import the logs into an archive, which has them.")
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     games = {game.key: game for game in storage.games(bughouse)}
     linked = {link.key for game in games.values() for link in game.links if link.kind is LinkKind.PARTNER}

@@ -1,4 +1,4 @@
-"""Games and tables of a store: what ``recorder.Archive`` and ``recorder.Tables`` have in common."""
+"""Games and tables of a store: what ``recorder.Archive``, ``Tables`` and ``Dataset`` have in common."""
 
 from __future__ import annotations
 
@@ -124,16 +124,14 @@ class GameTables:
             ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
         _add_measures()
-        from exporters.tables.frames import plies_of
-        from storage.read.query import pieces
+        from exporters.tables.frames import ply_batches
 
         _check(extra)
         if rows < 1:
             raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
         where = self._filter(filters)
         with self._store.columns(arrow=self._arrow) as reader:
-            for ids in pieces(reader.games_of(where), rows):
-                yield plies_of(reader, ids, extra)
+            yield from ply_batches(reader, reader.games_of(where), rows, extra)
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read what each side of each game did, as a table.

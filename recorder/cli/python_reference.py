@@ -17,7 +17,7 @@ import recorder
 __all__ = ["SECTIONS", "python_reference"]
 
 SECTIONS = {
-    "Archives": ("Archive", "Filters", "Tables"),
+    "Archives": ("Archive", "Filters", "Dataset", "Tables"),
     "Games": ("Game", "Player", "Ply", "Observation", "GameEvent", "HoldingsChange", "Thinking", "Analysis"),
     "Words": ("Proof", "Origin", "Precision", "GameKind", "EventKind", "SourceKind", "TimeBasis", "AnomalyKind"),
     "Logs without an archive": ("read_games", "Pipeline", "SourceReport", "Anomaly", "PARSER_VERSION"),
@@ -34,7 +34,7 @@ SECTIONS = {
 """Every public name, in the order of the page."""
 
 _SHOWN_SPECIAL = {"__getitem__": "[key]"}
-_AS_OF = {"Tables": "Archive"}
+_AS_OF = {"Dataset": "Archive", "Tables": "Archive"}
 """Classes whose inherited methods are described for another class."""
 _ALIASES = {
     "_AnyPath": "str | PathLike[str]",

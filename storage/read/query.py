@@ -26,6 +26,7 @@ __all__ = [
     "game_keys",
     "pieces",
     "resolve",
+    "select_ids",
     "undated",
     "source_paths",
 ]
@@ -270,11 +271,16 @@ def game_ids(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE
     Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
     was merged has no source of its own and precedes the others of the same start.
     """
+    return [row_id for (row_id,) in driver.execute(*select_ids(where, words))]
+
+
+def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE) -> tuple[str, tuple[Any, ...]]:
+    """The statement of ``game_ids`` and its values."""
     text, values = _conditions(where, words)
     if where.last is not None:
         text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_newest_first(words)} LIMIT ?)"
         values = (*values, where.last)
-    return [row_id for (row_id,) in driver.execute(f"SELECT g.id {_FROM} WHERE {text} {_order(words)}", values)]
+    return f"SELECT g.id {_FROM} WHERE {text} {_order(words)}", values
 
 
 def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
@@ -315,11 +321,11 @@ def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCH
     return count if where.last is None else min(count, where.last)
 
 
-def undated(driver: sqlite3.Connection, where: GameFilter) -> int:
+def undated(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
     """How many games the date bounds exclude only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
-    return _count(driver, _all([_conditions(where, dates=False), (f"{DATED_MS} IS NULL", ())]))
+    return _count(driver, _all([_conditions(where, words, dates=False), (f"{words.dated_ms} IS NULL", ())]))
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:

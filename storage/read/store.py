@@ -1,4 +1,4 @@
-"""What tables and measures ask of a store of games: an archive, or a shared database."""
+"""What tables and measures ask of a store of games: an archive, a shared database, or a data set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from storage.read.query import GameFilter
 
 if TYPE_CHECKING:
     from recorder.model import Game
+    from storage.dataset.reading import DatasetReader
     from storage.read.columns import ColumnReader
+
+    TableReader = ColumnReader | DatasetReader
+    """Reads what tables of plies and games are made of."""
 
 __all__ = ["GameStore"]
 
@@ -21,7 +25,7 @@ class GameStore(Protocol):
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read in the block is of one moment."""
 
-    def columns(self, *, arrow: bool = True) -> AbstractContextManager[ColumnReader]:
+    def columns(self, *, arrow: bool = True) -> AbstractContextManager[TableReader]:
         """Main lines as arrays; ``arrow``: use ADBC where that is possible."""
 
     def games(

@@ -1,0 +1,65 @@
+"""``recorder.Dataset``: a data set of Parquet files for Python programs and notebooks."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, Unpack
+
+from exporters.selection import Filters
+from recorder.archive.game_tables import GameTables
+from recorder.text import plural
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["Dataset"]
+
+
+class Dataset(GameTables):
+    """The games of a data set, a folder of Parquet files of plies and games. Needs the extra ``duckdb``.
+
+    Filters, tables and measures are those of an archive. DuckDB computes them with 200 MB of memory and files in the
+    folder for temporary ones. A game that several sources have is there once for each of them. Events and matches of
+    bughouse are not there: their methods raise ``StorageError``. A folder of ``export plies --dataset`` has plies only:
+    no table of games, no dates. Use it as a context manager, or call ``close``.
+
+    Args:
+        path: the folder (``~`` is the home folder). The data set is read as it is now.
+    Raises:
+        StorageError: DuckDB is not installed, or there is no data set that it can read; also from every method.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        from storage.dataset.reading import DatasetStore
+
+        self._dataset = DatasetStore(fspath(path))
+        super().__init__(self._dataset, arrow=False)
+
+    def __repr__(self) -> str:
+        return f"Dataset {self._dataset.where} · {plural(self._dataset.count(), 'game')}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the files; relations cannot be read afterwards."""
+        self._dataset.close()
+
+    def relation(self, **filters: Unpack[Filters]) -> DuckDBPyRelation:
+        """The half-moves of games as a relation of DuckDB, for SQL and for the functions of ``recorder.measures``.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            A row for each half-move with the columns of ``plies`` and ``source``, the SHA-256 of the source, in no
+            order.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        return self._dataset.relation(self._filter(filters))

@@ -1,0 +1,146 @@
+"""Games as a data set knows them: players, facts and the main line; no events, lines taken back or positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from recorder.model import (
+    Game,
+    GameKind,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Origin,
+    Player,
+    PlyLine,
+    PlyRow,
+    Precision,
+    Proof,
+    Segment,
+    StartPrecision,
+    TimeBasis,
+)
+from recorder.rules.position import encode_move
+
+__all__ = ["PLY_NAMES", "game_of"]
+
+PLY_NAMES = (
+    "ply",
+    "uci",
+    "san",
+    "white_clock_ms",
+    "black_clock_ms",
+    "elapsed_ms",
+    "lag_ms",
+    "arrival_ms",
+    "proof",
+    "origin",
+    "precision",
+)
+"""The columns of plies that a game is made from, in the order of ``ply_row``."""
+_PROOFS = {one.name.lower(): one.value for one in Proof}
+_ORIGINS = {one.name.lower(): one.value for one in Origin}
+_PRECISIONS: dict[str | None, int | None] = {one.name.lower(): one.value for one in Precision} | {None: None}
+
+
+def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]]) -> Game:
+    """A game of its row and its plies.
+
+    Args:
+        row: of the table of games, by column.
+        plies: rows of ``PLY_NAMES``, by number.
+    Returns:
+        A game with one observation; what a data set does not have is unknown.
+    """
+    rows = [_ply_row(ply) for ply in plies]
+    started_at_ms, basis, offset = row["started_ms"], TimeBasis(row["time_basis"]), row["offset"]
+    black = (row["black_base_s"], row["black_increment_s"])
+    if black == (row["base_s"], row["increment_s"]):
+        black = (None, None)
+    segments = _segments(rows)
+    observation = Observation(
+        _OBSERVED.get(rows[0][11] if rows else Origin.FRAME.value, ObservationKind.LIVE),
+        row["server_game_no"],
+        row["white"],
+        row["black"],
+        None,
+        offset,
+        offset,
+        started_at_ms,
+        None,
+        None,
+        lines=[PlyLine(0, LineKind.MAIN, None, None, rows)],
+    )
+    return Game(
+        key=row["key"],
+        kind=GameKind(row["kind"]),
+        server=row["server"],
+        dialect=None,
+        game_no=row["server_game_no"],
+        white=_player(row, "white"),
+        black=_player(row, "black"),
+        rated=row["rated"],
+        variant=row["variant"],
+        category=row["category"],
+        base_s=row["base_s"],
+        increment_s=row["increment_s"],
+        black_base_s=black[0],
+        black_increment_s=black[1],
+        base_inferred=False,
+        variant_inferred=False,
+        start_fen=row["start_fen"],
+        start_ply=row["start_ply"],
+        result=row["result"],
+        reason=None,
+        reason_key=row["reason"],
+        termination=row["termination"] or "",
+        end=row["ending"],
+        started_at_ms=started_at_ms,
+        ended_at_ms=None,
+        time_basis=basis,
+        date_text=row["day"],
+        complete=row["complete"],
+        continued=False,
+        partner_game_no=None,
+        me=row["me"],
+        observations=[observation],
+        segments=segments,
+        first_offset=offset,
+        last_offset=offset,
+        start_precision=None if row["start_precision"] is None else StartPrecision(row["start_precision"]),
+    )
+
+
+_OBSERVED = {Origin.PGN.value: ObservationKind.PGN, Origin.ENGINE.value: ObservationKind.ENGINE}
+
+
+def _player(row: dict[str, Any], side: str) -> Player:
+    """A player: the marks of guests and computers instead of all printed titles."""
+    rating, guest, computer = (row[f"{side}_{fact}"] for fact in ("rating", "guest", "computer"))
+    return Player(
+        row[side],
+        None if rating is None else str(rating),
+        rating,
+        None if computer is None else "(C)" if computer else "",
+        None if guest is None else not guest,
+        row[f"{side}_sealed"],
+    )
+
+
+def _ply_row(ply: tuple[Any, ...]) -> PlyRow:
+    number, uci, san, *times, proof, origin, precision = ply
+    move = None if uci is None else encode_move(uci)
+    codes = (_PROOFS[proof], _ORIGINS[origin], _PRECISIONS[precision])
+    return (number, move, san, *times, None, None, *codes, 0)
+
+
+def _segments(rows: list[PlyRow]) -> list[Segment]:
+    """Runs of plies without a gap."""
+    found: list[Segment] = []
+    for number, *_ in rows:
+        if found and found[-1].to_ply == number - 1:
+            found[-1] = found[-1]._replace(to_ply=number)
+        else:
+            found.append(Segment(number, number, 0))
+    return found

@@ -1,0 +1,301 @@
+"""Reading a data set as an archive is read: the same filters, games and order, computed by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.errors import StorageError
+from recorder.model import TimeBasis
+from storage.dataset.files import connect, dataset_errors, find_files
+from storage.read.query import (
+    ALL_PLAYED,
+    FilterWords,
+    GameFilter,
+    count_games,
+    game_ids,
+    resolve,
+    select_ids,
+    undated,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+    from recorder.model import Game
+    from storage.dataset.files import DatasetFiles
+
+__all__ = ["DatasetReader", "DatasetStore"]
+
+_ROWS_AT_ONCE: Final = 50_000
+_GAMES_AT_ONCE: Final = 500
+_FILTERS: Final = FilterWords(
+    "g.dated_ms",
+    lambda side: f"coalesce(g.{side}_guest, FALSE)",
+    lambda side: f"coalesce(g.{side}_computer, FALSE)",
+    "TRUE",
+)
+_DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"
+_ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_parquet({files})"
+_GAMES: Final = f"""
+SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged_into, key, server, kind, variant,
+  category, rated, result, complete, plies AS ply_count, start_precision, me, white, black, white_guest, black_guest,
+  white_computer, black_computer, lower(white) AS white_id, lower(black) AS black_id,
+  coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END, epoch_ms(try_cast(day AS DATE))) AS dated_ms
+FROM game_rows
+"""
+"""The games with the names of an archive's columns, for the conditions of filters."""
+_ROWS_OF_PLIES: Final = """
+SELECT key, any_value(server) AS server, any_value(kind) AS kind, any_value(variant) AS variant,
+  any_value(category) AS category, any_value(rated) AS rated, any_value(result) AS result,
+  any_value(complete) AS complete, count(*)::INTEGER AS plies, any_value(time_basis) AS time_basis,
+  {sides}, NULL::BIGINT AS started_ms, NULL::VARCHAR AS start_precision, NULL::VARCHAR AS day, NULL::VARCHAR AS me,
+  source, 0 AS "offset", row_number() OVER (ORDER BY key) AS id
+FROM plies GROUP BY source, key
+"""
+"""What the filters need, of a folder that has plies only."""
+_VIEWS: Final = (
+    f"CREATE VIEW games AS {_GAMES}",
+    "CREATE VIEW players AS SELECT white_id AS id, white_id AS handle_folded FROM games"
+    " UNION SELECT black_id, black_id FROM games",
+    "CREATE VIEW sources AS SELECT DISTINCT source_id AS id, source_id AS sha256 FROM games",
+)
+
+
+class _Rows(list[Any]):
+    """The rows of a statement, read to the end: a connection of DuckDB runs one statement at a time."""
+
+    def fetchone(self) -> Any:
+        return self[0] if self else None
+
+    def fetchall(self) -> list[Any]:
+        return self
+
+
+class _Driver:
+    """Runs the statements of ``storage.read`` with DuckDB."""
+
+    def __init__(self, connection: DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def execute(self, sql: str, parameters: Any = (), /) -> _Rows:
+        return _Rows(self.connection.execute(sql, list(parameters)).fetchall())
+
+
+class DatasetReader:
+    """Reads the tables of a data set. Made by ``DatasetStore.columns``.
+
+    Attributes:
+        has_games: whether there is a table of games.
+    """
+
+    def __init__(self, connection: DuckDBPyConnection, files: DatasetFiles) -> None:
+        self._connection = connection
+        self._files = files
+        self.has_games = bool(files.games)
+
+    def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
+        """Row number and number of plies of the games that match, in the order of an archive."""
+        _want(self._connection, game_ids(_Driver(self._connection), where, _FILTERS))
+        rows = "SELECT w.id, g.plies FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
+        return self._connection.execute(rows).fetchall()
+
+    def game_rows(self, ids: Sequence[int]) -> pa.Table:
+        """The rows of games, in this order, with ``source``.
+
+        Raises:
+            StorageError: the folder has no table of games.
+        """
+        if not self.has_games:
+            raise StorageError(
+                "The data set has no table of games, which this needs: `export plies --dataset` writes none, "
+                "`convert --dataset` does."
+            )
+        _want(self._connection, ids)
+        rows = "SELECT g.* EXCLUDE (id) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
+        return self._connection.sql(rows).to_arrow_table()
+
+    def plies(self, runs: Sequence[Sequence[int]], names: Collection[str]) -> Iterator[pa.Table]:
+        """The plies of runs of games, in this order. All are sorted at once, on the disk if necessary.
+
+        Args:
+            runs: row numbers of the games of each run.
+            names: of the columns.
+        Yields:
+            For each run the plies of its games, each game's by ``ply``.
+        """
+        import pyarrow as pa
+
+        cursor = self._connection.cursor()  # the caller may run other statements meanwhile
+        try:
+            _want(cursor, [row_id for run in runs for row_id in run])
+            query = "SELECT g.plies, g.source FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
+            games = cursor.execute(query).fetchall()
+            sources = sorted({source for _, source in games})
+            counts = iter(games)
+            columns = ", ".join(f'p."{name}"' for name in names)
+            relation = cursor.sql(
+                f"SELECT {columns} FROM wanted w JOIN game_rows g ON g.id = w.id"
+                f" JOIN ({_plies(self._files, sources)}) p ON p.source = g.source AND p.key = g.key"
+                " ORDER BY w.number, p.ply"
+            )
+            batches = relation.to_arrow_reader(_ROWS_AT_ONCE)
+            rest = batches.schema.empty_table()
+            for run in runs:
+                size = sum(plies for plies, _ in islice(counts, len(run)))
+                while len(rest) < size:
+                    rest = pa.concat_tables([rest, pa.Table.from_batches([next(batches)])])
+                yield rest.slice(0, size)
+                rest = rest.slice(size)
+        except StopIteration:
+            raise StorageError("Plies are missing in the data set: write it again.") from None
+        finally:
+            cursor.close()
+
+    def games(self, ids: Sequence[int]) -> Iterator[Game]:
+        """Games, in this order, with what the data set has of them."""
+        from storage.dataset.games import PLY_NAMES, game_of
+
+        runs = [ids[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(ids), _GAMES_AT_ONCE)]
+        for run, table in zip(runs, self.plies(runs, PLY_NAMES), strict=True):
+            rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+            for game in self.game_rows(run).to_pylist():
+                yield game_of(game, islice(rows, game["plies"]))
+
+
+def _want(cursor: DuckDBPyConnection, ids: Sequence[int]) -> None:
+    """Make the table ``wanted``: row numbers of games with their places."""
+    import pyarrow as pa
+
+    cursor.register(
+        "wanted", pa.table({"number": pa.array(range(len(ids)), pa.int64()), "id": pa.array(ids, pa.int64())})
+    )
+
+
+class DatasetStore:
+    """The games of a data set: one row for each game of each source.
+
+    Its files are those that were there when it was opened.
+
+    Args:
+        where: the folder.
+    Raises:
+        StorageError: DuckDB is not installed, or there is no data set that it can read; also from every method.
+    """
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self._files = find_files(where)
+        self._connection = connect()
+        self._numbers = count()
+        with dataset_errors(where):
+            games = [path for paths in self._files.games.values() for path in paths]
+            rows = _ROWS.format(files=_listed(games)) if games else _rows_of_plies()
+            self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
+            self._connection.execute(f"CREATE VIEW game_rows AS {rows}")
+            for view in _VIEWS:
+                self._connection.execute(view)
+
+    def close(self) -> None:
+        """Release the files; relations are of no use afterwards."""
+        self._connection.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[DuckDBPyConnection]:
+        with dataset_errors(self.where):
+            cursor = self._connection.cursor()
+            try:
+                yield cursor
+            finally:
+                cursor.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """What is read in the block is of one moment: files of a data set do not change."""
+        yield
+
+    @contextmanager
+    def columns(self, *, arrow: bool = True) -> Iterator[DatasetReader]:
+        """A reader of its tables; ``arrow`` changes nothing."""
+        with self._reading() as cursor:
+            yield DatasetReader(cursor, self._files)
+
+    def count(self, where: GameFilter = ALL_PLAYED) -> int:
+        """How many games match."""
+        with self._reading() as cursor:
+            return count_games(_Driver(cursor), where, _FILTERS)
+
+    def games(
+        self,
+        where: GameFilter = ALL_PLAYED,
+        *,
+        with_events: bool = True,
+        with_holdings: bool = True,
+        with_lines: bool = True,
+        with_thinking: bool = True,
+        whole_plies: bool = True,
+    ) -> Iterator[Game]:
+        """As ``ArchiveStore.games``, with what a data set has; the other arguments change nothing."""
+        with self._reading() as cursor:
+            reader = DatasetReader(cursor, self._files)
+            yield from reader.games([row_id for row_id, _ in reader.games_of(where)])
+
+    def game(self, spec: str) -> Game:
+        """As ``ArchiveStore.game``.
+
+        Raises:
+            StorageError: there is none, or several.
+        """
+        with self._reading() as cursor:
+            row_id = resolve(_Driver(cursor), spec, _FILTERS)
+            return next(DatasetReader(cursor, self._files).games([row_id]))
+
+    def undated(self, where: GameFilter) -> int:
+        """As ``ArchiveStore.undated``."""
+        with self._reading() as cursor:
+            return undated(_Driver(cursor), where, _FILTERS)
+
+    def relation(self, where: GameFilter = ALL_PLAYED) -> DuckDBPyRelation:
+        """The plies of the games that match, for DuckDB to compute with; in no order.
+
+        Args:
+            where: which games.
+        """
+        sql, values = select_ids(where, _FILTERS)
+        with self._reading() as cursor:
+            table = f"chosen_{next(self._numbers)}"
+            chosen = f"CREATE TABLE {table} AS SELECT source, key FROM game_rows WHERE id IN ({sql})"
+            cursor.execute(chosen, list(values)).fetchall()
+            counts = f"SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM game_rows)"
+            ((everything,),) = cursor.execute(counts).fetchall()
+        if everything:
+            return self._connection.sql("SELECT * FROM plies")
+        return self._connection.sql(f"SELECT * FROM plies SEMI JOIN {table} USING (source, key)")
+
+
+def _rows_of_plies() -> str:
+    """The statement that gathers games from their plies."""
+    facts = {"": "{}", "_guest": "{}_guest", "_computer": "{}_computer"}
+    sides = [
+        f"any_value(CASE WHEN side = '{side}' THEN {name.format('mover')} ELSE {name.format('opponent')} END)"
+        f" AS {side}{fact}"
+        for side in ("white", "black")
+        for fact, name in facts.items()
+    ]
+    return _ROWS_OF_PLIES.format(sides=", ".join(sides))
+
+
+def _listed(paths: Collection[str]) -> str:
+    """The SQL of a list of texts."""
+    texts = (path.replace("'", "''") for path in paths)
+    return "[{}]".format(", ".join(f"'{text}'" for text in texts))
+
+
+def _plies(files: DatasetFiles, sources: Collection[str]) -> str:
+    """The statement that reads the plies of some sources."""
+    paths = [path for source in sources for path in files.plies[source]]
+    source = "" if files.games else "'' AS source, "
+    return f"SELECT {source}* FROM read_parquet({_listed(paths)})"

@@ -1,0 +1,107 @@
+"""``recorder.Dataset`` gives what ``recorder.Archive`` gives of the same logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from exporters import measures
+from recorder import Archive, Dataset, StorageError
+from tests.support.cli import Cli
+
+FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"include": ["examined", "setup", "empty"]},
+    {"last": 7},
+    {"guests": False, "computers": False},
+    {"variant": "crazyhouse", "complete": True},
+    {"since": "2009-01-01", "until": "2015-12-31"},
+    {"rated": True, "result": ["1-0", "0-1"]},
+    {"server": "unknown"},
+    {"category": "blitz", "last": 3},
+    {"player": "HELMSMAN"},
+    {"me": "GuestObsA"},
+)
+
+
+@pytest.mark.parametrize("filters", FILTERS, ids=str)
+def test_tables_are_those_of_the_archive(archive: Archive, dataset: Dataset, filters: dict[str, Any]) -> None:
+    expected = archive.game_table(**filters)
+    assert len(expected)
+    assert_frame_equal(dataset.game_table(**filters), expected)
+    assert_frame_equal(dataset.sides(**filters), archive.sides(**filters))
+    assert_frame_equal(dataset.plies(**filters), archive.plies(**filters))
+
+
+@pytest.mark.parametrize("name", sorted(set(measures.__all__) - {"diagonal_lead", "sitting"}))
+def test_measures_are_those_of_the_archive(archive: Archive, dataset: Dataset, name: str) -> None:
+    measure = getattr(measures, name)
+    expected = measure(archive.plies())
+    found = measure(dataset.relation())
+    assert_frame_equal(found, expected)
+    assert found.attrs == expected.attrs
+
+
+def test_batches_are_those_of_the_archive(archive: Archive, dataset: Dataset) -> None:
+    ours, theirs = list(dataset.batches(700)), list(archive.batches(700))
+    assert len(ours) == len(theirs) > 2
+    for one, other in zip(ours, theirs, strict=True):
+        assert_frame_equal(one, other)
+
+
+def test_a_game_has_its_moves_and_clocks(archive: Archive, dataset: Dataset) -> None:
+    for one, other in zip(dataset.games(), archive.games(), strict=True):
+        assert (repr(one), one.day, one.result, one.complete) == (repr(other), other.day, other.result, other.complete)
+        kept = slice(0, 8)
+        assert [ply[kept] for ply in one.plies] == [ply[kept] for ply in other.plies]
+        assert [ply.precision for ply in one.plies] == [ply.precision for ply in other.plies]
+    assert repr(dataset["last~2"]) == repr(archive["last~2"])
+    with pytest.raises(StorageError, match="No game has a key that begins with 00000000"):
+        dataset["00000000"]
+
+
+def test_the_filters_choose_what_duckdb_computes(archive: Archive, dataset: Dataset) -> None:
+    for filters in FILTERS:
+        expected = measures.time_usage(archive.plies(**filters), "variant")
+        assert_frame_equal(measures.time_usage(dataset.relation(**filters), "variant"), expected)
+
+
+def test_what_a_data_set_does_not_have(dataset: Dataset) -> None:
+    with pytest.raises(StorageError, match="no events of games"):
+        dataset.events()
+    with pytest.raises(StorageError, match="no matches of bughouse"):
+        dataset.matches()
+    with pytest.raises(StorageError, match="no column fen"):
+        dataset.plies(extra=["fen"])
+
+
+def test_only_files_that_a_record_names_are_read(folder: Path, dataset: Dataset) -> None:
+    (folder / "plies" / "unfinished.parquet").write_bytes(b"PAR1")
+    with Dataset(folder) as again:
+        assert repr(again) == repr(dataset) == f"Dataset {folder} · 47 games"
+
+
+def test_a_folder_of_exported_plies(archive: Archive, cli: Cli, tmp_path: Path) -> None:
+    cli("export", "plies", "--dataset", "-o", tmp_path / "plies")
+    with Dataset(tmp_path / "plies") as plies:
+        expected = archive.plies(variant="crazyhouse", guests=False)
+        found = plies.plies(variant="crazyhouse", guests=False)
+        order = ["key", "ply"]
+        assert_frame_equal(*(one.sort_values(order, ignore_index=True).astype(str) for one in (found, expected)))
+        assert_frame_equal(measures.profile(plies.relation()), measures.profile(archive.plies()))
+        with pytest.raises(StorageError, match="no table of games"):
+            plies.game_table()
+
+
+def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="there is no such data set"):
+        Dataset(tmp_path / "none")
+    with pytest.raises(StorageError, match="is no data set of this program"):
+        Dataset(tmp_path)
+    pd.DataFrame({"key": ["x"]}).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(StorageError, match="is no data set of this program"):
+        Dataset(tmp_path)
