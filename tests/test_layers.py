@@ -26,6 +26,7 @@ CORE = {
         "rules",
         "text",
         "times",
+        "urls",
     )
 }
 BELOW_ARCHIVE = CORE | {
@@ -51,7 +52,7 @@ STORED = BELOW_ARCHIVE | {"storage", "exporters", "migrations"}
 EVERYTHING = STORED | {"recorder.analysis", "recorder.archive", "recorder.cli", "recorder.conformance"}
 
 # layer → (its sentence in the document, what it may import besides itself)
-_CORE_SENTENCE = "`containment errors events files model movetext progress text times` ← `rules` and each other"
+_CORE_SENTENCE = "`containment errors events files model movetext progress text times urls` ← `rules` and each other"
 _UPPER_SENTENCE = "`conformance live pipeline reading replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, (_CORE_SENTENCE, CORE)),

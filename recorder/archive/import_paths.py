@@ -312,7 +312,7 @@ def import_paths(
     report = ImportReport()
     partial_logs = None if archive is None else PartialLogs(archive)
     with ExitStack() as stack:
-        sources = list(stack.enter_context(open_inputs(paths, report.skipped)))
+        sources = list(stack.enter_context(open_inputs(paths, report.skipped, progress)))
         ahead = None
         if archive is not None:
             ahead = stack.enter_context(reading_ahead(archive, sources, options, keep=keep, jobs=jobs))

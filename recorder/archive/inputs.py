@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from recorder.errors import SourceError
+from recorder.errors import RecorderError, SourceError
 from recorder.model import SourceReport
 from recorder.pipeline import Pipeline
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
@@ -30,6 +30,7 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.times import parse_zone
+from recorder.urls import check_url, download, is_url, shown_url
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fingerprint",
+    "INPUT_SCHEMES",
     "GameReader",
     "Input",
     "ReadOptions",
@@ -47,6 +49,9 @@ __all__ = [
     "read_options",
     "timing_of",
 ]
+
+INPUT_SCHEMES: Final = ("https", "s3")
+"""Of URLs that logs are read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,8 @@ class Input:
     """One log to read.
 
     Attributes:
-        name: as messages call it. path: what is opened. spooled: it is a copy of standard input or of a pipe.
+        name: as messages call it.
+        path: what is opened. spooled: it is a copy of standard input, of a pipe or of the file of a URL.
         named: the user named this file, not a folder in which it is.
         error: why there is nothing to read, one sentence, or None.
         on_block: called after each block that is read of it, in every pass.
@@ -155,17 +161,26 @@ class Input:
 
 
 @contextmanager
-def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iterator[Iterator[Input]]:
-    """The logs that the arguments of a command name: files, folders with all below, ``-`` for standard input.
+def open_inputs(
+    paths: Sequence[str], skipped: list[Path] | None = None, progress: Progress | None = None
+) -> Iterator[Iterator[Input]]:
+    """The logs that the arguments of a command name: files, folders with all below, URLs, ``-`` for standard input.
 
-    A path without a log is an ``Input`` with an ``error``. Standard input and pipes can be read only once, but a log
-    is read twice: they are copied to a file that lives as long as the context. ``skipped`` is as for ``find_logs``.
+    A path without a log is an ``Input`` with an ``error``. Standard input, pipes and URLs can be read only once, but a
+    log is read twice: they are copied to a file that lives as long as the context. ``skipped`` is as for ``find_logs``;
+    ``progress`` is called while a URL is copied.
     """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
         def inputs() -> Iterator[Input]:
             given: set[Path] = set()
             for path in paths:
+                if is_url(path):
+                    copy = Path(folder) / hashlib.sha256(path.encode()).hexdigest()
+                    if copy not in given:
+                        given.add(copy)
+                        yield _downloaded(path, copy, progress)
+                    continue
                 try:
                     kind = "pipe" if path == "-" else path_kind(path)
                 except SourceError as error:
@@ -193,6 +208,16 @@ def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iter
                         yield Input(path, Path(path), error=f"{path}: no file in this folder can be a log")
 
         yield inputs()
+
+
+def _downloaded(url: str, copy: Path, progress: Progress | None) -> Input:
+    name = shown_url(url)
+    try:
+        check_url(url, INPUT_SCHEMES)
+        download(url, copy, progress)
+    except RecorderError as error:
+        return Input(name, copy, spooled=True, error=str(error))
+    return Input(name, copy, spooled=True)
 
 
 def _stream(path: str) -> AbstractContextManager[IO[bytes]]:

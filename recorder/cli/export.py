@@ -345,8 +345,9 @@ def convert(
 ) -> None:
     """Convert logs to PGN or BPGN without an archive.
 
-    LOG is a log of any kind that `import` reads, or - for standard input. The games of several logs are written one log
-    after the other. A game that several logs contain is written once for each; use import to merge them.
+    LOG is a log of any kind that `import` reads, an https:// or s3:// URL of one, or - for standard input. The games of
+    several logs are written one log after the other. A game that several logs contain is written once for each; use
+    import to merge them.
     """
     from exporters.base import ExportReport
     from recorder.archive.converting import Conversion, convert_logs
@@ -365,7 +366,7 @@ def convert(
         computers=not no_computers,
         include=include,
     )
-    with open_inputs(logs) as inputs, show_progress() as progress:
+    with show_progress() as progress, open_inputs(logs, progress=progress) as inputs:
         converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
     total, excluded = ExportReport(), Counter[str]()
     for found in converted:

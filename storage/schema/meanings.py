@@ -51,7 +51,7 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "sha256": "SHA-256 of the decompressed bytes read so far, in hexadecimal",
         "size_bytes": "number of those bytes",
         "name": "file name of the log",
-        "path": "where the file was when it was imported; null: standard input, or a shared archive",
+        "path": "where the file was when it was imported; null: standard input, a URL, or a shared archive",
         "kind": "kind of the log, as `--kind` takes it",
         "server": "the site that the log or `--server` names; null: neither does",
         "dialect": "server family whose lines the log has; null: not recognised",
