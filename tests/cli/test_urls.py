@@ -106,4 +106,4 @@ def test_a_url_that_can_be_used_is_accepted(url: str) -> None:
 def test_a_missing_package_is_named(web: WebServer, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     said = cli("convert", f"{web.url}/log", code=ExitCode.INPUT).stderr
-    assert said == "Error: http:// needs fsspec: pip install 'ics-recorder[web]'.\n"
+    assert said == "Error: http:// needs fsspec: pip install 'ics-recorder[https]'.\n"
