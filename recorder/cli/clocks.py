@@ -81,14 +81,14 @@ Examples:
     "--by",
     multiple=True,
     type=click.Choice(DIMENSIONS),
-    help="Group by this dimension, one row a value; can be repeated.",
+    help="Group by this dimension, with one row per value; can be repeated.",
 )
 @click.option(
     "--table",
     "name",
     type=click.Choice(tuple(CLOCK_TABLES)),
     shell_complete=complete_names({name: table.about for name, table in CLOCK_TABLES.items()}),
-    show_default="usage with --by, else two rows a game",
+    show_default="usage with --by, else two rows per game",
     help="Measure to print (see --list).",
 )
 @click.option(
@@ -129,7 +129,7 @@ def command(
     KEY is the first characters of a game's key, or last, or last~2 for the third newest. Without KEY, all games that
     match the filters are used.
 
-    Without --by and --table, each game has two rows, one a side: total, mean, median and longest think time with its
+    Without --by and --table, each game has two rows, one per side: total, mean, median and longest think time with its
     move, time left at moves 10, 20, 30 and 40, and mean, 95th percentile and maximum of lag. Untimed games and games
     without times are excluded and counted.
 

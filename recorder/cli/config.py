@@ -89,7 +89,7 @@ Examples:
 def _show(ctx: click.Context, words: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Print the value of each option and where it comes from.
 
-    Without COMMAND: the options of all commands that the environment or the file sets. With COMMAND: all options of
+    Without COMMAND: the options that the environment or the file sets, of all commands. With COMMAND: all options of
     this command. The tables of these commands are checked: the first error is reported, and the exit status is 2.
     Passwords are not options and are never printed.
     """

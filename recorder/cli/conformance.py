@@ -62,9 +62,9 @@ def command(
 ) -> None:
     """Test a protocol reader with the specification's cases.
 
-    Starts COMMAND once, writes one case a line to its standard input and reads one JSON line a case from its standard
-    output, at most 10 s each. docs/protocol/conformance.md describes these lines. The exit status is 1 if a case fails
-    or none passes.
+    Starts COMMAND once. Writes each case as one line to its standard input, and reads one JSON line from its standard
+    output within 10 s. docs/protocol/conformance.md describes these lines. The exit status is 1 if a case fails or none
+    passes.
     """
     from exporters.base import open_output
     from recorder.conformance.cases import load_cases, select_cases

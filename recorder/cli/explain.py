@@ -58,9 +58,9 @@ def command(
 ) -> None:
     """Explain why each game of a session was or was not observed.
 
-    For a journal of `record`, the options of that run and the server's answers are used. Any other log must have
-    tables or announcements of games. For it, and with --observe or --observe-handles, the answer is what would be
-    observed if the server granted every request.
+    For a journal of `record`, the options of that run and the server's answers are used. Any other log must have tables
+    or announcements of games. For such a log, and if --observe or --observe-handles is given, the command explains what
+    would be observed if the server granted every request.
     """
     from recorder.live.policy.rehearsal import explain_log
 

@@ -88,7 +88,7 @@ Examples:
 @output_options
 @click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
 @click.option(
-    "--split", type=click.Choice(_SPLITS), help="Write one file a day, player or variant into the folder given by -o."
+    "--split", type=click.Choice(_SPLITS), help="Write one file per day, player or variant into the folder of -o."
 )
 @pgn_options
 @click.option(
@@ -196,7 +196,7 @@ Examples:
     help="Output format; parquet requires the extra `parquet`.",
 )
 @csv_option
-@click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o, one a variant and month.")
+@click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o, one file per variant and month.")
 def _plies(
     where: str, output: str, force: bool, format_name: str | None, csv_raw: bool, dataset: bool, **filters: Any
 ) -> None:
@@ -252,14 +252,14 @@ Examples:
     "format_name",
     type=click.Choice(_GAME_FORMATS),
     show_default="as the file's suffix says, else jsonl",
-    help="jsonl: one game a line, complete; csv, parquet: one row a game. parquet requires the extra `parquet`.",
+    help="jsonl: complete games, one per line; csv, parquet: one row per game. parquet requires the extra `parquet`.",
 )
 @csv_option
 @click.option("--append", is_flag=True, help="Add only what the file does not contain yet.")
 def _games(
     where: str, output: str, force: bool, format_name: str | None, append: bool, csv_raw: bool, **filters: Any
 ) -> None:
-    """Export games as JSON Lines, or as a table with one row a game.
+    """Export games as JSON Lines, or as a table with one row per game.
 
     A JSON object has a game's plies, taken-back lines, events and sources. docs/reference/formats.md lists the fields
     of JSON Lines, docs/reference/tables.md the columns of CSV and Parquet.

@@ -58,7 +58,7 @@ Examples:
 @click.argument("file", metavar="FILE")
 @json_option
 def _info(file: str, as_json: bool) -> None:
-    """Show what a journal contains and what is missing; - is stdin."""
+    """Show what a journal contains and what is missing; FILE - is stdin."""
     from recorder.archive.kept_bytes import survey_session
 
     survey, names = survey_session(file)
@@ -134,12 +134,12 @@ Examples:
     type=click.Choice(tuple(_DIRECTIONS)),
     default="received",
     show_default=True,
-    help="Bytes to write: from the server, to it, both; or the notes, one a line.",
+    help="Bytes to write: from the server, to it, or both; notes: the notes, one per line.",
 )
-@click.option("--times", is_flag=True, help="Write one line a record: UTC, direction, and the bytes escaped as in C.")
+@click.option("--times", is_flag=True, help="Write one line per record: UTC, direction, and the bytes escaped as in C.")
 @click.pass_context
 def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
-    """Write the recorded bytes to standard output; - is stdin."""
+    """Write the recorded bytes to standard output; FILE - is stdin."""
     from recorder.archive.kept_bytes import session_files
     from recorder.journal import JournalHeader, escape
 
@@ -249,7 +249,8 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
 
     Masks passwords that an older version or another program left in FILE, a journal or any other log that `import`
     reads, compressed or not. Each masked character becomes one asterisk, so all other bytes keep their offsets. In a
-    journal, bytes that are only likely to be a secret are replaced by their number. FILE is not changed.
+    journal, input that is probably a secret, but not certainly, is replaced by its number of bytes. FILE is not
+    changed.
 
     Only passwords that the log itself shows can be found: read the copy before you give it away.
     """

@@ -138,7 +138,7 @@ def command(
     """Draw a picture of clocks, think times, lag or evaluations.
 
     KEY is the first characters of a game's key, or last, or last~2 for the third newest. race, times, evaluation and
-    bughouse show one game (of a bughouse match, either board); the other pictures show all games that match the
+    bughouse show one game (for a bughouse match, give either board); the other pictures show all games that match the
     filters. With --player, they show that player's moves. Each picture states how many games and plies it shows, and
     what was excluded and why.
 

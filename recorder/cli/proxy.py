@@ -85,7 +85,8 @@ def command(
     give games to others, use `export` or `db share`.
 
     If the disk stalls, the game goes on: up to 16 MiB of a connection are kept in memory, then recording ends. If the
-    program is killed, waiting bytes are lost, usually some milliseconds; with --sync always, nothing waits.
+    program is killed, bytes that wait for the disk are lost, usually those of some milliseconds; with --sync always, no
+    bytes wait.
 
     Ctrl-C closes and imports every journal; a second Ctrl-C skips the import. Exit status 7: a journal could not be
     written, and the game went on unrecorded; 4: the archive or the PGN is incomplete; 141: the program that

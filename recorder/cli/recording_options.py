@@ -217,7 +217,7 @@ def policy_options(command: _AnyCommand) -> _AnyCommand:
             "--observe-handles",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
             metavar="FILE",
-            help="File with handles, one a line, whose games are observed too.",
+            help="File with one handle per line; games of these players are observed too.",
         ),
         click.option(
             "--observe",

@@ -76,8 +76,15 @@ def _option_row(option: click.Option) -> str:
     if isinstance(option.show_default, str):
         meaning += f" Default: {option.show_default}."
     elif option.show_default:
-        meaning += f" Default: {option.default}."
+        meaning += f" Default: {_default(option)}."
     return f"| `{_cell(names)}` | {_cell(meaning)} | `{option.envvar}` |\n"
+
+
+def _default(option: click.Option) -> object:
+    """The default of an option; of a pair of flags, the name of one of them."""
+    if not option.secondary_opts:
+        return option.default
+    return (option.opts if option.default else option.secondary_opts)[0]
 
 
 def _cell(text: str) -> str:
@@ -85,8 +92,11 @@ def _cell(text: str) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """Help text with its lines joined, paragraph by paragraph."""
-    return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
+    """Help text with its lines joined, paragraph by paragraph; one after a backspace keeps its lines."""
+    return "\n\n".join(
+        f"```\n{inspect.cleandoc(part[1:])}\n```" if part.startswith("\b") else " ".join(part.split())
+        for part in inspect.cleandoc(text).split("\n\n")
+    )
 
 
 if __name__ == "__main__":

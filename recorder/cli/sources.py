@@ -102,7 +102,7 @@ Examples:
 def _forget(source_id: str, where: str) -> None:
     """Remove a source with its bytes, games and anomalies.
 
-    It stays removed when its folder or another archive is imported, also after it has grown, and when the archive is
+    It stays removed when its folder or another archive is imported, even if the log has grown, and when the archive is
     rebuilt. Importing the file by name adds it again. The file itself is not changed.
     """
     with open_archive(where, read_only=False) as archive:
