@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from recorder import measures, plots
     from recorder.archive.archive import Archive
     from recorder.archive.dataset import Dataset
+    from recorder.archive.dataset_folder import Manifest
+    from recorder.archive.dataset_making import DatasetReport, make_dataset
     from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.shared import Tables
     from recorder.archive.storing import Outcome
@@ -117,6 +119,9 @@ _MODULES = {
     "Archive": "recorder.archive.archive",
     "Audit": "recorder.archive.verifying",
     "Dataset": "recorder.archive.dataset",
+    "DatasetReport": "recorder.archive.dataset_making",
+    "Manifest": "recorder.archive.dataset_folder",
+    "make_dataset": "recorder.archive.dataset_making",
     "ExportReport": "exporters.base",
     "Filters": "exporters.selection",
     "ImportReport": "recorder.archive.import_paths",
@@ -135,6 +140,7 @@ __all__ = [
     "Archive",
     "Audit",
     "Dataset",
+    "DatasetReport",
     "EngineError",
     "EventKind",
     "ExportError",
@@ -149,6 +155,7 @@ __all__ = [
     "LineError",
     "ListenError",
     "LoginError",
+    "Manifest",
     "Merged",
     "NoPolicyError",
     "Observation",
@@ -176,6 +183,7 @@ __all__ = [
     "VerifyReport",
     "WireError",
     "__version__",
+    "make_dataset",
     "measures",
     "plots",
     "read_games",

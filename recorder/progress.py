@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import PurePath
 from typing import Protocol
 
@@ -74,3 +74,17 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
             bar.update(task, description=name, completed=done, total=total)
 
         yield update
+
+
+def shown_progress(wanted: bool | Progress, *, steps: bool = False) -> AbstractContextManager[Progress]:
+    """Progress as a caller of the Python interface wants it.
+
+    Args:
+        wanted: True shows a bar, as ``show_progress``; a function gets the reports.
+        steps: as for ``show_progress``.
+    Returns:
+        Yields what takes the reports.
+    """
+    if wanted is True:
+        return show_progress(steps=steps)
+    return nullcontext(wanted or no_progress)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from contextlib import nullcontext
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
@@ -13,23 +12,19 @@ from typing import TYPE_CHECKING, Self, Unpack
 from exporters.selection import Filters
 from recorder.archive.game_tables import GameTables
 from recorder.archive.locate import open_archive
-from recorder.errors import ExportError, SourceError, StorageError
+from recorder.errors import ExportError, StorageError
 from recorder.model import SourceKind
-from recorder.progress import Progress, no_progress, show_progress
+from recorder.progress import Progress, shown_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from exporters.base import ExportReport
     from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.inputs import ReadOptions
     from recorder.archive.verifying import VerifyReport
     from storage.publish.publishing import Published
 
 __all__ = ["Archive"]
 
-_CHATS = ("none", "public", "own", "all")
 _APPEND_OR_FORCE = "append adds to the file and force replaces it: give one of them."
 _AnyPath = str | PathLike[str]
 
@@ -113,11 +108,12 @@ class Archive(GameTables):
             StorageError: the archive cannot be written.
         """
         from recorder.archive.import_paths import import_paths
+        from recorder.archive.inputs import checked_options
 
         given = [paths] if isinstance(paths, str | PathLike) else list(paths)
         names = [str(Path(path).expanduser()) for path in given]
-        options = _read_options(kind, server, date, tz, chat)
-        with _progress(progress) as show:
+        options = checked_options(kind, server, date, tz, chat)
+        with shown_progress(progress) as show:
             return import_paths(self._archive, self._where, names, options, keep=keep, jobs=jobs, progress=show)
 
     def import_archive(self, path: _AnyPath, *, progress: bool | Progress = False) -> Merged:
@@ -140,7 +136,7 @@ class Archive(GameTables):
         other = Path(path).expanduser()
         if not other.is_file():
             raise StorageError(f"{other}: there is no such archive.")
-        with _progress(progress) as show:
+        with shown_progress(progress) as show:
             merged = merge_file(self._archive, self._where, Input(str(other), other), show)
         for outcome in merged.outcomes:
             if outcome.status == "failed":
@@ -276,7 +272,7 @@ class Archive(GameTables):
         """
         from recorder.archive.publishing import publish_archive
 
-        with _progress(progress, steps=True) as show:
+        with shown_progress(progress, steps=True) as show:
             return publish_archive(self._where, url, with_text=with_text, dry_run=dry_run, progress=show)
 
     def verify(self, *sources: str, jobs: int | None = None, progress: bool | Progress = False) -> VerifyReport:
@@ -293,37 +289,5 @@ class Archive(GameTables):
         """
         from recorder.archive.verifying import verify_archive
 
-        with _progress(progress) as show:
+        with shown_progress(progress) as show:
             return verify_archive(self._archive, sources, show, jobs=jobs)
-
-
-def _progress(wanted: bool | Progress, *, steps: bool = False) -> AbstractContextManager[Progress]:
-    if wanted is True:
-        return show_progress(steps=steps)
-    return nullcontext(wanted or no_progress)
-
-
-def _read_options(
-    kind: str | SourceKind | None, server: str | None, day: str | datetime.date | None, tz: str | None, chat: str | None
-) -> ReadOptions:
-    from recorder.archive.inputs import ReadOptions
-    from recorder.times import parse_zone
-
-    if chat not in (None, *_CHATS):
-        raise SourceError(f"chat is one of {', '.join(_CHATS)}, not {chat!r}.")
-    try:
-        kind = None if kind is None else SourceKind(kind)
-    except ValueError as error:
-        words = ", ".join(one.value for one in SourceKind)
-        raise SourceError(f"{kind!r} is no kind of log; there are {words}.") from error
-    if isinstance(day, str):
-        try:
-            day = datetime.date.fromisoformat(day)
-        except ValueError as error:
-            raise SourceError(f"{day!r} is not a date; write it as 2020-01-31.") from error
-    if tz is not None:
-        try:
-            parse_zone(tz)
-        except ValueError as error:
-            raise SourceError(str(error)) from error
-    return ReadOptions(kind, server, day, tz, chat)

@@ -44,6 +44,7 @@ __all__ = [
     "Input",
     "ReadOptions",
     "LogReading",
+    "checked_options",
     "fingerprint",
     "open_inputs",
     "read_options",
@@ -52,6 +53,9 @@ __all__ = [
 
 INPUT_SCHEMES: Final = ("https", "s3")
 """Of URLs that logs are read from."""
+
+
+_CHATS = ("none", "public", "own", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,36 @@ def read_options(
 ) -> ReadOptions:
     """The options of ``reading_options`` as one value."""
     return ReadOptions(None if kind is None else SourceKind(kind), server, date, tz, chat)
+
+
+def checked_options(
+    kind: str | SourceKind | None, server: str | None, day: str | date | None, tz: str | None, chat: str | None
+) -> ReadOptions:
+    """The options of a caller of the Python interface, as ``Archive.import_logs`` describes them.
+
+    Args:
+        kind, server, tz, chat: as there. day: as a date or ``2020-01-31``.
+    Raises:
+        SourceError: a value is not known.
+    """
+    if chat not in (None, *_CHATS):
+        raise SourceError(f"chat is one of {', '.join(_CHATS)}, not {chat!r}.")
+    try:
+        kind = None if kind is None else SourceKind(kind)
+    except ValueError as error:
+        words = ", ".join(one.value for one in SourceKind)
+        raise SourceError(f"{kind!r} is no kind of log; there are {words}.") from error
+    if isinstance(day, str):
+        try:
+            day = date.fromisoformat(day)
+        except ValueError as error:
+            raise SourceError(f"{day!r} is not a date; write it as 2020-01-31.") from error
+    if tz is not None:
+        try:
+            parse_zone(tz)
+        except ValueError as error:
+            raise SourceError(str(error)) from error
+    return ReadOptions(kind, server, day, tz, chat)
 
 
 @dataclass(frozen=True, slots=True)

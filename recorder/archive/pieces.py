@@ -9,7 +9,7 @@ it does not, the file is read whole.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,10 @@ from recorder.sources.redaction import Forgotten, Redactor
 from storage import ArchiveStore
 
 if TYPE_CHECKING:
+    from recorder.progress import Progress
     from storage import SourceWriter
 
-__all__ = ["PIECE_BYTES", "Pieces", "pieces_of"]
+__all__ = ["PIECE_BYTES", "NoBorderError", "Pieces", "cut_file", "joined_report", "pieces_of"]
 
 PIECE_BYTES: Final = 4 << 20
 """About how long a piece is."""
@@ -42,7 +43,7 @@ _BORDERS: Final = tuple(
 """Not behind ``*``: this program ends a part with it that the next one continues."""
 
 
-class _NoBorderError(Exception):
+class NoBorderError(Exception):
     """A file cannot be divided where it was."""
 
 
@@ -147,7 +148,7 @@ class Pieces:
                     writer.keep_nothing()
                 writer.restart(found.read_up_to, marked(found.state, None))
                 writer.finish(found.report)
-        except _NoBorderError:
+        except NoBorderError:
             return False
         outcome.games, outcome.plies, outcome.undated = found.counts.games, found.counts.plies, found.counts.undated
         outcome.report, outcome.read_up_to = found.report, found.read_up_to
@@ -166,37 +167,63 @@ class Pieces:
 
     def _cut(self, reading: SourceReading, writer: SourceWriter) -> Iterator[_Piece]:
         """Keep the bytes of a file and cut them into pieces."""
-        scrubbing = Scrubbing(
-            reading.kind, redact=Redactor(reading.options.forgotten or Forgotten(), reading.kind).receive
+        pieces = cut_file(
+            reading.source, reading.options, reading.seen.size, PIECE_BYTES, reading.progress, on_clean=writer.keep
         )
-        blocks: list[bytes] = []
-        offset = size = read = 0
-        for block in LogReading(reading.source, reading.progress, size=reading.seen.size):
-            read += len(block)
-            clean = scrubbing.receive(block)
-            writer.keep(clean)
-            blocks.append(clean)
-            size += len(clean)
-            if size >= PIECE_BYTES:
-                data = b"".join(blocks)
-                end = _last_border(data)
-                if end:
-                    yield self._piece(reading, data[:end], offset, last=False)
-                    offset += end
-                elif size > _MOST_BYTES:
-                    raise _NoBorderError
-                blocks, size = [data[end:]], size - end
-        clean = scrubbing.finish()
-        writer.keep(clean)
-        if read != reading.seen.size:
-            raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
-        yield self._piece(reading, b"".join([*blocks, clean]), offset, last=True)
+        for data, offset, last in pieces:
+            yield self._piece(reading, data, offset, last=last)
 
     def _piece(self, reading: SourceReading, data: bytes, offset: int, *, last: bool) -> _Piece:
         self._shards += 1
         return _Piece(
             data, offset, last, reading.seen.sha256, reading.options, self._folder / f"piece-{self._shards}.db"
         )
+
+
+def cut_file(
+    source: Input,
+    options: ReadOptions,
+    size_bytes: int,
+    piece_bytes: int,
+    progress: Progress | None,
+    *,
+    on_clean: Callable[[bytes], object] = lambda clean: None,
+) -> Iterator[tuple[bytes, int, bool]]:
+    """Cut a PGN file where games seem to end.
+
+    Args:
+        source: the file. options: how it is read.
+        size_bytes: of the file, decompressed. piece_bytes: about how long a piece is.
+        progress: called after each block. on_clean: called with all bytes, secrets and forgotten handles replaced.
+    Yields:
+        The bytes of each piece, the place where it begins, and whether it is the last one.
+    Raises:
+        NoBorderError: no game seems to end for a long time. SourceError: the file has changed.
+    """
+    kind = SourceKind.PGN
+    scrubbing = Scrubbing(kind, redact=Redactor(options.forgotten or Forgotten(), kind).receive)
+    blocks: list[bytes] = []
+    offset = size = read = 0
+    for block in LogReading(source, progress, size=size_bytes):
+        read += len(block)
+        clean = scrubbing.receive(block)
+        on_clean(clean)
+        blocks.append(clean)
+        size += len(clean)
+        if size >= piece_bytes:
+            data = b"".join(blocks)
+            end = _last_border(data)
+            if end:
+                yield data[:end], offset, False
+                offset += end
+            elif size > _MOST_BYTES:
+                raise NoBorderError
+            blocks, size = [data[end:]], size - end
+    clean = scrubbing.finish()
+    on_clean(clean)
+    if read != size_bytes:
+        raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
+    yield b"".join([*blocks, clean]), offset, True
 
 
 def pieces_of(source: Input, options: ReadOptions) -> int:
@@ -240,7 +267,7 @@ def _take_over(
     """Wait for a piece and store its games; return what was found in it and all pieces before."""
     read = future.result()
     if read is None:
-        raise _NoBorderError
+        raise NoBorderError
     writer.take_over_games(piece.shard, piece.sha256)
     piece.shard.unlink()
     if before is None:
@@ -251,12 +278,16 @@ def _take_over(
         plies=before.counts.plies + read.counts.plies,
         undated=before.counts.undated + read.counts.undated,
     )
-    lines = before.report.line_count
-    report = replace(
-        read.report,
-        line_count=lines + read.report.line_count,
-        anomalies=[*before.report.anomalies, *read.report.anomalies],
+    state = {**read.state, "lines": before.report.line_count + read.state["lines"]}
+    report = joined_report(before.report, read.report)
+    return _PieceRead(counts, report, before.unredacted + read.unredacted, read.read_up_to, state)
+
+
+def joined_report(before: SourceReport, after: SourceReport) -> SourceReport:
+    """What was found in a piece of a file and all pieces before it."""
+    return replace(
+        after,
+        line_count=before.line_count + after.line_count,
+        anomalies=[*before.anomalies, *after.anomalies],
         anomalies_from=0,
     )
-    state = {**read.state, "lines": lines + read.state["lines"]}
-    return _PieceRead(counts, report, before.unredacted + read.unredacted, read.read_up_to, state)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -233,7 +233,7 @@ def batches(sizes: Sequence[int]) -> list[range]:
 def in_order(
     workers: Workers,
     function: Callable[[_Task, Channel], _Result],
-    tasks: Sequence[_Task],
+    tasks: Iterable[_Task],
     progress: Progress,
     *,
     asked: Callable[[Any], object] = lambda question: None,
@@ -242,17 +242,19 @@ def in_order(
 
     Args:
         function, asked: as for ``Workers.submit``; what the function says is sent by ``Channel.progress``.
-        tasks: each is submitted a little before its turn.
+        tasks: each is made and submitted a little before its turn.
         progress: called while a task is waited for.
     Yields:
         What became of each task, in their order, when it is done.
     """
     submitted: deque[tuple[Future[_Result], deque[tuple[str, int, int | None]]]] = deque()
     waiting = iter(tasks)
-    for _ in range(len(tasks)):
+    while True:
         while len(submitted) <= TASKS_AHEAD * workers.jobs and (task := next(waiting, None)) is not None:
             steps: deque[tuple[str, int, int | None]] = deque(maxlen=1)
             submitted.append((workers.submit(function, task, said=steps.append, asked=asked), steps))
+        if not submitted:
+            return
         future, steps = submitted.popleft()
         while not wait([future], _LOOK_S).done:
             if steps:

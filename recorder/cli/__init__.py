@@ -37,7 +37,6 @@ atexit.register(gc.freeze)  # no search at the end: with SQLAlchemy loaded it ta
 _PLACES = {
     "import": ("import_", "command"),
     "anomalies": ("sources", "anomalies"),
-    "convert": ("export", "convert"),
     "report": ("plot", "report"),
     "verify": ("db", "verify"),
 }

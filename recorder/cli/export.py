@@ -1,8 +1,7 @@
-"""``ics-recorder export`` and ``convert``: games to PGN, BPGN and tables, from an archive or straight from logs."""
+"""``ics-recorder export``: games of an archive to PGN, BPGN and tables."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,26 +19,19 @@ from recorder.cli.export_options import (
     say_written,
 )
 from recorder.cli.options import (
-    INCLUDES,
     Command,
     WordSet,
     archive_option,
     filter_options,
     game_filter,
-    jobs_option,
-    reading_options,
     unique_option,
 )
-from recorder.cli.output import say
-from recorder.errors import ExitCode
-from recorder.progress import show_progress
-from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
     from storage import ArchiveStore, GameFilter
 
-__all__ = ["command", "convert"]
+__all__ = ["command"]
 
 _SPLITS = ("day", "player", "variant")
 _PLY_FORMATS = ("csv", "jsonl", "parquet")
@@ -290,99 +282,3 @@ def _write(
         chosen = named_games(archive, chosen)
         report = write(archive, chosen)
         say_written(report, output, count_excluded(archive, chosen), without_games(archive, chosen))
-
-
-@click.command(
-    "convert",
-    cls=Command,
-    epilog="""\b
-Examples:
-  $ ics-recorder convert session.log -o session.pgn
-  Wrote 5 games, 122 plies to session.pgn.
-  zcat session.log.gz | ics-recorder convert - > session.pgn
-  ics-recorder convert bughouse.log -o bughouse.bpgn
-  ics-recorder convert --jobs 4 *.log -o games.pgn
-""",
-)
-@click.argument("logs", nargs=-1, required=True, metavar="LOG…")
-@output_options
-@jobs_option
-@reading_options
-@pgn_options
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(("pgn", "bpgn")),
-    show_default="as the output's suffix says, else pgn",
-    help="Output format; bpgn has bughouse matches, both boards in one movetext.",
-)
-@click.option(
-    "--include",
-    type=WordSet(*INCLUDES),
-    default="",
-    help="Also convert these games: examined, set-up positions, empty (no known move).",
-)
-@click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result.")
-@click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players.")
-@click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C).")
-@click.option("--strict", is_flag=True, help="Exit with status 1 if the log has anomalies.")
-@click.pass_context
-def convert(
-    ctx: click.Context,
-    /,
-    logs: tuple[str, ...],
-    output: str,
-    force: bool,
-    jobs: int | None,
-    pgn_words: PgnWords,
-    format_name: str | None,
-    include: frozenset[str],
-    complete: bool,
-    no_guests: bool,
-    no_computers: bool,
-    strict: bool,
-    **reading: Any,
-) -> None:
-    """Convert logs to PGN or BPGN without an archive.
-
-    LOG is a log of any kind that `import` reads, an https:// or s3:// URL of one, or - for standard input. The games of
-    several logs are written one log after the other. A game that several logs contain is written once for each; use
-    import to merge them.
-    """
-    from exporters.base import ExportReport
-    from recorder.archive.converting import Conversion, convert_logs
-    from recorder.archive.inputs import open_inputs, read_options
-    from recorder.sources import path_kind
-
-    for log in logs:
-        if log != "-" and path_kind(log) == "folder":
-            raise click.UsageError(f"{log} is a folder, and convert reads logs; use import for folders.")
-    format_name = format_of(format_name, output, ("pgn", "bpgn"))
-    conversion = Conversion(
-        read_options(**reading),
-        pgn_words.pgn() if format_name == "pgn" else pgn_words.bpgn(ctx),
-        complete=complete,
-        guests=not no_guests,
-        computers=not no_computers,
-        include=include,
-    )
-    with show_progress() as progress, open_inputs(logs, progress=progress) as inputs:
-        converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
-    total, excluded = ExportReport(), Counter[str]()
-    for found in converted:
-        total.games += found.written.games
-        total.plies += found.written.plies
-        total.excluded += found.written.excluded
-        excluded += found.excluded
-    say_written(total, output, dict(excluded))
-    for found in converted:
-        for note in found.notes:
-            say(note if len(converted) == 1 or note.startswith(found.name) else f"{found.name}: {note}")
-        if found.unread is not None:
-            say(found.unread)
-        if found.anomalies:
-            say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -v -n lists them.")
-    if strict and any(found.anomalies for found in converted):
-        ctx.exit(ExitCode.FINDINGS)
-    if any(found.unread is not None for found in converted):
-        ctx.exit(ExitCode.INPUT)

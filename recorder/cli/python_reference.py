@@ -20,8 +20,11 @@ SECTIONS = {
     "Archives": ("Archive", "Filters", "Dataset", "Tables"),
     "Games": ("Game", "Player", "Ply", "Observation", "GameEvent", "HoldingsChange", "Thinking", "Analysis"),
     "Words": ("Proof", "Origin", "Precision", "GameKind", "EventKind", "SourceKind", "TimeBasis", "AnomalyKind"),
-    "Logs without an archive": ("read_games", "Pipeline", "SourceReport", "Anomaly", "PARSER_VERSION"),
-    "Reports": ("ImportReport", "Outcome", "Merged", "ExportReport", "VerifyReport", "Audit", "Published"),
+    "Logs without an archive": ("read_games", "Pipeline", "make_dataset", "SourceReport", "Anomaly", "PARSER_VERSION"),
+    "Reports": (
+        "ImportReport", "Outcome", "Merged", "ExportReport", "DatasetReport", "Manifest", "VerifyReport", "Audit",
+        "Published",
+    ),
     "Errors": (
         "RecorderError", "StorageError", "UnknownVariantError",
         "ExportError", "SourceError", "ReplayError", "JournalError", "EngineError",

@@ -1,0 +1,373 @@
+"""The part files of a data set: games of one source as Parquet, divided by variant and month.
+
+docs/reference/formats.md has the layout. Rows are collected until they are worth a row group, and files are closed when
+they are large or when too many are open, so that memory does not grow with the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from hashlib import blake2b
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+
+from exporters.base import file_stem
+from exporters.table_files import arrow_schema, import_pyarrow
+from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS, Column
+from recorder.model import Game
+from storage.read.in_memory import GamesReader
+
+__all__ = [
+    "DATASET_GAME_COLUMNS",
+    "DATASET_PLY_COLUMNS",
+    "Part",
+    "PartFolder",
+    "PartWriter",
+    "count_shared_games",
+    "rename_keys",
+]
+
+_SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
+_OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
+_BASE, _INCREMENT, _SEALED = (_OF_SIDES[name] for name in ("base_s", "increment_s", "player_sealed"))
+DATASET_PLY_COLUMNS: Final = (*PLY_COLUMNS, _SOURCE)
+"""One row a half-move: the columns of plies, and the source."""
+DATASET_GAME_COLUMNS: Final = (
+    *GAME_COLUMNS,
+    *(
+        column._replace(name=name, meaning=column.meaning.replace("this", side, 1))
+        for name, column, side in (
+            ("base_s", _BASE, "White's"),
+            ("increment_s", _INCREMENT, "White's"),
+            ("black_base_s", _BASE, "Black's"),
+            ("black_increment_s", _INCREMENT, "Black's"),
+        )
+    ),
+    _SEALED._replace(name="white_sealed", meaning="whether White uses a time seal; missing if unknown"),
+    _SEALED._replace(name="black_sealed", meaning="whether Black uses a time seal; missing if unknown"),
+    Column("me", "text", "category", "", "handle whose connection recorded the game; missing if unknown"),
+    Column("offset", "integer", "Int64", "bytes", "place of the game's first line in the source", True),
+    Column(
+        "fingerprint", "integer", "Int64", "", "equal where players, day and moves are equal; missing without moves"
+    ),
+    _SOURCE,
+)
+"""One row a game: the columns of games, what the sides' tables have besides, and the source."""
+
+_PLIES_AT_ONCE: Final = 50_000
+"""So many are converted in one step."""
+_GROUP_ROWS: Final = 100_000
+_WAITING_ROWS: Final = 150_000
+"""Rows of all files that wait for their row groups to be full."""
+_FILE_ROWS: Final = 1_000_000
+_OPEN_FILES: Final = 48
+_FINGERPRINTS_AT_ONCE: Final = 5_000_000
+
+
+class Part(NamedTuple):
+    """A file of a data set: its name with slashes, from the data set's folder on, and its number of rows."""
+
+    name: str
+    rows: int
+
+
+class PartFolder(Protocol):
+    """Where part files are."""
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file to read it."""
+
+    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open a new file.
+
+        Args:
+            name: with slashes; folders are made. A file of this name is replaced.
+        Returns:
+            Takes the bytes; the file has its name when the block ends without an exception.
+        """
+
+
+class _OpenFile:
+    """A Parquet file that is being written."""
+
+    def __init__(self, folder: PartFolder, name: str, schema: Any) -> None:
+        _, pq = import_pyarrow()
+        self.name = name
+        self.rows = 0
+        self._files = ExitStack()
+        out = self._files.enter_context(folder.create(name))
+        self._writer = self._files.enter_context(pq.ParquetWriter(out, schema, compression="zstd"))
+
+    def write(self, table: Any) -> None:
+        self._writer.write_table(table)
+        self.rows += table.num_rows
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End the file; after an error it does not get its name."""
+        self._files.__exit__(None if error is None else type(error), error, None)
+
+
+class _Table:
+    """The files of one of the two tables.
+
+    Args:
+        folder: of the data set. stem: what the names of its files begin with. columns: of the table.
+    """
+
+    def __init__(self, folder: PartFolder, stem: str, columns: tuple[Column, ...]) -> None:
+        self.schema = arrow_schema(columns)
+        self.parts: list[Part] = []
+        self._folder = folder
+        self._stem = stem
+        self._waiting: dict[str, list[Any]] = {}
+        self._rows: dict[str, int] = {}
+        self._open: dict[str, _OpenFile] = {}  # the one that was written to last comes last
+        self._numbers: dict[str, int] = {}
+
+    def add(self, place: str, table: Any) -> None:
+        """Take rows for a folder."""
+        self._waiting.setdefault(place, []).append(table)
+        self._rows[place] = self._rows.get(place, 0) + table.num_rows
+        if self._rows[place] >= _GROUP_ROWS:
+            self._flush(place)
+        elif sum(self._rows.values()) >= _WAITING_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write all that waits."""
+        for place in sorted(self._waiting):
+            self._flush(place)
+
+    def close(self) -> None:
+        """Write all that waits and end all files."""
+        self.flush()
+        for place in list(self._open):
+            self._close(place)
+
+    def drop(self, error: BaseException) -> None:
+        """Give up the files that are open."""
+        for file in self._open.values():
+            file.close(error)
+
+    def _flush(self, place: str) -> None:
+        pa, _ = import_pyarrow()
+        table = pa.concat_tables(self._waiting.pop(place)).combine_chunks()
+        del self._rows[place]
+        file = self._open.pop(place, None)
+        if file is None:
+            if len(self._open) >= _OPEN_FILES:
+                self._close(next(iter(self._open)))
+            number = self._numbers[place] = self._numbers.get(place, -1) + 1
+            file = _OpenFile(self._folder, f"{place}/{self._stem}-{number}.parquet", self.schema)
+        self._open[place] = file
+        file.write(table)
+        if file.rows >= _FILE_ROWS:
+            self._close(place)
+
+    def _close(self, place: str) -> None:
+        file = self._open.pop(place)
+        file.close()
+        self.parts.append(Part(file.name, file.rows))
+
+
+class PartWriter:
+    """Writes the games of a source, or of a piece of it. Use it as a context manager; its end writes the last rows.
+
+    Args:
+        folder: of the data set.
+        stem: what the names of the files begin with: names the source and the piece.
+        sha256, kind: of the source.
+    Attributes:
+        games, plies: how many were written.
+        keys: of the games, in their order.
+    """
+
+    def __init__(self, folder: PartFolder, stem: str, sha256: str, kind: str) -> None:
+        self.games = self.plies = 0
+        self.keys: list[str] = []
+        self._source = (sha256, kind)
+        self._plies = _Table(folder, stem, DATASET_PLY_COLUMNS)
+        self._games = _Table(folder, stem, DATASET_GAME_COLUMNS)
+        self._held: list[Game] = []
+        self._held_plies = 0
+
+    def __enter__(self) -> PartWriter:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is None:
+            self._convert()
+            self._plies.close()
+            self._games.close()
+        else:
+            self._plies.drop(error)
+            self._games.drop(error)
+
+    @property
+    def parts(self) -> list[Part]:
+        """All files by name, when the block has ended."""
+        return sorted([*self._games.parts, *self._plies.parts])
+
+    def add(self, games: Iterable[Game]) -> None:
+        """Take games, each with its key."""
+        for game in games:
+            self._held.append(game)
+            self._held_plies += game.ply_count
+            if self._held_plies >= _PLIES_AT_ONCE:
+                self._convert()
+
+    def _convert(self) -> None:
+        """Make rows of the games that were taken, those of one folder one after the other."""
+        if not self._held:
+            return
+        self.keys += [game.key for game in self._held]
+        games = sorted(self._held, key=_place_of)
+        reader = GamesReader(games, *self._source)
+        self._add_games(games, reader)
+        self._add_plies(games, reader)
+        self.games += len(games)
+        self.plies += self._held_plies
+        self._held, self._held_plies = [], 0
+
+    def _add_games(self, games: list[Game], reader: GamesReader) -> None:
+        from exporters.tables.frames import game_rows  # loads pandas
+
+        pa, _ = import_pyarrow()
+        rows = game_rows(reader, [(number, game.ply_count) for number, game in enumerate(games)])
+        for game, row in zip(games, rows, strict=True):
+            row |= _more_of(game, self._source[0])
+        schema = self._games.schema
+        by_year: dict[str, list[dict[str, Any]]] = {}
+        for game, row in zip(games, rows, strict=True):
+            by_year.setdefault(f"games/{_place_of(game)[1]}", []).append(row)
+        for place, of_year in by_year.items():
+            columns = [pa.array([_plain(field, row[field.name]) for row in of_year], field.type) for field in schema]
+            self._games.add(place, pa.Table.from_arrays(columns, schema=schema))
+
+    def _add_plies(self, games: list[Game], reader: GamesReader) -> None:
+        from exporters.tables.frames import plies_of
+
+        pa, _ = import_pyarrow()
+        frame = plies_of(reader, list(range(len(games))))
+        schema = self._plies.schema
+        table = pa.Table.from_pandas(frame.assign(source=self._source[0]), schema, preserve_index=False)
+        table = table.replace_schema_metadata(schema.metadata)
+        begin = 0
+        counts: dict[str, int] = {}
+        for game in games:
+            place = f"plies/{'/'.join(_place_of(game))}"
+            counts[place] = counts.get(place, 0) + game.ply_count
+        for place, count in counts.items():
+            if count:
+                rows = table.slice(begin, count)
+                # A slice keeps all rows in memory for as long as it waits.
+                self._plies.add(place, rows if count * 2 > len(table) else rows.take(list(range(count))))
+                begin += count
+
+
+def _place_of(game: Game) -> tuple[str, ...]:
+    """Variant, year and month, or variant and ``undated``: folders of the game's plies."""
+    day = game.day
+    month = ("undated",) if day is None else (f"{day.year:04}", f"{day.month:02}")
+    return (file_stem(game.variant or "unknown"), *month)
+
+
+def _more_of(game: Game, sha256: str) -> dict[str, Any]:
+    """The values of the columns that only data sets have."""
+    from recorder.model import control_of
+
+    base_s, increment_s = control_of(game, True)
+    black_base_s, black_increment_s = control_of(game, False)
+    return {
+        "base_s": base_s,
+        "increment_s": increment_s,
+        "black_base_s": black_base_s,
+        "black_increment_s": black_increment_s,
+        "white_sealed": game.white.sealed,
+        "black_sealed": game.black.sealed,
+        "me": game.me,
+        "offset": game.first_offset,
+        "start_fen": game.start_fen,
+        "start_ply": game.start_ply,
+        "fingerprint": _fingerprint_of(game),
+        "source": sha256,
+    }
+
+
+def _plain(field: Any, value: Any) -> Any:
+    return bool(value) if value is not None and field.type == "bool" else value
+
+
+def _fingerprint_of(game: Game) -> int | None:
+    """A number that games have in common whose players, day and moves are equal; None: no move is known.
+
+    The moment of the start does not count: two connections see it at different times.
+    """
+    rows = game.rows
+    if not rows:
+        return None
+    facts = (game.white.handle.lower(), game.black.handle.lower(), str(game.day), game.start_fen or "")
+    text = "\n".join((*facts, " ".join([row[2] for row in rows])))
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+
+
+def rename_keys(folder: PartFolder, parts: Iterable[Part], renamed: dict[str, str]) -> None:
+    """Give games other keys: files with these games are written again.
+
+    Args:
+        folder: of the data set.
+        parts: files in which the games may be.
+        renamed: key → the new key.
+    """
+    pa, pq = import_pyarrow()
+    for part in parts:
+        with folder.open(part.name) as read:
+            file = pq.ParquetFile(read)
+            if renamed.keys().isdisjoint(file.read(["key"]).column(0).to_pylist()):
+                continue
+            schema = file.schema_arrow
+            place = schema.get_field_index("key")
+            with folder.create(part.name) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+                for group in range(file.num_row_groups):
+                    rows = file.read_row_group(group)
+                    keys = [renamed.get(key, key) for key in rows.column(place).to_pylist()]
+                    writer.write_table(rows.set_column(place, schema.field(place), pa.array(keys, pa.string())))
+
+
+def count_shared_games(folder: PartFolder, parts: Iterable[Part]) -> int:
+    """How many games several sources have, by their fingerprints; each game counts once.
+
+    Games with equal fingerprints are of one year. Where a year has very many, only some are in memory at a time.
+
+    Args:
+        folder: of the data set. parts: its files of games.
+    """
+    by_year: dict[str, list[Part]] = {}
+    for part in parts:
+        by_year.setdefault(part.name.rpartition("/")[0], []).append(part)
+    found = 0
+    for of_year in by_year.values():
+        steps = sum(part.rows for part in of_year) // _FINGERPRINTS_AT_ONCE + 1
+        if len({_stem(part) for part in of_year}) > 1:
+            found += sum(_count_shared(folder, of_year, step, steps) for step in range(steps))
+    return found
+
+
+def _stem(part: Part) -> str:
+    """What names a file's source."""
+    return part.name.rpartition("/")[2].partition("-")[0]
+
+
+def _count_shared(folder: PartFolder, parts: list[Part], step: int, steps: int) -> int:
+    """As ``count_shared_games``, of one year and only of the fingerprints whose rest by ``steps`` is ``step``."""
+    import numpy as np
+
+    _, pq = import_pyarrow()
+    by_source: dict[str, list[Any]] = {}
+    for part in parts:
+        with folder.open(part.name) as read:
+            column = pq.read_table(read, columns=["fingerprint"]).column(0).drop_null().to_numpy()
+        by_source.setdefault(_stem(part), []).append(column[column % steps == step])
+    of_sources = np.concatenate([np.unique(np.concatenate(some)) for some in by_source.values()])
+    _, counts = np.unique(of_sources, return_counts=True)
+    return int((counts > 1).sum())

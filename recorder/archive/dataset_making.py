@@ -1,0 +1,635 @@
+"""Logs and PGN files to a data set, without an archive: which sources are made, by which processes, and their records.
+
+A source is read twice. The first pass finds its hash, by which it is known. The second writes its files; of a large PGN
+file in pieces, each by a process of its own. When all pieces are written the record is: until then the source is not
+there, and the next run removes what a run that was ended has left of it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from exporters.base import refuse_protected
+from exporters.dataset_parts import Part, PartWriter, count_shared_games, rename_keys
+from exporters.table_files import import_pyarrow
+from recorder.archive.dataset_folder import (
+    DataFolder,
+    Manifest,
+    SourceRecord,
+    open_folder,
+    part_names,
+    read_manifest,
+    read_records,
+    remove_source,
+    stem_of,
+    write_manifest,
+    write_record,
+)
+from recorder.archive.importing import identify
+from recorder.archive.inputs import GameReader, Input, ReadOptions, checked_options, open_inputs, timing_of
+from recorder.archive.pieces import NoBorderError, cut_file, joined_report, pieces_of
+from recorder.archive.storing import Outcome
+from recorder.archive.workers import WorkerDiedError, Workers, in_order, jobs_for
+from recorder.containment import contain, failures_sentence
+from recorder.errors import ExportError, JournalError, SourceError
+from recorder.model import SourceKind, SourceReport
+from recorder.progress import of_several, shown_progress
+from recorder.urls import is_url
+from storage.write.games import successor
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.progress import Progress
+
+__all__ = [
+    "DatasetReport",
+    "Piece",
+    "PieceMade",
+    "Reporting",
+    "Run",
+    "convert_to_dataset",
+    "make_dataset",
+    "make_piece",
+]
+
+_PIECE_BYTES: Final = 8 << 20
+_BLOCK_BYTES: Final = 1 << 18
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+
+
+class Reporting(Protocol):
+    """What a task that runs somewhere has of its caller."""
+
+    def progress(self, name: str, done: int, total: int | None) -> None:
+        """Report the progress of the task."""
+
+
+class Run(Protocol):
+    """Has a function called for several tasks, as ``workers.in_order`` does in other processes."""
+
+    def __call__(
+        self, function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
+    ) -> Iterator[Future[_Result]]:
+        """Call the function.
+
+        Args:
+            function: of a module. Gets a task, which can be pickled.
+            tasks: each is made a little before its turn.
+            progress: called while a task is waited for.
+        Yields:
+            What became of each task, in their order; ``WorkerDiedError`` if its process died.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A source, or a piece of a PGN file, to be made into part files.
+
+    Attributes:
+        folder: of the data set.
+        source, sha256, kind, options: of the source, and how it is read.
+        number: of the piece, from 0. place: of the source among all of the run, from 1, and how many there are.
+        data: the piece's bytes, secrets replaced; None: the source is one piece, and is read from its file.
+        begin: place of the first byte. last: the source ends with the piece.
+    """
+
+    folder: DataFolder
+    source: Input
+    sha256: str
+    kind: SourceKind
+    options: ReadOptions
+    number: int = 0
+    place: tuple[int, int] = (1, 1)
+    data: bytes | None = None
+    begin: int = 0
+    last: bool = True
+
+
+@dataclass(slots=True)
+class PieceMade:
+    """What was written of a piece.
+
+    Attributes:
+        games, plies, undated: how many.
+        report: of these bytes. message: why not all could be read, or None.
+        failed: why the source cannot be read, or None.
+        parts: the files.
+        keys: of the games in their order, ten bytes each. wanted: successors → the keys whose successors they are.
+    """
+
+    games: int = 0
+    plies: int = 0
+    undated: int = 0
+    report: SourceReport = field(default_factory=SourceReport)
+    message: str | None = None
+    failed: str | None = None
+    parts: list[Part] = field(default_factory=list)
+    keys: bytes = b""
+    wanted: dict[str, str] = field(default_factory=dict)
+
+
+def make_piece(piece: Piece, reporting: Reporting) -> PieceMade | None:
+    """Write the files of a piece; nothing else is changed, and doing it again gives the same files.
+
+    Args:
+        piece: what is read. reporting: gets the progress.
+    Returns:
+        What was written; None: no game ends with the piece, and the source must be read as one.
+    Raises:
+        ExportError: a file cannot be written.
+    """
+    name = piece.source.name
+    try:
+        return _make_piece(piece, reporting)
+    except ExportError:
+        raise
+    except NoBorderError:
+        return None
+    except SourceError as error:
+        return PieceMade(failed=str(error))
+    except JournalError as error:
+        return PieceMade(failed=f"{name}: {error}")
+    except Exception as error:
+        return PieceMade(failed=f"{name}: an error of this program, please report it: {contain(error)}")
+
+
+def _make_piece(piece: Piece, reporting: Reporting) -> PieceMade:
+    made = PieceMade()
+    keys = _Keys()
+    stem = f"{stem_of(piece.sha256)}-{piece.number}"
+    with PartWriter(piece.folder, stem, piece.sha256, piece.kind.value) as writer:
+        if piece.data is None:
+            options = replace(piece.options, kind=piece.kind)
+            reader = GameReader(piece.source, options, of_several(reporting.progress, *piece.place))
+            _add(reader, writer, keys, made)
+            made.report, made.message = reader.report, reader.damage
+        else:
+            _add(_games_of(piece, piece.data, made), writer, keys, made)
+    made.games, made.plies, made.parts = writer.games, writer.plies, writer.parts
+    made.keys, made.wanted = keys.given, keys.wanted
+    made.message = made.message or failures_sentence(made.report, piece.source.name)
+    return made
+
+
+def _add(games: Iterable[Game], writer: PartWriter, keys: _Keys, made: PieceMade) -> None:
+    for game in games:
+        writer.add([keys.give(game)])
+        made.undated += game.day is None
+
+
+def _games_of(piece: Piece, data: bytes, made: PieceMade) -> Iterator[Game]:
+    """The games of a piece of a PGN file; ``made`` gets the report.
+
+    Raises:
+        NoBorderError: no game ends with the piece, or something was found that is reported for a file as a whole.
+    """
+    resume = {"begin": piece.begin, "lines": 0} if piece.begin else None
+    pipeline = piece.options.pipeline(SourceKind.PGN, resume=resume, offset=piece.begin)
+    for at in range(0, len(data), _BLOCK_BYTES):
+        yield from pipeline.receive(data[at : at + _BLOCK_BYTES])
+    if not piece.last and pipeline.restart()[0] != piece.begin + len(data):
+        raise NoBorderError
+    yield from pipeline.finish()
+    made.report = pipeline.report
+    if made.report.warnings or made.report.failures:
+        raise NoBorderError
+
+
+class _Keys:
+    """Gives each game of a piece its own key.
+
+    Of several games with one key, the later ones get its successors, as in an archive.
+
+    Attributes:
+        given, wanted: as in ``PieceMade``.
+    """
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, str] = {}
+        self._given: dict[bytes, None] = {}
+
+    @property
+    def given(self) -> bytes:
+        """Ten bytes for each game, in their order."""
+        return b"".join(self._given)
+
+    def give(self, game: Game) -> Game:
+        """Give a game its key."""
+        key, number = game.key, 1
+        while bytes.fromhex(key) in self._given:
+            number += 1
+            key = successor(game.key, number)
+        if number > 1:
+            self.wanted[key] = game.key
+            game.key = key
+        self._given[bytes.fromhex(key)] = None
+        return game
+
+
+@dataclass(slots=True)
+class DatasetReport:
+    """What making a data set did.
+
+    Attributes:
+        outcomes: what became of each source: ``new``, ``replaced`` (rebuilt), ``known`` (unchanged), ``exported``,
+            ``not-a-log`` or ``failed``.
+        manifest: of the data set afterwards.
+        skipped: files in folders that were not opened, because of their names.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    manifest: Manifest | None = None
+    skipped: list[Path] = field(default_factory=list)
+
+    @property
+    def games(self) -> int:
+        """How many games were written."""
+        return sum(outcome.games for outcome in self.outcomes)
+
+    @property
+    def plies(self) -> int:
+        """How many half-moves were written."""
+        return sum(outcome.plies for outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[Outcome]:
+        """Files that could not be read, or not to their end; ``Outcome.message`` says why."""
+        return [outcome for outcome in self.outcomes if outcome.unreadable]
+
+
+def convert_to_dataset(
+    paths: Sequence[str],
+    where: str,
+    options: ReadOptions,
+    *,
+    jobs: int | None = None,
+    update: bool = False,
+    force: bool = False,
+    progress: Progress,
+    run: Run | None = None,
+) -> DatasetReport:
+    """Make a data set of logs and PGN files, or add to it.
+
+    Args:
+        paths: files and folders; ``-`` is standard input.
+        where: the data set's folder.
+        options: how logs are read.
+        jobs: how many processes read; None: one for each core. The files are the same.
+        update: add to a data set that is there; sources that another version of this program wrote are rebuilt.
+        force: replace a data set that is there.
+        progress: called after each block.
+        run: has tasks done; None: as many processes of this machine as ``jobs`` says.
+    Returns:
+        What became of each source.
+    Raises:
+        ExportError: the folder is there, or cannot be written. StorageError: it cannot be read.
+    """
+    import_pyarrow()
+    folder = open_folder(where)
+    report = DatasetReport()
+    with ExitStack() as stack:
+        sources = list(stack.enter_context(open_inputs(paths, report.skipped, progress=progress)))
+        records = _prepare(folder, sources, update=update, force=force)
+        if run is None:
+            run = stack.enter_context(_local_run(sources, options, jobs))
+        report.outcomes = _Making(folder, options, records, run, progress).make(sources)
+    found = read_records(folder)
+    games = [part for record in found for part in record.parts if part.name.startswith("games/")]
+    report.manifest = write_manifest(folder, found, count_shared_games(folder, games), complete=True)
+    return report
+
+
+def make_dataset(
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    folder: str | PathLike[str],
+    *,
+    update: bool = False,
+    force: bool = False,
+    progress: bool | Progress = False,
+    kind: str | SourceKind | None = None,
+    server: str | None = None,
+    date: str | datetime.date | None = None,
+    tz: str | None = None,
+    chat: str | None = None,
+    jobs: int | None = None,
+) -> DatasetReport:
+    """Make a data set of logs and PGN files without an archive, or add to one. Needs the extra ``parquet``.
+
+    A game that several files have is there once for each. A file that is in the data set already is skipped, or rebuilt
+    if another version of this program wrote it. Files that were finished stay if the function is ended in the
+    middle; the next call with ``update`` adds the others.
+
+    Args:
+        paths: as for ``Archive.import_logs``, but no archives.
+        folder: of the data set (``~`` is the home folder). ``Dataset`` reads it.
+        update: add to a data set that is there.
+        force: replace a data set that is there.
+        progress, kind, server, date, tz, chat: as for ``Archive.import_logs``.
+        jobs: how many processes read; None: one for each core. The files are the same.
+    Returns:
+        What became of each file, and the summary of the data set.
+    Raises:
+        ExportError: the folder is there, or cannot be written; pyarrow is not installed.
+        SourceError: an option has a value that is not known. StorageError: the data set cannot be read.
+    """
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    names = [str(path) if is_url(str(path)) else str(Path(path).expanduser()) for path in given]
+    where = str(Path(folder).expanduser())
+    options = checked_options(kind, server, date, tz, chat)
+    if update and force:
+        raise ExportError("update adds to a data set and force replaces it: give one of them.")
+    with shown_progress(progress) as show:
+        return convert_to_dataset(names, where, options, jobs=jobs, update=update, force=force, progress=show)
+
+
+def _prepare(folder: DataFolder, sources: Sequence[Input], *, update: bool, force: bool) -> dict[str, SourceRecord]:
+    """Look at the folder; return the sources that are there, by hash.
+
+    Raises:
+        ExportError: there is something that must not be changed.
+    """
+    there = folder.names()
+    if not there:
+        write_manifest(folder, [], complete=False)
+        return {}
+    if read_manifest(folder) is None:
+        raise ExportError(f"{folder.name} is there and is no data set; name another folder.")
+    if force:
+        for source in sources:
+            refuse_protected(Path(folder.name), source.files())
+        folder.remove_all()
+        write_manifest(folder, [], complete=False)
+        return {}
+    if not update:
+        raise ExportError(
+            f"{folder.name} is a data set already; use --update to add sources to it, or --force to replace it."
+        )
+    return {record.source: record for record in read_records(folder)}
+
+
+@contextmanager
+def _local_run(sources: Sequence[Input], options: ReadOptions, jobs: int | None) -> Iterator[Run]:
+    """As many processes as ``jobs`` says, or none where there is too little to read."""
+    sizes: list[int] = []
+    for source in sources:
+        pieces = 0 if source.error is not None else pieces_of(source, options)
+        size = source.path.stat().st_size if source.path.exists() else 0
+        sizes += [size // pieces] * pieces if pieces else [size]
+    processes = jobs_for(sizes, jobs)
+    if processes < 2:
+        yield _run_here
+        return
+    with Workers(processes) as workers:
+        yield partial(in_order, workers)
+
+
+class _Here:
+    """Passes progress on."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+
+def _run_here(
+    function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], progress: Progress
+) -> Iterator[Future[_Result]]:
+    """As ``Run``, in this process."""
+    for task in tasks:
+        future: Future[_Result] = Future()
+        try:
+            future.set_result(function(task, _Here(progress)))
+        except Exception as error:
+            future.set_exception(error)
+        yield future
+
+
+@dataclass(slots=True)
+class _Look:
+    source: Input
+    options: ReadOptions
+
+
+def _look(task: _Look, _reporting: Reporting) -> Outcome:
+    """Find the hash and the kind of a source; runs in a process of its own."""
+    return identify(task.source, task.options)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A source that is to be made.
+
+    Attributes:
+        outcome: of it, filled in when it is done. place: as in ``Piece``. divided: it is read in pieces.
+        undivided: it must be read again as one, because its pieces do not end where games do.
+        made: its pieces so far.
+    """
+
+    source: Input
+    options: ReadOptions
+    outcome: Outcome
+    place: tuple[int, int]
+    divided: bool
+    undivided: bool = False
+    made: list[PieceMade] = field(default_factory=list)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more of its pieces are wanted."""
+        return self.undivided or self.outcome.status == "failed"
+
+
+class _Making:
+    """Makes the sources of one run.
+
+    Args:
+        folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
+        run: has tasks done. progress: called while that is waited for.
+    """
+
+    def __init__(
+        self, folder: DataFolder, options: ReadOptions, records: dict[str, SourceRecord], run: Run, progress: Progress
+    ) -> None:
+        self._folder = folder
+        self._options = options
+        self._records = records
+        self._run = run
+        self._progress = progress
+
+    def make(self, sources: Sequence[Input]) -> list[Outcome]:
+        """Make those that are not there; return what became of each."""
+        outcomes: list[Outcome] = []
+        plans: list[_Plan] = []
+        left = part_names(self._folder)
+        seen: set[str] = set()
+        looks = [_Look(source, self._options) for source in sources]
+        for number, (source, future) in enumerate(
+            zip(sources, self._run(_look, looks, self._progress), strict=True), 1
+        ):
+            try:
+                outcome = future.result()
+            except WorkerDiedError as error:
+                outcome = Outcome(source.name, "failed", _died(source, error), named=source.named)
+            outcomes.append(outcome)
+            plan = self._plan(source, outcome, (number, len(sources)), seen)
+            if plan is not None:
+                plans.append(plan)
+                self._remove(plan, left)
+        self._make(plans)
+        again = [plan for plan in plans if plan.undivided]
+        left = part_names(self._folder) if again else {}
+        for plan in again:
+            self._remove(plan, left)
+            plan.divided = plan.undivided = False
+            plan.made.clear()
+        self._make(again)
+        return outcomes
+
+    def _remove(self, plan: _Plan, names: dict[str, list[str]]) -> None:
+        """Remove the files of a source; ``names``: as ``part_names`` gives them."""
+        sha256 = plan.outcome.sha256 or ""
+        remove_source(self._folder, sha256, names.get(stem_of(sha256), []))
+
+    def _plan(self, source: Input, outcome: Outcome, place: tuple[int, int], seen: set[str]) -> _Plan | None:
+        """What is to be made of a source; None: nothing. ``seen``: hashes of the sources before it."""
+        if outcome.status != "log" or outcome.sha256 is None:
+            return None
+        options = replace(self._options, timing=timing_of(source))
+        known = self._records.get(outcome.sha256)
+        if outcome.sha256 in seen or (known is not None and _is_current(known, options)):
+            outcome.status = "known"
+            return None
+        seen.add(outcome.sha256)
+        outcome.status = "new" if known is None else "replaced"
+        if known is not None:
+            options = options.over(ReadOptions.from_json(known.options, options.timing))
+        divided = pieces_of(source, options) > 0
+        return _Plan(source, options, outcome, place, divided)
+
+    def _make(self, plans: Sequence[_Plan]) -> None:
+        """Have sources made, in their order."""
+        sent: deque[tuple[_Plan, bool]] = deque()
+        for future in self._run(make_piece, self._pieces(plans, sent), self._progress):
+            plan, last = sent.popleft()
+            if plan.ended:
+                continue
+            try:
+                made = future.result()
+            except WorkerDiedError as error:
+                _fail(plan, _died(plan.source, error))
+                continue
+            if made is None:
+                plan.undivided = True
+            elif made.failed is not None:
+                _fail(plan, made.failed)
+            else:
+                plan.made.append(made)
+                if last:
+                    self._finish(plan)
+
+    def _pieces(self, plans: Sequence[_Plan], sent: deque[tuple[_Plan, bool]]) -> Iterator[Piece]:
+        """All pieces; ``sent`` gets the plan of each and whether it is the last one."""
+        for plan in plans:
+            sha256, kind = plan.outcome.sha256 or "", SourceKind(plan.outcome.kind)
+            whole = Piece(self._folder, plan.source, sha256, kind, plan.options, place=plan.place)
+            if not plan.divided:
+                sent.append((plan, True))
+                yield whole
+                continue
+            progress = of_several(self._progress, *plan.place)
+            try:
+                cut = cut_file(plan.source, plan.options, plan.outcome.size_bytes, _PIECE_BYTES, progress)
+                for number, (data, begin, last) in enumerate(cut):
+                    sent.append((plan, last))
+                    yield replace(whole, number=number, data=data, begin=begin, last=last)
+            except NoBorderError:
+                plan.undivided = True
+            except SourceError as error:
+                _fail(plan, str(error))
+
+    def _finish(self, plan: _Plan) -> None:
+        """Write the record of a source whose files are written."""
+        outcome = plan.outcome
+        rename_doubles(self._folder, plan.made)
+        for made in plan.made:
+            outcome.games += made.games
+            outcome.plies += made.plies
+            outcome.undated += made.undated
+            outcome.message = outcome.message or made.message
+            outcome.report = made.report if outcome.report is None else joined_report(outcome.report, made.report)
+        assert outcome.report is not None
+        record = SourceRecord(
+            outcome.sha256 or "",
+            plan.source.name,
+            outcome.size_bytes,
+            outcome.kind or "",
+            outcome.games,
+            outcome.plies,
+            len(outcome.report.anomalies),
+            outcome.message,
+            plan.options.to_json(),
+            parts=sorted(part for made in plan.made for part in made.parts),
+        )
+        write_record(self._folder, record)
+        plan.made.clear()
+
+
+def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
+    """Whether a source that is there was read as it would be read now."""
+    given = {name: value for name, value in options.to_json().items() if value is not None}
+    return known.current and known.options | given == known.options
+
+
+def _fail(plan: _Plan, why: str) -> None:
+    plan.outcome.status, plan.outcome.message = "failed", why
+    plan.made.clear()
+
+
+def _died(source: Input, error: WorkerDiedError) -> str:
+    return f"{source.name}: the process that read it {error}; nothing of it is in the data set. Use --update to add it."
+
+
+def rename_doubles(folder: DataFolder, pieces: Sequence[PieceMade]) -> None:
+    """Give keys of their own to games of a piece whose keys an earlier piece has, too.
+
+    Args:
+        folder: of the data set. pieces: of one source, all of them in their order.
+    """
+    if len(pieces) < 2:
+        return
+    import numpy as np
+
+    keys, counts = np.unique(np.frombuffer(b"".join(made.keys for made in pieces), dtype="S10"), return_counts=True)
+    doubles = set(keys[counts > 1].tolist())
+    if not doubles:
+        return
+    there = set(keys.tolist())
+    used: set[bytes] = set()
+    for made in pieces:
+        renamed: dict[str, str] = {}
+        for key in np.frombuffer(made.keys, dtype="S10").tolist():
+            if key not in doubles:
+                continue
+            if key not in used:
+                used.add(key)
+                continue
+            was = key.ljust(10, b"\0").hex()
+            wanted = made.wanted.get(was, was)
+            new, number = was, 1
+            while bytes.fromhex(new).rstrip(b"\0") in there:
+                number += 1
+                new = successor(wanted, number)
+            there.add(bytes.fromhex(new).rstrip(b"\0"))
+            renamed[was] = new
+        if renamed:
+            rename_keys(folder, made.parts, renamed)

@@ -1,0 +1,217 @@
+"""``ics-recorder convert``: logs to PGN, BPGN and data sets, without an archive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_written
+from recorder.cli.options import INCLUDES, Command, WordSet, jobs_option, reading_options
+from recorder.cli.output import say
+from recorder.errors import ExitCode
+from recorder.progress import show_progress
+from recorder.text import clean, plural
+
+if TYPE_CHECKING:
+    from recorder.archive.dataset_making import DatasetReport
+    from recorder.archive.storing import Outcome
+
+__all__ = ["command"]
+
+_OF_DATASETS = frozenset(
+    ("logs", "dataset", "update", "force", "jobs", "strict", "kind", "server", "date", "tz", "chat")
+)
+
+
+@click.command(
+    "convert",
+    cls=Command,
+    epilog="""\b
+Examples:
+  $ ics-recorder convert session.log -o session.pgn
+  Wrote 5 games, 122 plies to session.pgn.
+  zcat session.log.gz | ics-recorder convert - > session.pgn
+  ics-recorder convert bughouse.log -o bughouse.bpgn
+  ics-recorder convert --jobs 4 *.log -o games.pgn
+  ics-recorder convert --dataset games/ logs/ lichess.pgn.zst
+  ics-recorder convert --dataset games/ --update logs/
+""",
+)
+@click.argument("logs", nargs=-1, required=True, metavar="LOG…")
+@output_options
+@click.option(
+    "--dataset",
+    metavar="DIR",
+    help="Write a data set of plies and games to this folder: Parquet files by variant and month.",
+)
+@click.option("--update", is_flag=True, help="Add new logs to the data set of --dataset.")
+@jobs_option
+@reading_options
+@pgn_options
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(("pgn", "bpgn")),
+    show_default="as the output's suffix says, else pgn",
+    help="Output format; bpgn has bughouse matches, both boards in one movetext.",
+)
+@click.option(
+    "--include",
+    type=WordSet(*INCLUDES),
+    default="",
+    help="Also convert these games: examined, set-up positions, empty (no known move).",
+)
+@click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result.")
+@click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players.")
+@click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C).")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    logs: tuple[str, ...],
+    output: str,
+    force: bool,
+    dataset: str | None,
+    update: bool,
+    jobs: int | None,
+    pgn_words: PgnWords,
+    format_name: str | None,
+    include: frozenset[str],
+    complete: bool,
+    no_guests: bool,
+    no_computers: bool,
+    strict: bool,
+    **reading: Any,
+) -> None:
+    """Convert logs to PGN, BPGN or a data set without an archive.
+
+    LOG is a log of any kind that `import` reads, an https:// or s3:// URL of one, or - for standard input. The games of
+    several logs are written one log after the other. A game that several logs contain is written once for each; use
+    import to merge them.
+
+    --dataset writes tables of all plies and games, which DuckDB, Dask and others read in parallel. LOG may then be a
+    folder, too. A log that is in the data set already is skipped, or rebuilt if another version of this program wrote
+    it. After Ctrl-C the logs that were finished are there, and --update adds the others.
+    """
+    if dataset is not None:
+        _refuse_others(ctx)
+        _make_dataset(ctx, logs, dataset, force=force, update=update, jobs=jobs, strict=strict, **reading)
+        return
+    if update:
+        raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
+    from exporters.base import ExportReport
+    from recorder.archive.converting import Conversion, convert_logs
+    from recorder.archive.inputs import open_inputs, read_options
+    from recorder.sources import path_kind
+
+    for log in logs:
+        if log != "-" and path_kind(log) == "folder":
+            raise click.UsageError(f"{log} is a folder, and convert reads logs; use import for folders.")
+    format_name = format_of(format_name, output, ("pgn", "bpgn"))
+    conversion = Conversion(
+        read_options(**reading),
+        pgn_words.pgn() if format_name == "pgn" else pgn_words.bpgn(ctx),
+        complete=complete,
+        guests=not no_guests,
+        computers=not no_computers,
+        include=include,
+    )
+    with show_progress() as progress, open_inputs(logs, progress=progress) as inputs:
+        converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
+    total, excluded = ExportReport(), Counter[str]()
+    for found in converted:
+        total.games += found.written.games
+        total.plies += found.written.plies
+        total.excluded += found.written.excluded
+        excluded += found.excluded
+    say_written(total, output, dict(excluded))
+    for found in converted:
+        for note in found.notes:
+            say(note if len(converted) == 1 or note.startswith(found.name) else f"{found.name}: {note}")
+        if found.unread is not None:
+            say(found.unread)
+        if found.anomalies:
+            say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -v -n lists them.")
+    if strict and any(found.anomalies for found in converted):
+        ctx.exit(ExitCode.FINDINGS)
+    if any(found.unread is not None for found in converted):
+        ctx.exit(ExitCode.INPUT)
+
+
+def _refuse_others(ctx: click.Context) -> None:
+    """Refuse options that have no meaning for a data set."""
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        if name not in _OF_DATASETS and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = max(parameter.opts, key=len)
+            raise click.UsageError(f"{option} has no meaning with --dataset, which writes all games as tables.")
+
+
+def _make_dataset(
+    ctx: click.Context,
+    logs: tuple[str, ...],
+    where: str,
+    *,
+    force: bool,
+    update: bool,
+    jobs: int | None,
+    strict: bool,
+    **reading: Any,
+) -> None:
+    from recorder.archive.dataset_making import convert_to_dataset
+    from recorder.archive.inputs import read_options
+
+    if force and update:
+        raise click.UsageError("--update adds to a data set and --force replaces it: give one of them.")
+    with show_progress() as progress:
+        report = convert_to_dataset(
+            logs, where, read_options(**reading), jobs=jobs, update=update, force=force, progress=progress
+        )
+    for outcome in report.outcomes:
+        _print_outcome(outcome)
+    if report.skipped:
+        say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
+    _print_total(report, where)
+    if report.failures or all(outcome.kind is None for outcome in report.outcomes):
+        ctx.exit(ExitCode.INPUT)
+    if strict and any(outcome.report is not None and outcome.report.anomalies for outcome in report.outcomes):
+        ctx.exit(ExitCode.FINDINGS)
+
+
+_STATUSES = {
+    "new": "",
+    "replaced": ", rebuilt",
+    "known": ": unchanged",
+    "exported": ": excluded, ics-recorder wrote it",
+}
+
+
+def _print_outcome(outcome: Outcome) -> None:
+    """Report what became of one log."""
+    if outcome.message:
+        say(clean(outcome.message))
+    if outcome.status not in _STATUSES:
+        return
+    report = outcome.report
+    found = "" if report is None else f": {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}"
+    click.echo(f"{clean(outcome.name)}{_STATUSES[outcome.status]}{found}")
+    if report is not None:
+        for warning in report.warnings:
+            click.echo(f"  {clean(warning)}")
+        if report.anomalies:
+            click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}; import -v -n lists them")
+
+
+def _print_total(report: DatasetReport, where: str) -> None:
+    """Report what the data set has now."""
+    whole = report.manifest
+    if whole is None:
+        return
+    games, plies = plural(whole.games, "game"), plural(whole.plies, "ply", "plies")
+    say(f"The data set {where} has {games}, {plies} of {plural(whole.sources, 'log')}.")
+    if whole.shared_games:
+        say(f"{plural(whole.shared_games, 'game')} in several logs, each once for every log; import merges them.")

@@ -1,0 +1,242 @@
+"""Data sets made without an archive: the rows are an archive's, however many processes read, and after any end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from exporters import dataset_parts
+from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
+from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS
+from recorder import PARSER_VERSION, Archive
+from recorder.archive import dataset_making, inputs, pieces, workers
+from recorder.archive.dataset_making import Piece, PieceMade, Reporting, make_piece
+from recorder.sources import read_blocks
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+
+CORPUS = SERVER.parent
+PGN = CORPUS / "pgn" / "ics-client-saved-2009.pgn"
+SAVED = PGN.read_bytes()
+LOGS = (
+    SERVER / "a03_crazyhouse" / "observer_GuestObsD.raw.gz",
+    SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw",
+    SERVER / "b06_bughouse" / "observer_GuestXo.raw.gz",
+    SERVER / "b05_examine_bsetup" / "observer_GuestXk.raw",
+    SERVER / "x03_zippy_engines" / "xboard_fairymax.debug.gz",
+    CORPUS / "public" / "bughouse-2005-client-saved.bpgn",
+    CORPUS / "ficsgames" / "2009-wild5.pgn",
+)
+
+
+def table(folder: Path, name: str) -> pd.DataFrame:
+    """The rows of all files that records name."""
+    found = [
+        pd.read_parquet(folder / part, dtype_backend="numpy_nullable")
+        for record in records(folder)
+        for part in record["parts"]
+        if part.startswith(f"{name}/")
+    ]
+    return pd.concat(found, ignore_index=True)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return sorted((json.loads(path.read_text()) for path in folder.glob("sources/*.json")), key=lambda one: one["name"])
+
+
+def rows(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    keys = [name for name in ("key", "ply") if name in columns]
+    found = frame[columns].astype(object).sort_values(keys, ignore_index=True)
+    return found.where(found.notna(), None)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def same_as_archive(folder: Path, source: Path, target: Path) -> None:
+    """Import a source into an archive of its own and compare its rows."""
+    everything = ["examined", "setup", "empty"]
+    with Archive(target) as archive:
+        (outcome,) = archive.import_logs(source, date="2020-01-31").outcomes
+        games, plies = archive.game_table(include=everything), archive.plies(include=everything)
+    for name, expected, columns in (("games", games, GAME_COLUMNS), ("plies", plies, PLY_COLUMNS)):
+        found = table(folder, name)
+        names = [column.name for column in columns]
+        pd.testing.assert_frame_equal(
+            rows(found[found["source"] == outcome.sha256], names), rows(expected, names), obj=f"{name} of {source}"
+        )
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path / "no.sqlite")
+
+
+@pytest.fixture
+def divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PGN files of 8 kB and more are divided, and any work is worth several processes."""
+    monkeypatch.setattr(dataset_making, "_PIECE_BYTES", 4096)
+    monkeypatch.setattr(pieces, "_DIVIDED_BYTES", 8192)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 4096)
+    monkeypatch.setattr(inputs, "read_blocks", partial(read_blocks, size=4096))
+    monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
+    monkeypatch.setenv("PYTHONPATH", str(CORPUS.parent.parent))
+
+
+def test_the_rows_of_each_source_are_those_of_its_archive(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    cli("convert", "--dataset", folder, "--date", "2020-01-31", *LOGS)
+    for number, log in enumerate(LOGS):
+        same_as_archive(folder, log, tmp_path / f"{number}.sqlite")
+    assert list(table(folder, "games").columns) == [column.name for column in DATASET_GAME_COLUMNS]
+    assert list(table(folder, "plies").columns) == [column.name for column in DATASET_PLY_COLUMNS]
+
+
+def test_files_are_of_one_variant_and_month(cli: Cli, tmp_path: Path) -> None:
+    cli("convert", "--dataset", tmp_path / "games", PGN, CORPUS / "ficsgames" / "2009-wild5.pgn")
+    (record,) = [one for one in records(tmp_path / "games") if one["name"].endswith("wild5.pgn")]
+    names = list(record["parts"])
+    stem = f"{record['source'][:16]}-0-0.parquet"
+    assert f"games/2009/{stem}" in names
+    assert all(name.endswith(f"/{stem}") for name in names)
+    assert any(name.startswith("plies/wild%2f5/2009/") for name in names)
+    for name, count in record["parts"].items():
+        found = pd.read_parquet(tmp_path / "games" / name)
+        assert len(found) == count
+        assert set(found["source"]) == {record["source"]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda data: data, id="as-it-is"),
+        pytest.param(lambda data: data + b"\n\n" + data, id="games-with-equal-keys"),
+        pytest.param(lambda data: data.replace(b"1-0\n\n", b"{1-0\n\n}\n\n"), id="comments-like-borders"),
+    ],
+)
+@pytest.mark.usefixtures("divided")
+def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+    saved = tmp_path / "saved.pgn"
+    saved.write_bytes(change(SAVED))
+    for jobs in (1, 2):
+        cli("convert", "--dataset", tmp_path / f"jobs{jobs}", "--jobs", jobs, "--date", "2020-01-31", saved, ADJOURNED)
+    assert contents(tmp_path / "jobs2") == contents(tmp_path / "jobs1")
+    same_as_archive(tmp_path / "jobs1", saved, tmp_path / "archive.sqlite")
+
+
+def test_logs_are_added_and_others_stay(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    cli("convert", "--dataset", folder, WATCHER)
+    before = contents(folder)
+    assert "is a data set already; use --update" in cli("convert", "--dataset", folder, PGN, code=5).stderr
+    assert contents(folder) == before
+    copy = tmp_path / "copy.raw"
+    copy.write_bytes(WATCHER.read_bytes())
+    said = cli("convert", "--dataset", folder, "--update", copy, PGN, PGN.parent / "icc-saved-2012.pgn").stdout
+    assert [line.partition(": ")[2] for line in said.splitlines()] == [
+        "unchanged",
+        "34 games, 2,692 plies",
+        "1 game, 33 plies",
+    ]
+    after = contents(folder)
+    assert {name for name in before if after[name] != before[name]} == {"manifest.json"}
+    record = next(path for path in folder.glob("sources/*.json") if str(WATCHER) in path.read_text())
+    record.write_text(record.read_text().replace(f'"parser_version": "{PARSER_VERSION}"', '"parser_version": "0"'))
+    said = cli("convert", "--dataset", folder, "--update", WATCHER, PGN).stdout
+    assert said.splitlines()[0] == f"{WATCHER}, rebuilt: 5 games, 122 plies"
+    assert contents(folder) == after
+
+
+def test_only_a_data_set_is_replaced(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    assert "is no data set" in cli("convert", "--dataset", folder, "--force", WATCHER, code=5).stderr
+    assert (folder / "notes.txt").read_text() == "mine"
+    cli("convert", "--dataset", tmp_path / "games", WATCHER)
+    cli("convert", "--dataset", tmp_path / "games", "--force", PGN)
+    assert [record["name"] for record in records(tmp_path / "games")] == [str(PGN)]
+
+
+def dying(piece: Piece, reporting: Reporting) -> PieceMade | None:
+    """As ``make_piece``; kills its process at the second piece of a file."""
+    if piece.number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return make_piece(piece, reporting)
+
+
+@pytest.mark.usefixtures("divided")
+def test_a_process_that_dies_costs_its_source_until_the_next_run(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = tmp_path / "saved.pgn"
+    saved.write_bytes(SAVED)
+    words = ("convert", "--dataset", tmp_path / "games", "--jobs", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(dataset_making, "make_piece", dying)
+        said = cli(*words, saved, WATCHER, code=3).stderr
+    assert f"{saved}: the process that read it ended with signal 9; nothing of it is in the data set" in said
+    assert [record["name"] for record in records(tmp_path / "games")] == [str(WATCHER)]
+    left = next((tmp_path / "games").glob("games/*/*.parquet"))
+    left.with_name(f".{left.name}.1-00.part").write_bytes(b"unfinished")
+    cli(*words, "--update", saved, WATCHER)
+    cli("convert", "--dataset", tmp_path / "other", saved, WATCHER)
+    assert contents(tmp_path / "games") == contents(tmp_path / "other")
+
+
+def stopping(piece: Piece, reporting: Reporting) -> PieceMade | None:
+    """As ``make_piece``; the user presses Ctrl-C in the second source."""
+    if piece.place[0] == 2:
+        raise KeyboardInterrupt
+    return make_piece(piece, reporting)
+
+
+def test_ctrl_c_leaves_the_sources_that_were_finished(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "games"
+    with monkeypatch.context() as patch:
+        patch.setattr(dataset_making, "make_piece", stopping)
+        cli("convert", "--dataset", folder, WATCHER, PGN, code=None)
+    assert [record["name"] for record in records(folder)] == [str(WATCHER)]
+    assert json.loads((folder / "manifest.json").read_text())["complete"] is False
+    said = cli("convert", "--dataset", folder, "--update", WATCHER, PGN).stdout
+    assert [line.partition(": ")[2] for line in said.splitlines()] == ["unchanged", "34 games, 2,692 plies"]
+
+
+def test_the_manifest_counts_games_that_several_sources_have(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_parts, "_FINGERPRINTS_AT_ONCE", 20)
+    more = tmp_path / "more.pgn"
+    more.write_bytes(PGN.read_bytes() + b"\n\n" + (PGN.parent / "icc-saved-2012.pgn").read_bytes())
+    cli("convert", "--dataset", tmp_path / "games", PGN, more)
+    manifest = json.loads((tmp_path / "games" / "manifest.json").read_text())
+    assert {name: manifest[name] for name in ("sources", "games", "plies", "shared_games", "complete")} == {
+        "sources": 2,
+        "games": 69,
+        "plies": 2 * 2692 + 33,
+        "shared_games": 34,
+        "complete": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--update", "-o", "x.pgn"), "--update adds logs to a data set"),
+        (("--dataset", "x", "-o", "x.pgn"), "--output has no meaning with --dataset"),
+        (("--dataset", "x", "--complete"), "--complete has no meaning"),
+        (("--dataset", "x", "--update", "--force"), "give one of them"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(cli: Cli, words: tuple[str, ...], said: str) -> None:
+    assert said in cli("convert", WATCHER, *words, code=2).stderr
