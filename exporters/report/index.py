@@ -27,6 +27,7 @@ from exporters.tables.facts import reason_words
 if TYPE_CHECKING:
     import pandas as pd
 
+    from storage.dataset.files import DatasetSource
     from storage.read.sources import SourceRow
 
 __all__ = ["MOST_GAMES", "index_report"]
@@ -41,7 +42,7 @@ _MOST_LOGS = 200
 def index_report(
     games: pd.DataFrame,
     sides: pd.DataFrame,
-    sources: Sequence[SourceRow] = (),
+    sources: Sequence[SourceRow | DatasetSource] = (),
     *,
     excluded: Mapping[str, int] | None = None,
     most: int | None = None,
@@ -81,7 +82,9 @@ def index_report(
     return render_page("index.html", values, styles=("tables.css",), scripts=("index.js",))
 
 
-def _facts(games: pd.DataFrame, sides: pd.DataFrame, sources: Sequence[SourceRow]) -> Iterator[tuple[str, str]]:
+def _facts(
+    games: pd.DataFrame, sides: pd.DataFrame, sources: Sequence[SourceRow | DatasetSource]
+) -> Iterator[tuple[str, str]]:
     yield "Games", f"{len(games):,}, with {count(int(games['plies'].sum()), 'half-move')}"
     days = period(games["day"])
     if days:
@@ -152,7 +155,7 @@ def _counted(games: pd.DataFrame, by: list[str]) -> list[tuple[tuple[Any, ...], 
     return sorted(groups, key=lambda item: -len(item[1]))
 
 
-def _logs(sources: Sequence[SourceRow]) -> Table | None:
+def _logs(sources: Sequence[SourceRow | DatasetSource]) -> Table | None:
     """The logs by their names; their paths are private."""
     rows = [
         [

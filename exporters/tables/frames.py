@@ -362,8 +362,11 @@ def side_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
         A frame with the columns of ``SIDE_COLUMNS``.
     """
     if isinstance(reader, DatasetReader):
-        found = game_rows(reader, games)
-        return _frame(SIDE_COLUMNS, [_side_of_row(row, white) for row in found for white in (True, False)])
+        table = reader.side_rows([row_id for row_id, _ in games])
+        frame = frame_of_arrow([column for column in SIDE_COLUMNS if column.name != "score"], table, {})
+        points = frame["result"].astype("string").map(SCORES).astype("Float64")
+        frame.insert(_SCORE_PLACE, "score", points.where(frame["side"] == "white", 1 - points))
+        return frame
     rows = []
     for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
         sides = {white: side_of(facts, white) for white in (True, False)}
@@ -385,19 +388,7 @@ def side_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
     return _frame(SIDE_COLUMNS, rows)
 
 
-def _side_of_row(game: dict[str, Any], white: bool) -> dict[str, Any]:
-    """A side of a game of a data set."""
-    side, other, control = ("white", "black", "") if white else ("black", "white", "black_")
-    score = SCORES.get(game["result"])
-    facts = ("", "_id", "_guest", "_computer", "_rating")
-    return {
-        **game,
-        "side": side,
-        **{f"player{fact}": game[f"{side}{fact}"] for fact in (*facts, "_sealed")},
-        **{f"opponent{fact}": game[f"{other}{fact}"] for fact in facts},
-        **{name: game[f"{control}{name}"] for name in ("time_control", "base_s", "increment_s")},
-        "score": score if score is None or white else 1 - score,
-    }
+_SCORE_PLACE = [column.name for column in SIDE_COLUMNS].index("score")
 
 
 def game_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFrame:
@@ -409,6 +400,8 @@ def game_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
     Returns:
         A frame with the columns of ``GAME_COLUMNS``.
     """
+    if isinstance(reader, DatasetReader):
+        return frame_of_arrow(GAME_COLUMNS, reader.game_rows([row_id for row_id, _ in games]), {})
     return _frame(GAME_COLUMNS, game_rows(reader, games))
 
 

@@ -8,19 +8,33 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from exporters.selection import Filters
 from recorder.archive.game_tables import GameTables
+from recorder.archive.locate import open_archive
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-__all__ = ["Dataset"]
+    from recorder.archive.exporting import AnyStore
+
+__all__ = ["Dataset", "open_games"]
+
+
+def open_games(where: str, dataset: str | None) -> AnyStore:
+    """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
+
+    Raises:
+        StorageError: it cannot be used.
+    """
+    from storage.dataset.reading import DatasetStore
+
+    return open_archive(where) if dataset is None else DatasetStore(dataset)
 
 
 class Dataset(GameTables):
     """The games of a data set, a folder of Parquet files of plies and games. Needs the extra ``duckdb``.
 
     Filters, tables and measures are those of an archive. DuckDB computes them with 200 MB of memory and files in the
-    folder for temporary ones. A game that several sources have is there once for each of them. Events and matches of
+    folder for temporary files. A game that several sources have is there once for each of them. Events and matches of
     bughouse are not there: their methods raise ``StorageError``. A folder of ``export plies --dataset`` has plies only:
     no table of games, no dates. Use it as a context manager, or call ``close``.
 

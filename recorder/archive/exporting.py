@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
+    from storage.dataset.reading import DatasetStore
     from storage.read.store import GameStore
+
+    AnyStore = ArchiveStore | DatasetStore
+    """Where the games of a command are that only reads: an archive, or a data set."""
 
 __all__ = [
     "archive_files",
@@ -44,7 +48,7 @@ _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 @contextmanager
 def chosen_games(
-    archive: ArchiveStore,
+    archive: AnyStore,
     where: GameFilter,
     *,
     events: bool = True,
@@ -71,12 +75,16 @@ def archive_files(path: Path) -> list[Path]:
     return [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
 
 
-def protected(archive: ArchiveStore) -> list[Path]:
-    """What no export may replace: the archive and the logs it was made from."""
+def protected(archive: AnyStore) -> list[Path]:
+    """What no export may replace: the archive and the logs it was made from, or the files of a data set."""
+    from storage.dataset.reading import DatasetStore
+
+    if isinstance(archive, DatasetStore):
+        return archive.paths()
     return [*archive_files(archive.path), *(Path(row.path) for row in archive.sources() if row.path is not None)]
 
 
-def require_keys(archive: ArchiveStore, where: GameFilter) -> None:
+def require_keys(archive: AnyStore, where: GameFilter) -> None:
     """Refuse a KEY that no game of the archive has, whatever the other options exclude, and an unknown variant.
 
     Raises:
@@ -123,22 +131,28 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
         raise StorageError(f"The archive has no analysis by an engine whose name begins with {name}. {stored}")
 
 
-def named_games(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
+def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
     """The filter as an archive needs it.
 
     Its keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable duplicates are
     excluded.
 
     Raises:
-        StorageError: there is no such game.
+        StorageError: there is no such game, or a data set cannot tell duplicates.
     """
+    from storage.dataset.reading import DatasetStore
+
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
     require_keys(archive, found)
-    return replace(found, folded=archive.duplicates.folded(found)) if found.unique else found
+    if not found.unique:
+        return found
+    if isinstance(archive, DatasetStore):
+        raise StorageError("Probable duplicates are known of an archive only: import the logs, or omit --unique.")
+    return replace(found, folded=archive.duplicates.folded(found))
 
 
-def count_excluded(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
+def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
     """Games that match what was asked about players, variant … but are not taken, by the first reason that holds."""
     steps: tuple[tuple[str, dict[str, Any]], ...] = (
         ("examined or set up", {"kinds": where.kinds}),
@@ -171,20 +185,22 @@ def count_excluded(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
     return {reason: number for reason, number in found.items() if number}
 
 
-def require_games(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
+def require_games(archive: AnyStore, where: GameFilter) -> dict[str, int]:
     """The games that a filter excludes, as ``count_excluded``; for tables, pictures and pages, which no games make.
 
     Raises:
         StorageError: no game is left.
     """
+    from storage.dataset.reading import DatasetStore
+
     require_variants(archive, where)
     reasons = count_excluded(archive, where)
     if not archive.count(where):
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        raise StorageError(
-            f"No games match these filters{f' (excluded: {words})' if words else ''}; "
-            "`ics-recorder games` lists the games."
-        )
+        none = f"No games match these filters{f' (excluded: {words})' if words else ''}"
+        if isinstance(archive, DatasetStore):
+            raise StorageError(f"{none}; the data set has {plural(archive.count(), 'played game')}.")
+        raise StorageError(f"{none}; `ics-recorder games` lists the games.")
     return reasons
 
 

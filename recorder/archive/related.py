@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.model import Game, GameKind, LinkKind
+from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from recorder.archive.exporting import AnyStore
     from recorder.model import Anomaly
     from recorder.relating.match import Match
     from storage import ArchiveStore, SourceRow
@@ -55,12 +57,14 @@ def examinations(archive: ArchiveStore, game: Game) -> list[tuple[str, Game, str
     return [(word, found[link[others]], link[2]) for link in links if link[mine] == game.key]
 
 
-def games_in_progress(archive: ArchiveStore) -> frozenset[str]:
+def games_in_progress(archive: AnyStore) -> frozenset[str]:
     """Keys of the games that a log leaves without an end while it is still being written.
 
     A journal is being written as long as its recorder runs; another log as long as it is there and was not read to an
-    end that is final.
+    end that is final. A data set has no such games.
     """
+    if isinstance(archive, DatasetStore):
+        return frozenset()
     growing = [row.sha256 for row in archive.sources() if row.unfinished and _is_growing(row)]
     return archive.unended(growing) if growing else frozenset()
 
@@ -78,8 +82,13 @@ def _is_growing(row: SourceRow) -> bool:
     return path.exists() and is_being_written(log_files(path)[-1])
 
 
-def anomalies_of_game(archive: ArchiveStore, game: Game) -> list[Anomaly]:
-    """Anomalies of the server's game number between the game's first and last line, and those of no game there."""
+def anomalies_of_game(archive: AnyStore, game: Game) -> list[Anomaly]:
+    """Anomalies of the server's game number between the game's first and last line, and those of no game there.
+
+    A data set has none.
+    """
+    if isinstance(archive, DatasetStore):
+        return []
     return [
         anomaly
         for row, linked in games_by_source(archive, game)
@@ -121,9 +130,9 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
     return [game for key, game in found.items() if key not in keys]
 
 
-def match_of(archive: ArchiveStore, game: Game) -> tuple[Match, str] | None:
-    """The match of a bughouse game and the evidence for it; None: its other board is unknown."""
-    if game.variant != "bughouse":
+def match_of(archive: AnyStore, game: Game) -> tuple[Match, str] | None:
+    """The match of a bughouse game and the evidence for it; None: its other board is unknown, as in a data set."""
+    if game.variant != "bughouse" or isinstance(archive, DatasetStore):
         return None
     from recorder.relating.bughouse import pair_bughouse
     from recorder.relating.match import board_order

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.archive.exporting import named_games, require_games
 from recorder.archive.related import anomalies_of_game, games_in_progress, match_of
 from recorder.errors import StorageError
 from recorder.text import plural
 from storage import GameFilter
+from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recorder.model import Game
-    from storage import ArchiveStore, GameFilter
-
+    from recorder.archive.exporting import AnyStore
 
 __all__ = [
     "CLOCK_TABLES",
@@ -53,7 +50,7 @@ class ReportPage:
     servers: Mapping[str, int] = field(default_factory=dict)
 
 
-def page_of_game(archive: ArchiveStore, spec: str) -> ReportPage:
+def page_of_game(archive: AnyStore, spec: str) -> ReportPage:
     """The page of one game, of a bughouse match with both boards.
 
     Raises:
@@ -65,6 +62,7 @@ def page_of_game(archive: ArchiveStore, spec: str) -> ReportPage:
 
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
+    has_events = not isinstance(archive, DatasetStore)
     games = [game] if match is None else [match.a, match.b]
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
     in_progress = games_in_progress(archive)
@@ -74,13 +72,13 @@ def page_of_game(archive: ArchiveStore, spec: str) -> ReportPage:
         evidence=evidence,
         anomalies=[anomalies_of_game(archive, one) for one in games],
         plies=with_progress(ply_frame(archive, chosen), in_progress),
-        events=events_of(archive, chosen),
+        events=events_of(archive, chosen) if has_events else None,
         in_progress=in_progress,
     )
     return ReportPage(html, f"the report of game {game.key[:8]}")
 
 
-def page_of_player(archive: ArchiveStore, player: str, chosen: GameFilter) -> ReportPage:
+def page_of_player(archive: AnyStore, player: str, chosen: GameFilter) -> ReportPage:
     """The page of one player's games.
 
     Raises:
@@ -106,7 +104,7 @@ def page_of_player(archive: ArchiveStore, player: str, chosen: GameFilter) -> Re
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
 
 
-def page_of_archive(archive: ArchiveStore, chosen: GameFilter) -> ReportPage:
+def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
     """The page about the archive: its games, players, time controls and logs.
 
     Raises:
@@ -187,7 +185,7 @@ DIMENSIONS = (
 
 
 def clock_table(
-    archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...] = (), top: int | None = None
+    archive: AnyStore, chosen: GameFilter, name: str, by: tuple[str, ...] = (), top: int | None = None
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """A measure of the chosen games' moves, with a filter for players of those players' moves.
 
@@ -205,18 +203,15 @@ def clock_table(
     table = CLOCK_TABLES[name]
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
-    plies = _match_plies(archive, chosen) if table.matches else _plies(archive, chosen)
+    plies: Any  # of pandas or DuckDB
+    if isinstance(archive, DatasetStore) and not table.matches:
+        plies = archive.relation(chosen)
+    else:
+        plies = _match_plies(archive, chosen) if table.matches else _plies(archive, chosen)
     measure = getattr(measures, table.measure)
     if chosen.players and not table.both_sides:
-        movers = {handle.lower() for handle in chosen.players}
-        own = plies[plies["mover"].astype("string").str.lower().isin(movers)]
-        if _pools(table, by, measure):
-            from exporters.tables.facts import choose_player
-
-            players = [choose_player(own, handle) for handle in sorted(chosen.players)]
-            excluded |= {reason: number for one in players for reason, number in one.excluded.items()}
-            own = own[own["mover_id"].isin({identity for one in players for identity in one.identities})]
-        plies = own
+        plies, reasons = _moves_of(plies, sorted(chosen.players), one_player=_pools(table, by, measure))
+        excluded |= reasons
     if not table.grouped:
         return (measure(plies) if top is None else measure(plies, top)), excluded
     names = [word.replace("-", "_") for word in by]
@@ -224,6 +219,31 @@ def clock_table(
     if table.evaluated:
         found.attrs["engines"] = _engines(measure(plies, "eval_engine"))
     return found, excluded
+
+
+def _moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> tuple[Any, Mapping[str, int]]:
+    """The moves of some players, of a table of any engine.
+
+    Args:
+        one_player: of each handle only the moves of the player that it names, no others' who had it.
+    Returns:
+        The moves, and how many games are excluded for a reason.
+    """
+    import narwhals as nw
+
+    from exporters.measures.base import collect, lazy
+
+    mover = nw.col("mover").str.to_lowercase()
+    own = lazy(plies).filter(mover.is_in([handle.lower() for handle in handles]))
+    if not one_player:
+        return own, {}
+    from exporters.tables.facts import choose_player
+
+    people = collect({"people": own.select("key", "mover", "mover_id", "mover_guest").unique()})["people"]
+    players = [choose_player(people, handle) for handle in handles]
+    identities = {identity for one in players for identity in one.identities}
+    excluded = {reason: number for one in players for reason, number in one.excluded.items()}
+    return own.filter(nw.col("mover_id").is_in(sorted(identities))), excluded
 
 
 def _pools(table: ClockTable, by: tuple[str, ...], measure: Callable[..., Any]) -> bool:
@@ -242,13 +262,13 @@ def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
     return [{"engine": name, "plies": count} for name, count in ordered]
 
 
-def _plies(archive: ArchiveStore, chosen: GameFilter) -> pd.DataFrame:
+def _plies(archive: AnyStore, chosen: GameFilter) -> pd.DataFrame:
     from exporters.tables.frames import ply_frame
 
     return ply_frame(archive, chosen)
 
 
-def _match_plies(archive: ArchiveStore, chosen: GameFilter) -> pd.DataFrame:
+def _match_plies(archive: AnyStore, chosen: GameFilter) -> pd.DataFrame:
     """The plies of both boards of each match; the filter excludes it if it excludes one of them."""
     from exporters.tables.matches import boards_of, match_frame, read_matches
 
@@ -256,7 +276,7 @@ def _match_plies(archive: ArchiveStore, chosen: GameFilter) -> pd.DataFrame:
     return match_frame(_plies(archive, boards_of(matches, chosen)), matches)
 
 
-def picture_games(archive: ArchiveStore, scope: str, chosen: GameFilter) -> GameFilter | None:
+def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilter | None:
     """The games that a picture shows: those that were chosen, and of a match both boards.
 
     Args:
@@ -280,21 +300,22 @@ def picture_games(archive: ArchiveStore, scope: str, chosen: GameFilter) -> Game
     return GameFilter(keys=keys, kinds=frozenset(), min_plies=0) if keys.issuperset(g.key for g in games) else None
 
 
-def picture_frames(archive: ArchiveStore, scope: str, shown: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+def picture_frames(archive: AnyStore, scope: str, shown: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """The ply frame of the games that a picture shows, and of one game its events.
 
     Its ``attrs["dates"]`` is the day of its games, or the first and the last, which PGN has without times of moves.
     """
     from exporters.tables.facts import with_progress
+    from exporters.tables.frames import game_rows, plies_of
 
-    days = []
-    for one in (shown, replace(shown, last=1)):  # games come by their start
-        with closing(cast("Generator[Game, None, None]", archive.games(one))) as games:
-            days += [str(game.day) for game in islice(games, 1) if game.day is not None]
-    plies = _plies(archive, shown)
+    with archive.columns() as reader:
+        games = reader.games_of(shown)
+        ends = [*games[:1], *reader.games_of(replace(shown, last=1))]  # games come by their start
+        days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
+        plies = plies_of(reader, [row_id for row_id, _ in games])
     plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
     events = None
-    if scope == "game":
+    if scope == "game" and not isinstance(archive, DatasetStore):
         from exporters.tables.frames import event_frame
 
         events = event_frame(list(archive.games(shown)))

@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from recorder.archive.dataset import open_games
 from recorder.archive.exporting import chosen_games, named_games, protected, require_games
-from recorder.archive.locate import open_archive
 from recorder.archive.reports import CLOCK_TABLES, DIMENSIONS, clock_table
 from recorder.cli.completing import complete_names
 from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded, say_written, write_json
-from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option, wide_option
+from recorder.cli.options import (
+    Command,
+    archive_option,
+    dataset_option,
+    filter_options,
+    game_filter,
+    unique_option,
+    wide_option,
+)
 from recorder.cli.output import print_table, say
 from recorder.text import clean, plural
 from recorder.times import format_clock
@@ -20,7 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from exporters.clocks import SideClocks
-    from storage import ArchiveStore, GameFilter
+    from recorder.archive.exporting import AnyStore
+    from storage import GameFilter
 
 __all__ = ["command"]
 
@@ -75,6 +84,7 @@ Examples:
 @filter_options
 @unique_option
 @archive_option
+@dataset_option
 @wide_option
 @output_options
 @click.option(
@@ -114,6 +124,7 @@ Examples:
 )
 def command(
     where: str,
+    dataset: str | None,
     output: str,
     force: bool,
     by: tuple[str, ...],
@@ -148,13 +159,14 @@ def command(
     if name is None and (by or top is not None):
         name = "usage" if by else "longest"
     if name is None:
-        _write_games(where, chosen, format_name, output, force, csv_raw)
+        with open_games(where, dataset) as archive:
+            _write_games(archive, chosen, format_name, output, force, csv_raw)
         return
     asked = _Asked(name, by, top)
     _refuse_contradictions(asked)
     from exporters.measures.base import DimensionError
 
-    with open_archive(where) as archive:
+    with open_games(where, dataset) as archive:
         try:
             table, reasons = clock_table(archive, chosen, name, by, top)
         except DimensionError as error:
@@ -172,24 +184,25 @@ def _refuse_contradictions(asked: _Asked) -> None:
         raise click.UsageError("--by names a dimension twice.")
 
 
-def _write_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
+def _write_games(
+    archive: AnyStore, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool
+) -> None:
     """Two rows a game."""
     from exporters.base import open_output
     from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter, ClockSummary
 
-    with open_archive(where) as archive:
-        named = named_games(archive, chosen)
-        reasons = require_games(archive, named)
-        keep = protected(archive)
-        with chosen_games(archive, named, events=False, holdings=False, lines=False, thinking=False) as games:
-            if format_name in ("csv", "jsonl"):
-                with open_output(output, force, keep) as out:
-                    exporter = ClocksCsvExporter(raw=csv_raw) if format_name == "csv" else ClocksJsonExporter()
-                    report = exporter.write(games, out)
-                say_written(report, output, reasons)
-                return
-            summary = ClockSummary()
-            sides = list(summary.rows(games))
+    named = named_games(archive, chosen)
+    reasons = require_games(archive, named)
+    keep = protected(archive)
+    with chosen_games(archive, named, events=False, holdings=False, lines=False, thinking=False) as games:
+        if format_name in ("csv", "jsonl"):
+            with open_output(output, force, keep) as out:
+                exporter = ClocksCsvExporter(raw=csv_raw) if format_name == "csv" else ClocksJsonExporter()
+                report = exporter.write(games, out)
+            say_written(report, output, reasons)
+            return
+        summary = ClockSummary()
+        sides = list(summary.rows(games))
     if format_name == "json":
         write_json([side._asdict() for side in sides], output, force, keep)
     else:
@@ -247,7 +260,7 @@ def _write_table(
     format_name: str,
     output: str,
     force: bool,
-    archive: ArchiveStore,
+    archive: AnyStore,
     csv_raw: bool,
 ) -> None:
     """Write the table, and print on stderr what it counts and what was excluded.

@@ -41,6 +41,7 @@ __all__ = [
     "Command",
     "WordSet",
     "archive_option",
+    "dataset_option",
     "filter_options",
     "force_option",
     "game_filter",
@@ -173,16 +174,20 @@ class _Date(_ParamType):
             self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
 
 
+def _typed(ctx: click.Context | None, name: str) -> click.Context | None:
+    """The nearest context in which an option was typed."""
+    while ctx is not None and ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+        ctx = ctx.parent
+    return ctx
+
+
 def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """``--db X sources forget ID`` is about X, too: the nearest option that was typed counts."""
     name = param.name
     assert name is not None
-    at: click.Context | None = ctx
-    while at is not None:
-        if at.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            value = value if at is ctx else str(at.params[name])
-            break
-        at = at.parent
+    at = _typed(ctx, name)
+    if at is not None and at is not ctx:
+        value = str(at.params[name])
     if ctx.parent is not None:  # a command's, not the program's own option
         ctx.meta[ARCHIVE_FACT] = value
     return value
@@ -200,6 +205,20 @@ def archive_option(command: _AnyCommand) -> _AnyCommand:
         show_default="archive.sqlite in the user's data folder",
         help="Archive: a path or a sqlite:/// URL.",
     )(command)
+
+
+def dataset_option(command: _AnyCommand) -> _AnyCommand:
+    """``--dataset``: a data set instead of the archive of ``archive_option``."""
+
+    @wraps(command)
+    def checked(*words: Any, **values: Any) -> Any:
+        if values["dataset"] is not None and _typed(click.get_current_context(), "where") is not None:
+            raise click.UsageError("--dataset and --db both say where the games are: give one of them.")
+        return command(*words, **values)
+
+    help_text = "Read a data set, a folder of Parquet files, instead of an archive; requires the extra `duckdb`."
+    option = click.option("--dataset", metavar="DIR", type=_Name(), help=help_text)
+    return option(cast("_AnyCommand", checked))
 
 
 def json_option(command: _AnyCommand) -> _AnyCommand:

@@ -7,18 +7,29 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from recorder.archive.dataset import open_games
 from recorder.archive.exporting import named_games, protected, require_games
-from recorder.archive.locate import open_archive
 from recorder.cli.completing import complete_names
 from recorder.cli.export_options import csv_option, output_options, say_excluded
-from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, unique_option
+from recorder.cli.options import (
+    Command,
+    archive_option,
+    dataset_option,
+    filter_options,
+    force_option,
+    game_filter,
+    unique_option,
+)
 from recorder.cli.output import say
 from recorder.errors import ExportError
 from recorder.text import plural
+
+if TYPE_CHECKING:
+    from recorder.archive.exporting import AnyStore
 
 __all__ = ["NAMES", "command", "report"]
 
@@ -81,6 +92,7 @@ Examples:
 @click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)), shell_complete=complete_names(NAMES))
 @filter_options
 @archive_option
+@dataset_option
 @click.option("-o", "--output", metavar="FILE", help="Output file: FILE.svg, .png or .pdf; - needs --format.")
 @force_option
 @click.option(
@@ -123,6 +135,7 @@ Examples:
 def command(
     name: str,
     where: str,
+    dataset: str | None,
     output: str | None,
     force: bool,
     format_name: str | None,
@@ -154,7 +167,7 @@ def command(
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
-    plies, events, reasons, keep = _read(where, name, picture.scope, filters)
+    plies, events, reasons, keep = _read(open_games(where, dataset), name, picture.scope, filters)
     from exporters.base import open_output
     from exporters.plots.catalogue import PlotOptions
 
@@ -178,10 +191,13 @@ def command(
     say_excluded(reasons.items())
 
 
-def _read(where: str, name: str, scope: str, filters: dict[str, Any]) -> tuple[Any, Any, dict[str, int], list[Path]]:
+def _read(
+    store: AnyStore, name: str, scope: str, filters: dict[str, Any]
+) -> tuple[Any, Any, dict[str, int], list[Path]]:
     """Read what a picture shows.
 
     Args:
+        store: where the games are; it is closed.
         name: of the picture. scope: how much it shows, as the catalogue of pictures has it.
         filters: values of ``filter_options``.
     Returns:
@@ -191,7 +207,7 @@ def _read(where: str, name: str, scope: str, filters: dict[str, Any]) -> tuple[A
     """
     from recorder.archive.reports import picture_frames, picture_games
 
-    with open_archive(where) as archive:
+    with store as archive:
         chosen = named_games(archive, game_filter(**filters))
         reasons = require_games(archive, chosen)
         shown = picture_games(archive, scope, chosen)
@@ -265,9 +281,10 @@ Examples:
 @filter_options
 @unique_option
 @archive_option
+@dataset_option
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
 @output_options
-def report(where: str, index: bool, output: str, force: bool, **filters: Any) -> None:
+def report(where: str, dataset: str | None, index: bool, output: str, force: bool, **filters: Any) -> None:
     """Write an HTML report on a game, a player or the archive.
 
     KEY (the first characters of a game's key, last, or last~2): a page that replays the game in real time, with both
@@ -290,7 +307,7 @@ def report(where: str, index: bool, output: str, force: bool, **filters: Any) ->
     from exporters.base import open_output
     from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
-    with open_archive(where) as archive, archive.snapshot():
+    with open_games(where, dataset) as archive, archive.snapshot():
         if key is not None:
             page = page_of_game(archive, key)
         else:

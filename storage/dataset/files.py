@@ -7,17 +7,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["DatasetFiles", "connect", "dataset_errors", "find_files"]
+__all__ = ["DatasetFiles", "DatasetSource", "connect", "dataset_errors", "find_files"]
 
 _MEMORY: Final = "200MB"
 _OURS: Final = b"ics-recorder"
+
+
+class DatasetSource(NamedTuple):
+    """A source of a data set.
+
+    Attributes:
+        sha256, name, kind, size_bytes, games: as its record has them.
+        server: the site of its games. me: whose connection recorded them.
+    """
+
+    sha256: str
+    name: str
+    kind: str
+    size_bytes: int
+    games: int
+    server: str | None = None
+    me: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The first 12 digits of ``sha256``, as of an archive's source."""
+        return self.sha256[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +47,12 @@ class DatasetFiles:
     """The Parquet files of a data set.
 
     Attributes:
+        sources: whose records name the files.
         plies, games: by the SHA-256 of the source that they were made from. A folder of ``export plies --dataset`` does
             not name sources: its files of plies are under an empty text, and there are none of games.
     """
 
+    sources: list[DatasetSource]
     plies: dict[str, tuple[str, ...]]
     games: dict[str, tuple[str, ...]]
 
@@ -48,18 +72,18 @@ def find_files(where: str) -> DatasetFiles:
         raise StorageError(f"{where}: there is no such data set; `ics-recorder convert --dataset` writes one.")
     records = sorted((folder / "sources").glob("*.json"))
     if records:
-        found = DatasetFiles({}, {})
+        found = DatasetFiles([], {}, {})
         for path in records:
             record = _record(path)
-            parts = [str(folder / part) for part in record["parts"]]
-            for name, files in (("plies", found.plies), ("games", found.games)):
-                of_table = str(folder / name)
-                files[record["source"]] = tuple(part for part in parts if Path(part).is_relative_to(of_table))
+            found.sources.append(DatasetSource(*(record[name] for name in DatasetSource._fields[:5])))
+            parts = [part["name"] for part in record["parts"]]
+            for name, files in (("plies/", found.plies), ("games/", found.games)):
+                files[record["sha256"]] = tuple(str(folder / part) for part in parts if part.startswith(name))
         return found
     plies = tuple(str(path) for path in sorted(folder.rglob("*.parquet")))
     if not plies or not _is_ours(plies[0]):
         raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
-    return DatasetFiles({"": plies}, {})
+    return DatasetFiles([], {"": plies}, {})
 
 
 def _record(path: Path) -> dict[str, Any]:
@@ -67,7 +91,7 @@ def _record(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise StorageError(f"{path} is no record of a source: write the data set again.") from error
-    if not isinstance(found, dict) or not {"source", "parts"} <= found.keys():
+    if not isinstance(found, dict) or not {*DatasetSource._fields[:5], "parts"} <= found.keys():
         raise StorageError(f"{path} is no record of a source: write the data set again.")
     return found
 

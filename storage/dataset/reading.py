@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from recorder.errors import StorageError
-from recorder.model import TimeBasis
+from recorder.model import SAVED_KINDS, TimeBasis
 from storage.dataset.files import connect, dataset_errors, find_files
 from storage.read.query import (
     ALL_PLAYED,
@@ -22,11 +23,13 @@ from storage.read.query import (
 )
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     import pyarrow as pa
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from recorder.model import Game
-    from storage.dataset.files import DatasetFiles
+    from storage.dataset.files import DatasetFiles, DatasetSource
 
 __all__ = ["DatasetReader", "DatasetStore"]
 
@@ -109,14 +112,27 @@ class DatasetReader:
         Raises:
             StorageError: the folder has no table of games.
         """
+        return self._joined(
+            ids, "SELECT g.* EXCLUDE (id) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
+        )
+
+    def side_rows(self, ids: Sequence[int]) -> pa.Table:
+        """Two rows for each game, White's first, with the names of the table of sides; ``score`` is not there.
+
+        Raises:
+            StorageError: as for ``game_rows``.
+        """
+        sides = " UNION ALL ".join(_side(white) for white in (True, False))
+        return self._joined(ids, f"SELECT * EXCLUDE (number) FROM ({sides}) ORDER BY number, side DESC")
+
+    def _joined(self, ids: Sequence[int], sql: str) -> pa.Table:
         if not self.has_games:
             raise StorageError(
                 "The data set has no table of games, which this needs: `export plies --dataset` writes none, "
                 "`convert --dataset` does."
             )
         _want(self._connection, ids)
-        rows = "SELECT g.* EXCLUDE (id) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
-        return self._connection.sql(rows).to_arrow_table()
+        return self._connection.sql(sql).to_arrow_table()
 
     def plies(self, runs: Sequence[Sequence[int]], names: Collection[str]) -> Iterator[pa.Table]:
         """The plies of runs of games, in this order. All are sorted at once, on the disk if necessary.
@@ -166,6 +182,22 @@ class DatasetReader:
                 yield game_of(game, islice(rows, game["plies"]))
 
 
+def _side(white: bool) -> str:
+    """The statement that gives one side of each wanted game."""
+    side, other, control = ("white", "black", "") if white else ("black", "white", "black_")
+    facts = ("", "_id", "_guest", "_computer", "_rating")
+    values = {
+        **{f"player{fact}": f"{side}{fact}" for fact in (*facts, "_sealed")},
+        **{f"opponent{fact}": f"{other}{fact}" for fact in facts},
+        **{name: f"{control}{name}" for name in ("time_control", "base_s", "increment_s")},
+    }
+    columns = ", ".join(f"g.{value} AS {name}" for name, value in values.items())
+    return (
+        f"SELECT w.number, '{side}' AS side, {columns}, g.* EXCLUDE (id, time_control, base_s, increment_s)"
+        " FROM wanted w JOIN game_rows g ON g.id = w.id"
+    )
+
+
 def _want(cursor: DuckDBPyConnection, ids: Sequence[int]) -> None:
     """Make the table ``wanted``: row numbers of games with their places."""
     import pyarrow as pa
@@ -202,6 +234,32 @@ class DatasetStore:
     def close(self) -> None:
         """Release the files; relations are of no use afterwards."""
         self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def paths(self) -> list[Path]:
+        """Its files."""
+        return [
+            Path(path) for files in (self._files.plies, self._files.games) for each in files.values() for path in each
+        ]
+
+    def sources(self) -> list[DatasetSource]:
+        """Its sources by name; the server and handle of a connection are those of its games, if all have the same."""
+        query = (
+            "SELECT source, CASE WHEN count(DISTINCT server) = 1 THEN any_value(server) END,"
+            " CASE WHEN count(DISTINCT me) = 1 THEN any_value(me) END FROM game_rows GROUP BY source"
+        )
+        with self._reading() as cursor:
+            about = {source: {"server": server, "me": me} for source, server, me in cursor.execute(query).fetchall()}
+        saved = {kind.value for kind in SAVED_KINDS}
+        found = [one if one.kind in saved else one._replace(**about.get(one.sha256, {})) for one in self._files.sources]
+        return sorted(found, key=lambda one: (one.name, one.sha256))
 
     @contextmanager
     def _reading(self) -> Iterator[DuckDBPyConnection]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from recorder import Archive, Dataset
+from storage import ArchiveStore
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 from tests.support.evaluated import PGN as PGN_WITH_EVALUATIONS
 
@@ -63,6 +64,7 @@ def folder(archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Path:
         start_fen=[found[key].start_fen for key in games["key"]],
         start_ply=[found[key].start_ply for key in games["key"]],
     )
+    storage = ArchiveStore.open(str(archive.path), read_only=True)
     for sha256 in sorted(set(source.values())):
         parts = []
         for name, table in (("plies", plies), ("games", games)):
@@ -78,7 +80,10 @@ def folder(archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             own.to_parquet(target / parts[-1])
         (target / "sources").mkdir(exist_ok=True)
-        (target / "sources" / f"{sha256[:12]}.json").write_text(json.dumps({"source": sha256, "parts": parts}))
+        row = storage.source(sha256)
+        record = {name: getattr(row, name) for name in ("sha256", "name", "kind", "size_bytes", "games")}
+        record["parts"] = [{"name": part, "rows": 0} for part in parts]
+        (target / "sources" / f"{sha256}.json").write_text(json.dumps(record))
     return target
 
 

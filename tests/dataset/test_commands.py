@@ -1,0 +1,71 @@
+"""``clocks``, ``plot`` and ``report`` write the same bytes of a data set as of an archive of the same logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import Cli
+from tests.support.effort import long_after
+
+CLOCKS: tuple[tuple[str, ...], ...] = (
+    (),
+    ("--json", "--last", "5"),
+    ("--csv", "--player", "Helmsman"),
+    ("--by", "time-control", "--by", "phase", "--json"),
+    ("--player", "blore", "--by", "hour"),
+    ("--player", "Helmsman", "--table", "scramble", "--json"),
+    ("--table", "longest", "--top", "3"),
+    ("--table", "blunders", "--json"),
+)
+PICTURES = long_after(1, ("lag", "thinking", "heatmap", "curve", "leads", "blunders"))
+
+
+@pytest.mark.parametrize("words", CLOCKS, ids=" ".join)
+def test_clocks(cli: Cli, folder: Path, words: tuple[str, ...]) -> None:
+    ours, theirs = (cli("clocks", *words, *more, code=None) for more in (("--dataset", folder), ()))
+    assert (ours.exit_code, ours.stdout, ours.stderr) == (theirs.exit_code, theirs.stdout, theirs.stderr)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
+    written = []
+    for number, more in enumerate((("--dataset", folder), ())):
+        picture, data = tmp_path / f"{number}.svg", tmp_path / f"{number}.csv"
+        cli("plot", name, *more, "-o", picture, "--data", data)
+        written.append((picture.read_bytes(), data.read_bytes()))
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("words", [["--index"], ["--player", "Helmsman"]], ids=" ".join)
+def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str]) -> None:
+    written = []
+    for number, more in enumerate((("--dataset", folder), ())):
+        answer = cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
+        written.append((answer.stderr.replace(f"{number}.html", ""), (tmp_path / f"{number}.html").read_bytes()))
+    assert written[0] == written[1]
+
+
+def test_report_of_a_game(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    """The page has the moves and clocks, and no events."""
+    answer = cli("report", "6af8", "--dataset", folder, "-o", tmp_path / "game.html")
+    assert answer.stderr.startswith("Wrote the report of game 6af87f9e, ")
+    page = (tmp_path / "game.html").read_text()
+    assert "Helmsman" in page
+    assert "0:02.997" not in page
+    cli("plot", "race", "6af8", "--dataset", folder, "-o", tmp_path / "race.svg")
+
+
+def test_what_a_data_set_cannot_give(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    def error(*words: object, code: int) -> str:
+        return cli(*words, "--dataset", folder, code=code).stderr
+
+    assert "Probable duplicates are known of an archive only" in error("clocks", "--unique", code=4)
+    assert "no matches of bughouse" in error("clocks", "--table", "sitting", code=4)
+    assert "--dataset and --db both say" in error("clocks", "--db", cli.archive, code=2)
+    assert "--dataset and --db both say" in error("--db", cli.archive, "clocks", code=2)
+    assert "No games match these filters; the data set has" in error("clocks", "--player", "Nobody", code=4)
+    assert "is the archive or a log" in error(
+        "clocks", "--csv", "--force", "-o", next(folder.rglob("*.parquet")), code=5
+    )
