@@ -95,17 +95,19 @@ _Day = str | date | datetime | None
 
 
 class Filters(TypedDict, total=False):
-    """Conditions for games; a filter that is not given accepts all. Of several words one must match.
+    """Conditions that a game must meet, all that are given; if one has several values, one of them is enough.
 
     Attributes:
-        player, white, black: handles, in any case. opponent: handles that one of the players played against.
+        player, white, black: handles, in upper or lower case. opponent: handles of the player's opponents.
         variant, category, result, server: as on the command line.
-        rated: True or False. complete: True excludes games with gaps, without a beginning or without an end.
-        since, until: first and last day of the start (UTC), both inclusive: a date, or ``2026-01-31``; a datetime is
-            taken to the millisecond. Games without a known date do not match.
-        guests, computers: False excludes games of such a player.
-        include: ``examined``, ``setup``, ``empty``: games that are excluded by default.
-        keys: beginnings of keys. source: the beginning of a log's id. me: the handle whose connection recorded it.
+        rated: True: only rated games; False: only unrated ones. complete: True excludes games with gaps, without a
+            beginning or without an end.
+        since, until: first and last day (UTC) on which games began, as dates or as text (``2026-01-31``); a datetime is
+            compared to the millisecond. Games without a known date are excluded.
+        guests, computers: False excludes games in which a player is one.
+        include: kinds of games that are excluded by default: ``examined``, ``setup``, ``empty`` (without a known move).
+        keys: the first characters of keys. source: the first characters of a log's id. me: the handle of the connection
+            that recorded the game.
         last: how many of the newest games to take, after all other filters.
     """
 

@@ -93,21 +93,21 @@ def read_games(
     tz: datetime.tzinfo | None = None,
     chat: str = "public",
 ) -> Iterator[Game]:
-    """Read the games of a saved log or of a PGN file, one by one, in memory that does not grow with the file.
+    """Read the games of a log or of a PGN file, one after another; memory use does not grow with the file.
 
-    The parts of an adjourned game that was resumed are one game; only adjourned games wait until then.
+    The parts of an adjourned game that was resumed are returned as one game. An adjourned game is therefore returned
+    only when it was resumed or the log ends.
 
-    Passwords are replaced by filler before anything is read (see ``Scrubber``). A typescript's timing file is found
-    beside it by name (see ``find_timing``).
+    Passwords are masked before anything is parsed. The timing file of a typescript is found by its name.
 
     Args:
-        path: of the log (gzip, bzip2, xz and zstd are read through); ``-`` is standard input.
-        kind: of log; None: detected from the content.
+        path: of the log, which may be compressed with gzip, bzip2, xz or zstd; ``-`` is standard input.
+        kind: of the log; None: recognised by its content.
         server, date, tz, chat: as for ``Pipeline``.
     Yields:
-        Games as they are finished.
+        Each game when it is finished.
     Raises:
-        SourceError: the file cannot be read, or is no log; after the last game if it could be read in part.
+        SourceError: the file cannot be read, or is no log. If it can be read in part, the error follows the last game.
     """
     blocks = read_blocks(path)
     head = b""

@@ -38,8 +38,8 @@ class Archive(GameTables):
     Args:
         path: the file (``~`` is the home folder), or a ``sqlite:///`` URL. It is created if it is not there.
         read_only: never create the file and never write to it.
-        arrow: use ADBC and Arrow for ``plies`` and ``batches`` if the extra ``arrow`` is installed; tables are the
-            same without, and take longer.
+        arrow: load ``plies`` and ``batches`` through ADBC and Arrow if the extra ``arrow`` is installed. Without it the
+            tables are the same, but loading takes longer.
     Raises:
         StorageError: the file is no archive, its schema is older or newer than this program's, or there is none and
             it cannot be created.
@@ -87,18 +87,19 @@ class Archive(GameTables):
     ) -> ImportReport:
         """Read logs into the archive.
 
-        A log that is already in the archive changes nothing; of a log that has grown only the new part is read. A
-        file that cannot be read does not keep the others from being read: see ``ImportReport.failures``.
+        A log that is already in the archive changes nothing. If a raw log or a journal has grown, only the new part is
+        read. If a file cannot be read, the others are still read: see ``ImportReport.failures``.
 
         Args:
             paths: a file or a folder with all below it, or several of them; ``~`` is the home folder. gz, bz2, xz and
-                zst files are read as what is in them. A file that is an archive itself is merged.
-            progress: True shows a bar on a terminal; a function is called with name, bytes done and all bytes.
-            kind: kind of the logs, instead of looking at their content.
-            server: the site, where a log does not print it.
-            date: day of a log that prints none, as a date or ``2020-01-31``.
-            tz: zone of times that name none: ``Europe/Vienna`` or ``+02:00``.
-            chat: which human text is stored: ``none``, ``public`` (default), ``own`` or ``all``.
+                zst files are decompressed. If a file is another archive, it is merged into this one.
+            progress: True shows a bar on a terminal. A function is called with a name, the number of bytes done, and
+                the number of all bytes (None: unknown).
+            kind: kind of the logs; None: recognised by their content.
+            server: the site of the games, for logs that do not contain it.
+            date: date of logs without one, as a date or as text (``2020-01-31``).
+            tz: time zone of times without one: ``Europe/Vienna`` or ``+02:00``.
+            chat: which chat is stored: ``none``, ``public`` (default), ``own`` or ``all``.
             keep: store the bytes of the logs, too.
             jobs: how many processes read them; None: one for each core. The archive is the same.
         Returns:
@@ -117,10 +118,10 @@ class Archive(GameTables):
             return import_paths(self._archive, self._where, names, options, keep=keep, jobs=jobs, progress=show)
 
     def import_archive(self, path: _AnyPath, *, progress: bool | Progress = False) -> Merged:
-        """Take what another archive has and this one has not, as if the logs of both had been imported.
+        """Import another archive, as if its logs had been imported into this one.
 
-        Duplicates are not added, nor players and logs erased here. A player whom the other archive has erased
-        is forgotten here, too.
+        Duplicates are not added, and neither are players and logs that were erased here. Players that the other archive
+        has erased are erased here, too.
 
         Args:
             path: the other archive's file; it is only read.
@@ -164,15 +165,15 @@ class Archive(GameTables):
         Args:
             path: the file, or a folder with ``split``.
             clock, style, variations, comments, engine, analysis, as_crazyhouse: as for ``Game.to_pgn``.
-            append: add the games that the file does not hold yet.
+            append: add the games that the file does not contain yet.
             split: ``day``, ``player`` or ``variant``: one file for each in the folder.
             force: replace an existing file.
             filters: see ``Filters``.
         Returns:
             How many games were written and excluded.
         Raises:
-            ExportError: an option or a filter has a word that is not known, the file exists already, or it cannot be
-                written. UnknownVariantError: neither the rules nor the archive know a variant.
+            ExportError: an option or a filter has an unknown value, the file exists already, or it cannot be written.
+                UnknownVariantError: a filter names a variant that is unknown to the rules and occurs in no game.
             StorageError: the archive cannot be read.
         """
         from recorder.archive.exporting import export_pgn
@@ -194,13 +195,15 @@ class Archive(GameTables):
         force: bool = False,
         **filters: Unpack[Filters],
     ) -> ExportReport:
-        """Write bughouse matches as BPGN, both boards in one movetext; a match is written if one of its boards matches.
+        """Write bughouse matches as BPGN, both boards in one movetext.
+
+        A match is written if the filters accept one of its boards.
 
         Args:
             path: the file.
             clock: which times: ``clk`` is the mover's clock, ``lag`` the tag Lag; ``none`` is neither.
             comments: write chat as comments.
-            append: add the matches that the file does not hold yet.
+            append: add the matches that the file does not contain yet.
             force: replace an existing file.
             filters: see ``Filters``.
         Returns:
@@ -221,17 +224,17 @@ class Archive(GameTables):
     def write_report(
         self, path: _AnyPath, key: str | None = None, *, force: bool = False, **filters: Unpack[Filters]
     ) -> None:
-        """Write one HTML file for the browser, which needs no network and no other file.
+        """Write a report as one HTML file, which needs no network and no other file.
 
-        It is about one game with ``key``, about one player with ``player`` among the filters, else about the archive.
+        With ``key`` it is a report on a game, with the filter ``player`` on a player, and otherwise on the archive.
 
         Args:
             path: the file.
-            key: the beginning of a game's key, ``last`` or ``last~2``; then without filters.
+            key: the beginning of a game's key, ``last`` or ``last~2``; it cannot be combined with filters.
             force: replace an existing file.
             filters: see ``Filters``.
         Raises:
-            ExportError: the extra ``report`` is not installed, the filters have several players, or the file is there
+            ExportError: the extra ``report`` is not installed, the filters name several players, or the file exists
                 already or cannot be written. StorageError: no game matches, or the archive cannot be read.
         """
         from exporters.base import open_output
@@ -254,7 +257,7 @@ class Archive(GameTables):
     def publish(
         self, url: str, *, with_text: str = "public", dry_run: bool = False, progress: bool | Progress = False
     ) -> Published:
-        """Mirror the archive into a PostgreSQL database, where ``Tables`` reads it.
+        """Copy the archive into a PostgreSQL database, from which ``Tables`` reads it.
 
         Games, plies, events and analyses are copied without log bytes, paths, tells and typed input. Only what has
         changed since the last time is copied or deleted. Needs the extra ``postgres``.
@@ -265,7 +268,7 @@ class Archive(GameTables):
             dry_run: only count what would change.
             progress: as for ``import_logs``; it counts games.
         Returns:
-            What was added, changed and deleted there.
+            What was added, changed and deleted in the database.
         Raises:
             ExportError: the URL has a password or is malformed, or the database cannot be used.
             StorageError: the archive cannot be read.
@@ -279,7 +282,7 @@ class Archive(GameTables):
         """Read logs again and compare them with the archive: counts of boards, games, plies and clocks.
 
         Args:
-            sources: beginnings of the ids of logs; without any all logs are verified.
+            sources: the first characters of the ids of logs; without any, all logs are verified.
             jobs: how many processes read them; None: one for each core. The result is the same.
             progress: as for ``import_logs``.
         Returns:

@@ -47,16 +47,16 @@ class GameTables:
     def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
         """Read the games that match, one after another.
 
-        Memory use does not grow with their number. The archive is read as it is at the first game, even if another
-        program writes to it meanwhile.
+        Memory use does not grow with the number of games. All games are read as they are when reading begins, even if
+        another program changes the archive meanwhile.
 
         Args:
             filters: see ``Filters``; without any, all played games with at least one known move.
         Returns:
             Games in the order of their start, games without a known start last.
         Raises:
-            ExportError: a word of a filter is not known. UnknownVariantError: neither the rules nor the archive know
-                a variant. StorageError: the archive cannot be read.
+            ExportError: a filter has an unknown value. UnknownVariantError: a filter names a variant that is unknown to
+                the rules and occurs in no game. StorageError: the archive cannot be read.
         """
         return self._store.games(self._filter(filters))
 
@@ -72,10 +72,10 @@ class GameTables:
         """Read one game.
 
         Args:
-            key: the first characters of its key (the key of a source's game names the merged game); ``last`` is the
-                newest played game, ``last~2`` the third newest.
+            key: the first characters of its key. The key that a merged game has in one of its sources finds the merged
+                game. ``last`` is the newest played game, ``last~2`` the third newest.
         Returns:
-            The game with all that is known of it.
+            The game with everything that the archive contains about it.
         Raises:
             StorageError: no game has such a key, or several have (the message lists them).
             TypeError: the key is not text.
@@ -89,7 +89,7 @@ class GameTables:
     def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read the half-moves of the main lines as a table.
 
-        The measures are methods of its attribute ``ics``: ``archive.plies().ics.time_usage(by="phase")``.
+        The attribute ``ics`` of the table has the measures as methods: ``archive.plies().ics.time_usage(by="phase")``.
 
         Args:
             extra: columns that are included only on request: ``material``, ``fen``.
@@ -98,8 +98,8 @@ class GameTables:
             A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
             in milliseconds.
         Raises:
-            ExportError: a word of a filter or of ``extra`` is not known. UnknownVariantError: neither the rules nor
-                the archive know a variant. StorageError: the archive cannot be read.
+            ExportError: a filter or ``extra`` has an unknown value. UnknownVariantError: a filter names a variant that
+                is unknown to the rules and occurs in no game. StorageError: the archive cannot be read.
         """
         _add_measures()
         from exporters.tables.frames import ply_frame
@@ -112,16 +112,16 @@ class GameTables:
     ) -> Iterator[pd.DataFrame]:
         """Read the same rows as ``plies`` in pieces, for archives that are larger than memory.
 
-        The archive is read as it is at the first piece. Categorical columns of handles and other words without a fixed
-        list have categories of their own in each piece.
+        All pieces show the games as they are when the first one is read. In categorical columns of handles and other
+        words without a fixed list, the categories differ from piece to piece.
 
         Args:
-            rows: least number of rows in a piece; a game is never divided between two.
+            rows: the most rows of a piece. A game is never divided, so a piece of one longer game has more.
             extra, filters: as for ``plies``.
         Yields:
             Tables with the columns of ``plies``.
         Raises:
-            ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
+            ExportError, StorageError: as for ``plies``, before the first piece; also if ``rows`` is less than 1.
         """
         _add_measures()
         from exporters.tables.frames import ply_batches
@@ -183,9 +183,9 @@ class GameTables:
         """Read the half-moves of bughouse matches as a table, both boards on one time line.
 
         Args:
-            filters: see ``Filters``; a match is included if one of its boards matches.
+            filters: see ``Filters``; a match is included if the filters accept one of its boards.
         Returns:
-            A row for each half-move, in the order in which they were played: the columns that
+            A row for each half-move of both boards, in the order of play. The columns are those that
             docs/reference/measures.md lists for matches, then those of ``plies``.
         Raises:
             ExportError, StorageError: as for ``plies``.

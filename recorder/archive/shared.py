@@ -14,15 +14,16 @@ __all__ = ["Tables"]
 class Tables(GameTables):
     """The games of all archives that were published in a PostgreSQL database. Needs the extra ``postgres``.
 
-    Games, tables and measures are those of an archive; of games with equal keys in several archives one is there.
-    Nothing stays open between two calls, and each call reads one moment. ``with`` is not necessary.
+    It has the games, tables and measures of an archive. If several archives contain a game with the same key, it is
+    included once. Nothing stays open between two calls, and each call reads the database as it is at one moment.
+    ``with`` is not necessary.
 
     Args:
-        url: of the database, ``postgresql://HOST/DATABASE``, without a password: that is in PGPASSWORD, ~/.pgpass or
-            the service file.
+        url: of the database, ``postgresql://HOST/DATABASE``, without a password. Give the password in PGPASSWORD,
+            ~/.pgpass or the service file.
     Raises:
         StorageError: the URL has a password or is malformed, psycopg is not installed, the database cannot be reached,
-            or no archive of this program's schema was published there; also from every method.
+            or no archive with the schema of this program was published there. Every method can raise it, too.
     """
 
     def __init__(self, url: str) -> None:
