@@ -12,16 +12,15 @@ file has all columns, so no reader needs to know what the folders mean.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from exporters.base import Exporter, ExportReport, file_stem, refuse_protected
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, Column
@@ -32,6 +31,9 @@ from recorder.times import iso
 from storage import ArchiveStore, GameFilter
 from storage.read.query import pieces
 
+if TYPE_CHECKING:
+    from exporters.tables.texts import LineForm
+
 __all__ = [
     "FORMATS",
     "PLY_EXPORTERS",
@@ -40,11 +42,13 @@ __all__ = [
     "PliesParquetExporter",
     "arrow_schema",
     "import_pyarrow",
+    "line_form",
     "shielded",
     "write_csv",
     "write_dataset",
     "write_games",
     "write_json_lines",
+    "write_plies",
 ]
 
 _MOVES: Final = frozenset({"fen", "longest_san", "san", "uci"})
@@ -74,23 +78,28 @@ def write_csv(
         names: of the columns. batches: rows, as many at a time as shall be in memory. out: takes the bytes.
         raw: write texts as they are, for programs that take no cell for a formula.
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
     names = list(names)
-    writer.writerow(names)
+    for batch in chain([[tuple(names)]], batches):
+        out.write("".join(_csv_lines(names, batch, raw=raw)).encode("utf-8", "replace"))
+
+
+class _Lines(list[str]):
+    """The lines that a csv writer writes."""
+
+    write = list.append
+
+
+def _csv_lines(names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, raw: bool) -> list[str]:
     foreign = [] if raw else [number for number, name in enumerate(names) if name not in _NOT_FOREIGN]
-    for batch in batches:
-        # Said in place: a call for each of millions of values takes longer than the writer.
-        rows = [["true" if value is True else "false" if value is False else value for value in row] for row in batch]
-        for number in foreign:
-            for row in rows:
-                if row[number].__class__ is str and row[number][:1] in _OPENS_FORMULA:
-                    row[number] = shielded(row[number])
-        writer.writerows(rows)
-        out.write(buffer.getvalue().encode("utf-8", "replace"))
-        buffer.seek(0)
-        buffer.truncate()
-    out.write(buffer.getvalue().encode("utf-8", "replace"))
+    # Said in place: a call for each of millions of values takes longer than the writer.
+    cells = [["true" if value is True else "false" if value is False else value for value in row] for row in rows]
+    for number in foreign:
+        for row in cells:
+            if row[number].__class__ is str and row[number][:1] in _OPENS_FORMULA:
+                row[number] = shielded(row[number])
+    lines = _Lines()
+    csv.writer(lines, lineterminator="\n").writerows(cells)
+    return lines
 
 
 _DATASET_ROWS_IN_GROUP = 100_000
@@ -291,6 +300,9 @@ def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:
     ]
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
     """Write batches of rows as one JSON object a line.
 
@@ -299,9 +311,8 @@ def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], 
         batches: rows with one value for each name; None becomes null.
         out: a binary file; takes UTF-8.
     """
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     for batch in batches:
-        text = "".join(encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
+        text = "".join(_encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
         out.write(text.encode("utf-8", "replace"))
 
 
@@ -310,6 +321,62 @@ def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[list[_Row]
         report.games += 1
         report.plies += len(rows)
         yield rows
+
+
+def line_form(format_name: str, *, raw: bool = False) -> LineForm:
+    """How a line of a table is written.
+
+    Args:
+        format_name: ``csv`` or ``jsonl``. raw: in CSV, write texts that look like formulas as they are.
+    """
+    from exporters.tables.texts import LineForm
+
+    def csv_cells(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> list[str]:
+        # With an empty cell behind them, so that a single one is written as it is among others.
+        rows = zip(*columns, repeat(None, len(columns[0])), strict=True)
+        return [line[: -len(",\n")] for line in _csv_lines([*names, ""], rows, raw=raw)]
+
+    def json_cells(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> list[str]:
+        return [_encode(dict(zip(names, row, strict=True)))[1:-1] for row in zip(*columns, strict=True)]
+
+    if format_name == "csv":
+        return LineForm("", "\n", lambda name: "", "", csv_cells)
+    return LineForm("{", "}\n", lambda name: f'"{name}":', "null", json_cells)
+
+
+_PLIES_AT_ONCE: Final = 20_000
+_WORTH_ARROW: Final = 200_000  # plies; of fewer, Arrow's driver, which loads pandas, saves less time than it takes
+
+
+def write_plies(
+    storage: ArchiveStore, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
+) -> ExportReport:
+    """Write the plies of the games that match, in the archive's order; some 20,000 plies are in memory.
+
+    Args:
+        storage: the archive. where: which games. out: takes the bytes. format_name: ``csv`` or ``jsonl``.
+        raw: in CSV, write texts that look like formulas as they are.
+    Returns:
+        The numbers of games and plies that were written, and what was excluded.
+    """
+    from exporters.tables.texts import lines_of  # these load NumPy
+    from exporters.tables.values import values_of
+
+    form = line_form(format_name, raw=raw)
+    if format_name == "csv":
+        write_csv(PLY_NAMES, (), out)
+    report = ExportReport()
+    with storage.columns(arrow=False) as reader:
+        arrow = sum(plies for _, plies in reader.games_of(where)) >= _WORTH_ARROW
+    with storage.columns(arrow=arrow) as reader:
+        for ids in pieces(reader.games_of(where), _PLIES_AT_ONCE):
+            report.games += len(ids)
+            values = values_of(reader, ids)
+            if values is not None:
+                report.plies += len(values["san"])
+                for text in lines_of(values, form):
+                    out.write(text.encode("utf-8", "replace"))
+    return report
 
 
 FORMATS: Final = ("csv", "parquet")

@@ -14,26 +14,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from exporters.tables.block import PlyBlock, holdings_of, moves_of, read_block
-from exporters.tables.boards import fens, material, replay
-from exporters.tables.clocks import clocks_of
-from exporters.tables.columns import (
-    EVALUATIONS,
-    EVENT_COLUMNS,
-    GAME_COLUMNS,
-    ON_REQUEST,
-    PLY_COLUMNS,
-    SIDE_COLUMNS,
-    Column,
-)
-from exporters.tables.evaluations import Judged, judge_block
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 from exporters.tables.facts import SCORES, GameSide, side_of
+from exporters.tables.values import Spread, values_of
 from recorder.errors import StorageError
-from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Game, Origin, TimeBasis
-from recorder.rules.position import decode_move
+from recorder.model import Game, TimeBasis
 from storage import GameFilter
 from storage.dataset.reading import DatasetReader, DatasetStore
-from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
+from storage.read.columns import NULL, GameFacts, Ints
 from storage.read.query import pieces
 from storage.read.store import GameStore
 
@@ -50,7 +38,6 @@ __all__ = [
     "game_frame",
     "game_rows",
     "instants",
-    "missing",
     "plies_of",
     "ply_frame",
     "side_frame",
@@ -69,15 +56,7 @@ def empty(columns: Sequence[Column]) -> pd.DataFrame:
     return pd.DataFrame({column.name: _no_values(column) for column in columns})
 
 
-def missing(column: Column, count: int) -> Any:
-    """A column of integers or of a category without a value in so many rows; costs next to nothing."""
-    if column.dtype == "category":
-        return coded((), np.full(count, -1, dtype=np.int8))
-    kind = np.int32 if column.dtype == "Int32" else np.int64
-    return pd.arrays.IntegerArray(np.zeros(count, dtype=kind), np.ones(count, dtype=bool))
-
-
-def spread(column: Column, facts: Sequence[Any], rows: Ints | None = None) -> Any:
+def spread(column: Column, facts: Sequence[Any], rows: NDArray[Any] | None = None) -> Any:
     """A fact of games or sides, at every row that it belongs to; without ``rows`` one after the other.
 
     What a category holds besides fixed words is sorted.
@@ -146,9 +125,6 @@ def _array(facts: Sequence[Any], column: Column) -> Any:
     return pd.array(list(facts), dtype=dtype)
 
 
-_BY_NAME = {column.name: column for column in (*PLY_COLUMNS, *ON_REQUEST)}
-
-
 def ply_frame(
     storage: GameStore, where: GameFilter, extra: Collection[str] = (), *, arrow: bool = True
 ) -> pd.DataFrame:
@@ -197,8 +173,10 @@ def plies_of(reader: TableReader, ids: list[int], extra: Collection[str] = ()) -
     columns = _with_extra(extra)
     if isinstance(reader, DatasetReader):
         return next(_runs_of_dataset(reader, [ids], columns)) if ids else empty(columns)
-    block = read_block(reader, ids) if ids else None
-    return empty(columns) if block is None else frame_of(columns, _values(block, reader, keep=bool(extra)))
+    values = values_of(reader, ids, boards=bool(extra))
+    if values is None:
+        return empty(columns)
+    return frame_of(columns, {column.name: _of_values(column, values[column.name]) for column in columns})
 
 
 def _with_extra(extra: Collection[str]) -> tuple[Column, ...]:
@@ -227,125 +205,15 @@ def _runs_of_dataset(
         yield frame_of_arrow(columns, table, words)
 
 
-def _values(block: PlyBlock, reader: ColumnReader, *, keep: bool) -> dict[str, Any]:
-    plies, game = block.plies, block.game
-    white = plies.ply & 1 == 1
-    clocks = clocks_of(block, reader)
-    white_holdings, black_holdings = holdings_of(block, reader)
-    after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
-    basis = [one.time_basis for one in block.games]
-    utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
-
-    played = replay(moves_of(block, reader), keep=keep)
-    values = {
-        **_facts_of_games(block),
-        "ply": whole(plies.ply, np.int32),
-        "move_no": whole((plies.ply + 1) >> 1, np.int32),
-        "side": coded(_BY_NAME["side"].words, np.where(white, 0, 1)),
-        "san": pd.array(plies.san, dtype="string"),
-        "uci": _uci(plies.move),
-        "phase": coded(_BY_NAME["phase"].words, played.phase),
-        "clock_before_ms": whole(clocks.before_ms),
-        "clock_after_ms": whole(after),
-        "opponent_clock_ms": whole(_waiting(block, after)),
-        "white_clock_ms": whole(plies.white_clock_ms),
-        "black_clock_ms": whole(plies.black_clock_ms),
-        "elapsed_ms": whole(plies.elapsed_ms),
-        "elapsed_origin": coded(ELAPSED_ORIGINS, _elapsed_origin(block)),
-        "lag_ms": whole(plies.lag_ms),
-        "at": instants(np.where(utc, plies.at_ms, NULL)),
-        "arrival_ms": whole(plies.at_ms),
-        "interval_ms": whole(clocks.interval_ms),
-        "thinking_ms": whole(clocks.thinking_ms),
-        "precision": coded(_BY_NAME["precision"].words, block.precision),
-        "proof": coded(_BY_NAME["proof"].words, block.proof),
-        "origin": coded(_BY_NAME["origin"].words, block.origin),
-        "white_holdings": pd.array(white_holdings, dtype="string"),
-        "black_holdings": pd.array(black_holdings, dtype="string"),
-        "residual_ms": whole(clocks.residual_ms),
-        "cause": coded(_BY_NAME["cause"].words, clocks.cause),
-        **_evaluations(judge_block(block, reader), len(game)),
-    }
-    if played.boards is not None:
-        values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
-        values["fen"] = pd.array(fens(played, plies, white_holdings, black_holdings), dtype="string")
-    return values
-
-
-_OF_GAME = (
-    "key", "server", "server_game_no", "kind", "variant", "category", "rated", "result", "ending", "complete",
-    "time_basis",
-)  # fmt: skip
-_OF_MOVER = {
-    "time_control": "time_control",
-    "base_s": "base_s",
-    "increment_s": "increment_s",
-    "mover": "handle",
-    "mover_id": "identity",
-    "mover_guest": "guest",
-    "mover_computer": "computer",
-    "mover_rating": "rating",
-    "mover_score": "score",
-    "mover_sealed": "sealed",
-}
-_OF_OPPONENT = {
-    "opponent": "handle",
-    "opponent_id": "identity",
-    "opponent_guest": "guest",
-    "opponent_computer": "computer",
-    "opponent_rating": "rating",
-}
-"""Columns that repeat a fact of the game, or of one of its sides."""
-
-
-def _facts_of_games(block: PlyBlock) -> dict[str, Any]:
-    """The columns that repeat facts of the games and their sides for each ply."""
-    game, games = block.game, block.games
-    white = block.plies.ply & 1 == 1
-    sides = [side_of(one, side) for side in (True, False) for one in games]
-    values = {name: spread(_BY_NAME[name], [getattr(one, name) for one in games], game) for name in _OF_GAME}
-    values["termination"] = spread(_BY_NAME["termination"], [one.termination or None for one in games], game)
-    values["reason"] = spread(_BY_NAME["reason"], [one.reason_key for one in games], game)
-    for names, mine in ((_OF_MOVER, white), (_OF_OPPONENT, ~white)):
-        at = np.where(mine, game, game + len(games))
-        values |= {
-            name: spread(_BY_NAME[name], [getattr(one, field) for one in sides], at) for name, field in names.items()
-        }
-    return values
-
-
-def _evaluations(judged: Judged | None, rows: int) -> dict[str, Any]:
-    if judged is None:
-        return {name: missing(_BY_NAME[name], rows) for name in EVALUATIONS}
-    (*before, engine, loss_cp, loss_permille, engines) = judged
-    columns = [*map(whole, before), coded(engines, engine), whole(loss_cp, np.int32), whole(loss_permille, np.int32)]
-    return dict(zip(EVALUATIONS, columns, strict=True))
-
-
-def _elapsed_origin(block: PlyBlock) -> Ints:
-    """As ``Ply.elapsed_origin``: a place in ``ELAPSED_ORIGINS``, or -1."""
-    imported = np.where(block.origin == Origin.PGN, 1, 0)
-    origin = np.where(np.isin(block.precision, list(ELAPSED_DERIVED)), 2, imported)
-    return np.where(block.plies.elapsed_ms == NULL, -1, origin)
-
-
-def _waiting(block: PlyBlock, after: Ints) -> Ints:
-    """The opponent's clock after each ply: as printed with it, else that after the opponent's move just before.
-
-    Saved games and deltas print the mover's clock only; ``after`` has these. It does not change while the mover thinks.
-    """
-    plies, game = block.plies, block.game
-    printed = np.where(plies.ply & 1 == 1, plies.black_clock_ms, plies.white_clock_ms)
-    found = printed.copy()
-    follows = (game[1:] == game[:-1]) & (plies.ply[1:] == plies.ply[:-1] + 1)
-    found[1:] = np.where((printed[1:] == NULL) & follows, after[:-1], printed[1:])
-    return found
-
-
-def _uci(moves: Ints) -> Any:
-    codes, place = np.unique(moves, return_inverse=True)
-    texts = [None if code == NULL else decode_move(code) for code in codes.tolist()]
-    return pd.array(texts, dtype="string").take(place)
+def _of_values(column: Column, values: Any) -> Any:
+    """A column of ``PlyValues``."""
+    if isinstance(values, Spread):
+        return spread(column, values.facts, values.rows)
+    if column.kind == "text":
+        return pd.array(values, dtype="string")
+    if column.kind == "instant":
+        return instants(values)
+    return whole(values, np.int32 if column.dtype == "Int32" else np.int64)
 
 
 _DAY_MS = 86_400_000

@@ -33,6 +33,7 @@ __all__ = [
     "export_bpgn",
     "export_games",
     "export_pgn",
+    "export_plies",
     "count_excluded",
     "named_games",
     "protected",
@@ -342,6 +343,35 @@ def export_games(
             return append_games(output, games, GamesJsonExporter(), keep)
         with open_output(output, force, keep) as out:
             return GamesJsonExporter().write(games, out)
+
+
+def export_plies(
+    archive: ArchiveStore,
+    chosen: GameFilter,
+    format_name: str,
+    output: str | Path,
+    *,
+    force: bool = False,
+    raw: bool = False,
+) -> ExportReport:
+    """Write the table of plies.
+
+    Args:
+        archive, chosen, output, force: as for ``export_pgn``.
+        format_name: ``csv``, ``jsonl`` or ``parquet``.
+        raw: in CSV, write texts that look like formulas as they are.
+    Raises:
+        StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
+    """
+    from exporters.base import open_output
+    from exporters.table_files import PliesParquetExporter, write_plies
+
+    keep = protected(archive)
+    if format_name != "parquet":
+        with open_output(output, force, keep) as out:
+            return write_plies(archive, chosen, out, format_name, raw=raw)
+    with chosen_games(archive, chosen) as games, open_output(output, force, keep) as out:
+        return PliesParquetExporter().write(games, out)
 
 
 def backup_archive(where: str, target: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import chosen_games, count_excluded, named_games, protected, without_games
+from recorder.archive.exporting import count_excluded, named_games, protected, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     PgnWords,
@@ -210,17 +210,13 @@ def _plies(
             where, output, filters,
         )  # fmt: skip
         return
-    from exporters.base import open_output
-    from exporters.table_files import PLY_EXPORTERS, PliesCsvExporter
+    from recorder.archive.exporting import export_plies
 
     chosen_format = format_of(format_name, output, _PLY_FORMATS)
-    exporter = PliesCsvExporter(raw=csv_raw) if chosen_format == "csv" else PLY_EXPORTERS[chosen_format]()
-
-    def write(archive: ArchiveStore, chosen: GameFilter) -> ExportReport:
-        with chosen_games(archive, chosen) as games, open_output(output, force, protected(archive)) as out:
-            return exporter.write(games, out)
-
-    _write(write, where, output, filters)
+    _write(
+        lambda archive, chosen: export_plies(archive, chosen, chosen_format, output, force=force, raw=csv_raw),
+        where, output, filters,
+    )  # fmt: skip
 
 
 @command.command(

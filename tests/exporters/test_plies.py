@@ -8,20 +8,28 @@ import json
 import sys
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from exporters.table_files import (
     PliesCsvExporter,
     PliesJsonExporter,
     PliesParquetExporter,
+    line_form,
     write_csv,
     write_json_lines,
 )
 from exporters.tables.columns import PLY_COLUMNS
 from exporters.tables.rows import ply_rows
+from exporters.tables.texts import lines_of
+from exporters.tables.values import PlyValues, Spread
 from recorder.errors import ExportError
-from recorder.model import Player
+from recorder.model import Player, TimeBasis
+from recorder.times import iso
+from storage.read.columns import NULL
 from tests.exporters.games import make_game, random_game
 
 NAMES = [column.name for column in PLY_COLUMNS]
@@ -104,3 +112,38 @@ def test_texts_that_look_like_formulas_get_an_apostrophe(begin: str) -> None:
         write_csv(("mover", "san", "lag_ms", "time_control", "result"), rows, out, raw=raw)
         read = list(csv.reader(io.StringIO(out.getvalue().decode(), newline="")))
         assert read[1] == [f"{mark}{begin}1+cmd", f"{begin}1+cmd", "-17", "-", "1-0"]
+
+
+_WORDS = st.none() | st.sampled_from(
+    ['"', ",", "a,b", "=1", "'", "-", "\t", "a\nb", "\r", "", "ü♞", "\ud800", "null", "@x"]
+)
+_MS = st.none() | st.integers(-(1 << 40), 1 << 40)
+_OF_KIND = {
+    "text": _WORDS,
+    "integer": _MS,
+    "number": st.sampled_from([None, 0.0, 0.5, 1.0]),
+    "boolean": st.sampled_from([None, True, False]),
+    "instant": st.none(),
+}
+
+
+@given(st.data(), st.integers(1, 4), st.booleans())
+def test_columns_become_the_lines_that_rows_become(data: st.DataObject, count: int, raw: bool) -> None:
+    columns = {column.name: data.draw(st.tuples(*[_OF_KIND[column.kind]] * count)) for column in PLY_COLUMNS}
+    columns["time_basis"] = data.draw(st.tuples(*[st.sampled_from([basis.value for basis in TimeBasis])] * count))
+    rows = np.arange(count)
+    integers = {column.name for column in PLY_COLUMNS if column.name.endswith("_ms")}
+    values: PlyValues = {name: Spread(facts, rows) for name, facts in columns.items()}
+    values |= {name: np.array([NULL if ms is None else ms for ms in columns[name]]) for name in integers}
+    values |= {name: np.array(columns[name], dtype=object) for name in ("san", "white_holdings", "black_holdings")}
+    pairs = zip(columns["arrival_ms"], columns["time_basis"], strict=True)
+    columns["at"] = tuple(iso(ms, TimeBasis(basis)) for ms, basis in pairs)
+    expected = [list(zip(*columns.values(), strict=True))]
+    for format_name in ("csv", "jsonl"):
+        out = io.BytesIO()
+        if format_name == "csv":
+            write_csv(NAMES, expected, out, raw=raw)
+        else:
+            write_json_lines(tuple(NAMES), expected, out)
+        lines = "".join(lines_of(values, line_form(format_name, raw=raw))).encode("utf-8", "replace")
+        assert lines == out.getvalue().removeprefix(",".join(NAMES).encode() + b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ import chess
 import pandas as pd
 import pytest
 
+from exporters.table_files import PliesCsvExporter, PliesJsonExporter, write_plies
 from exporters.tables.boards import NORMAL_START, board_of_fen
 from exporters.tables.columns import PLY_COLUMNS
 from recorder import Archive
@@ -133,3 +135,17 @@ def test_boards_are_those_of_our_own_rules(plies: pd.DataFrame, corpus_archive: 
                     compared[game.variant] += 1
     assert {"chess", "chess960", "crazyhouse", "bughouse", "suicide", "losers", "atomic", "wild/5"} <= set(compared)
     assert compared.total() > 10_000
+
+
+@pytest.mark.parametrize(("name", "exporter"), [("csv", PliesCsvExporter), ("jsonl", PliesJsonExporter)])
+def test_text_files_are_those_of_the_games(
+    corpus_archive: Archive, name: str, exporter: type[PliesCsvExporter] | type[PliesJsonExporter]
+) -> None:
+    written, expected = io.BytesIO(), io.BytesIO()
+    with Storage.open(str(corpus_archive.path), read_only=True) as storage:
+        reports = (
+            write_plies(storage, GameFilter(), written, name),
+            exporter().write(storage.games(GameFilter()), expected),
+        )
+    assert written.getvalue() == expected.getvalue()
+    assert (reports[0].games, reports[0].plies) == (reports[1].games, reports[1].plies)

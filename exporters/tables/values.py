@@ -1,0 +1,183 @@
+"""The values of the ply table as arrays of many games: what frames and text files are made of. No pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exporters.tables.block import PlyBlock, holdings_of, moves_of, read_block
+from exporters.tables.boards import fens, material, replay
+from exporters.tables.clocks import CAUSES, clocks_of
+from exporters.tables.columns import EVALUATIONS, PHASES
+from exporters.tables.evaluations import Judged, judge_block
+from exporters.tables.facts import side_of
+from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, Precision, Proof, TimeBasis
+from recorder.rules.position import decode_move
+from storage.read.columns import NULL, ColumnReader, Ints
+
+__all__ = ["PlyValues", "Spread", "values_of"]
+
+
+class Spread(NamedTuple):
+    """A column that repeats few values.
+
+    Attributes:
+        facts: the values; None: not known.
+        rows: for each row the index of its value in ``facts``; -1: the last. Columns that share this array vary
+            together.
+    """
+
+    facts: Sequence[Any]
+    rows: NDArray[np.signedinteger[Any]]
+
+
+PlyValues = dict[str, "Spread | Ints | NDArray[np.object_]"]
+"""Columns by name: few values at many rows, integers (``NULL`` where unknown), or texts (None where unknown)."""
+
+
+def values_of(reader: ColumnReader, ids: list[int], *, boards: bool = False) -> PlyValues | None:
+    """The columns of the plies of some games.
+
+    Args:
+        reader: of the archive. ids: row numbers of games, in the order of the rows.
+        boards: also the columns ``material`` and ``fen``.
+    Returns:
+        The columns of ``PLY_COLUMNS``; None if the games have no plies.
+    """
+    block = read_block(reader, ids) if ids else None
+    return None if block is None else _values(block, reader, boards=boards)
+
+
+def _values(block: PlyBlock, reader: ColumnReader, *, boards: bool) -> PlyValues:
+    plies, game = block.plies, block.game
+    white = plies.ply & 1 == 1
+    nothing = Spread((None,), np.zeros(len(game), dtype=np.int64))
+    clocks = clocks_of(block, reader)
+    white_holdings, black_holdings = holdings_of(block, reader)
+    after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
+    basis = [one.time_basis for one in block.games]
+    utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
+    played = replay(moves_of(block, reader), keep=boards)
+    moves, place = np.unique(plies.move, return_inverse=True)
+    values: PlyValues = {
+        **_facts_of_games(block),
+        **_numbers(plies.ply),
+        "san": plies.san,
+        "uci": Spread([None if move == NULL else decode_move(move) for move in moves.tolist()], place),
+        "phase": Spread((*PHASES, None), played.phase),
+        "clock_before_ms": clocks.before_ms,
+        "clock_after_ms": after,
+        "opponent_clock_ms": _waiting(block, after),
+        "white_clock_ms": plies.white_clock_ms,
+        "black_clock_ms": plies.black_clock_ms,
+        "elapsed_ms": plies.elapsed_ms,
+        "elapsed_origin": Spread((*ELAPSED_ORIGINS, None), _elapsed_origin(block)),
+        "lag_ms": plies.lag_ms,
+        "at": np.where(utc, plies.at_ms, NULL),
+        "arrival_ms": plies.at_ms,
+        "interval_ms": clocks.interval_ms,
+        "thinking_ms": clocks.thinking_ms,
+        **_quality(block),
+        "white_holdings": white_holdings,
+        "black_holdings": black_holdings,
+        "residual_ms": clocks.residual_ms,
+        "cause": Spread((*CAUSES, None), clocks.cause),
+        **_evaluations(judge_block(block, reader), nothing),
+    }
+    if played.boards is not None:
+        values["material"] = np.where(played.known, material(played.boards), NULL)
+        values["fen"] = np.array(fens(played, plies, white_holdings, black_holdings), dtype=object)
+    return values
+
+
+_OF_GAME = (
+    "key", "server", "server_game_no", "kind", "variant", "category", "result", "ending", "time_basis",
+)  # fmt: skip
+_OF_MOVER = {
+    "time_control": "time_control",
+    "base_s": "base_s",
+    "increment_s": "increment_s",
+    "mover": "handle",
+    "mover_id": "identity",
+    "mover_guest": "guest",
+    "mover_computer": "computer",
+    "mover_rating": "rating",
+    "mover_score": "score",
+    "mover_sealed": "sealed",
+}
+_OF_OPPONENT = {
+    "opponent": "handle",
+    "opponent_id": "identity",
+    "opponent_guest": "guest",
+    "opponent_computer": "computer",
+    "opponent_rating": "rating",
+}
+"""Columns that repeat a fact of the game, or of one of its sides."""
+
+
+def _facts_of_games(block: PlyBlock) -> PlyValues:
+    """The columns that repeat facts of the games and their sides for each ply."""
+    games = block.games
+    black = 1 - (block.plies.ply & 1)
+    rows = block.game + black * len(games)
+    white_sides, black_sides = ([side_of(one, white) for one in games] for white in (True, False))
+    facts: dict[str, list[Any]] = {name: [getattr(one, name) for one in games] * 2 for name in _OF_GAME}
+    facts["rated"] = [None if one.rated is None else bool(one.rated) for one in games] * 2
+    facts["complete"] = [bool(one.complete) for one in games] * 2
+    facts["termination"] = [one.termination or None for one in games] * 2
+    facts["reason"] = [one.reason_key for one in games] * 2
+    movers, opponents = [*white_sides, *black_sides], [*black_sides, *white_sides]
+    for sides, names in ((movers, _OF_MOVER), (opponents, _OF_OPPONENT)):
+        facts |= {name: [getattr(one, field) for one in sides] for name, field in names.items()}
+    return {name: Spread(column, rows) for name, column in facts.items()}
+
+
+def _numbers(ply: Ints) -> PlyValues:
+    """The columns that follow from the number of the ply."""
+    numbers = range(int(ply.max()) + 1)
+    return {
+        "ply": Spread(numbers, ply),
+        "move_no": Spread([(number + 1) >> 1 for number in numbers], ply),
+        "side": Spread([("black", "white")[number & 1] for number in numbers], ply),
+    }
+
+
+_QUALITIES = [(precision, origin, proof) for precision in (None, *Precision) for origin in Origin for proof in Proof]
+"""Precision, origin and proof of a ply: all that may occur together."""
+
+
+def _quality(block: PlyBlock) -> PlyValues:
+    rows = ((block.precision + 1) * len(Origin) + block.origin) * len(Proof) + block.proof
+    columns = zip(*([None if one is None else one.name.lower() for one in row] for row in _QUALITIES), strict=True)
+    return {name: Spread(facts, rows) for name, facts in zip(("precision", "origin", "proof"), columns, strict=True)}
+
+
+def _evaluations(judged: Judged | None, nothing: Spread) -> PlyValues:
+    if judged is None:
+        return dict.fromkeys(EVALUATIONS, nothing)
+    columns: PlyValues = dict(zip(EVALUATIONS, judged[:-1], strict=True))
+    columns["eval_engine"] = Spread((*judged.engines, None), judged.engine)
+    return columns
+
+
+def _elapsed_origin(block: PlyBlock) -> Ints:
+    """As ``Ply.elapsed_origin``: a place in ``ELAPSED_ORIGINS``, or -1."""
+    imported = np.where(block.origin == Origin.PGN, 1, 0)
+    origin = np.where(np.isin(block.precision, list(ELAPSED_DERIVED)), 2, imported)
+    return np.where(block.plies.elapsed_ms == NULL, -1, origin)
+
+
+def _waiting(block: PlyBlock, after: Ints) -> Ints:
+    """The opponent's clock after each ply: as printed with it, else that after the opponent's move just before.
+
+    Saved games and deltas print the mover's clock only; ``after`` has these. It does not change while the mover thinks.
+    """
+    plies, game = block.plies, block.game
+    printed = np.where(plies.ply & 1 == 1, plies.black_clock_ms, plies.white_clock_ms)
+    found = printed.copy()
+    follows = (game[1:] == game[:-1]) & (plies.ply[1:] == plies.ply[:-1] + 1)
+    found[1:] = np.where((printed[1:] == NULL) & follows, after[:-1], printed[1:])
+    return found
