@@ -57,10 +57,13 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
     increments_ms = [None if one[1] is None or one == (0, 0) else one[1] * _SECOND_MS for one in controls]
     before: list[PlyRow | None] = [None, None]
     for place, row in enumerate(rows):
-        ply, precision = row[0], row[12]
+        (
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible, proof, origin,
+            precision, offset,
+        ) = row  # fmt: skip
         side = ply & 1
         increment_ms, base_s, own = increments_ms[side], controls[side][0], before[side]
-        after_ms = row[3] if side else row[4]
+        after_ms = white_ms if side else black_ms
         if after_ms is None or precision is None or precision in CLOCK_DERIVED:
             before[side] = None
             continue
@@ -82,8 +85,11 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
                 took_ms = base_ms + increment_ms - after_ms
             elif after_ms < base_ms and dialect == LICHESS:
                 increments_ms[side] = 0
-        if row[5] is None and took_ms is not None and took_ms >= 0:
-            rows[place] = (*row[:5], took_ms, *row[6:12], precision | _ELAPSED_DERIVED, row[13])
+        if elapsed_ms is None and took_ms is not None and took_ms >= 0:
+            rows[place] = (
+                ply, move, san, white_ms, black_ms, took_ms, lag_ms, at_ms, flags, irreversible, proof, origin,
+                precision | _ELAPSED_DERIVED, offset,
+            )  # fmt: skip
 
 
 class SavedReader(Protocol):
@@ -165,11 +171,15 @@ class GameLines:
 
     def _placed(self, lines: list[bytes]) -> list[tuple[bytes, int]]:
         found = []
+        offset = self._offset
         for line in lines:
-            for begin in range(0, max(len(line), 1), LONGEST_LINE):
-                piece = line[begin : begin + LONGEST_LINE]
-                found.append((piece, self._offset))
-                self._offset += len(piece)
+            while len(line) > LONGEST_LINE:
+                found.append((line[:LONGEST_LINE], offset))
+                offset += LONGEST_LINE
+                line = line[LONGEST_LINE:]
+            found.append((line, offset))
+            offset += len(line)
+        self._offset = offset
         return found
 
 

@@ -106,7 +106,7 @@ class PgnReader:
         blank, self._blank = self._blank, not stripped
         if self._in_comment:
             if not (blank and _EVENT.fullmatch(stripped)):
-                return self._movetext(line, offset)
+                return self._movetext(line, stripped, offset)
             self._in_comment = False  # the reader of tokens says so
         if not stripped:
             if self._done:
@@ -132,13 +132,13 @@ class PgnReader:
             return []
         if not self._text and not self._tags and not begins_moves(line) and not _MATCH.match(line):
             return []
-        return self._movetext(line, offset)
+        return self._movetext(line, stripped, offset)
 
     def _is_next(self, name: str, blank: bool) -> bool:
         """Whether a tag begins another section though the one before has no moves."""
         return (blank or name == "Event") and any(name == before for before, _, _ in self._tags)
 
-    def _movetext(self, line: str, offset: int) -> list[Game]:
+    def _movetext(self, line: str, stripped: str, offset: int) -> list[Game]:
         if not self._text:
             self._text_offset = offset
             if not self._tags:
@@ -147,7 +147,7 @@ class PgnReader:
         self._text_length += len(line)
         if line[0] != "%" or self._in_comment:
             self._in_comment = open_brace(line, self._in_comment)
-        self._done = not self._in_comment and ends_game(line)
+        self._done = not self._in_comment and ends_game(stripped)
         if self._text_length > _MOST_TEXT:
             message = f"movetext of more than {_MOST_TEXT:,} characters is cut here"
             self.anomalies.append(Anomaly.of(AnomalyKind.LONG_LINE, offset, None, message, line))

@@ -21,7 +21,6 @@ from recorder.model import (
 from recorder.movetext import split_remark
 from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, start_position
 from recorder.saved.pgn_text import (
-    MOVE_GROUP,
     NEVER,
     THOUSANDTHS,
     Remark,
@@ -29,6 +28,7 @@ from recorder.saved.pgn_text import (
     TokenKind,
     decoded,
     matches,
+    move_of,
     read_remark,
     token_of,
 )
@@ -48,6 +48,7 @@ _NOT_PROVED: Final = re.compile(r"Not proved:((?: [0-9]{1,4}\.(?:\.\.)? \S+)+)",
 _NUMBERED: Final = re.compile(r" ([0-9]+)(\.\.\.|\.) (\S+)", re.ASCII)
 _DEPTH: Final = 64  # deeper variations are skipped
 _LIST, _UNPROVED, _PGN = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN)
+_MILLISECONDS, _SECONDS = int(Precision.MILLISECONDS), int(Precision.SECONDS)
 
 
 def play_word(position: Position, word: str) -> Step | str:
@@ -179,9 +180,10 @@ class Movetext:
         """
         self.end = len(text)
         for match in matches(text, begin):
-            if match.lastindex == MOVE_GROUP:
+            at = match.start(1)
+            if at >= 0:
                 if not self._skipped:
-                    self._move(match[1], match.start(1))
+                    self._move(*move_of(match), at)
                 self.last_words = None
                 continue
             token = token_of(match)
@@ -197,7 +199,7 @@ class Movetext:
             self._problem(AnomalyKind.CUT, len(text), "a variation has no end", "")
 
     def _token(self, token: Token) -> None:
-        """Take what is neither a move in plain SAN nor a result."""
+        """Take what is neither a move in ASCII letters nor a result."""
         kind = token.kind
         if kind is TokenKind.COMMENT or kind is TokenKind.UNCLOSED:
             if kind is TokenKind.UNCLOSED:
@@ -214,36 +216,45 @@ class Movetext:
                 self._event("nag", token.text, token)
         elif kind is TokenKind.OTHER and _LIKE_MOVE.fullmatch(word := decoded(token.text).translate(_FIGURINES)):
             if not self._skipped:
-                self._move(word, token.at)
+                self._move(word, None, None, False, token.at)
             self.last_words = None
         elif kind is TokenKind.OTHER:
             self._problem(AnomalyKind.MALFORMED, token.at, "is no part of movetext", token.text)
 
     # -- moves -------------------------------------------------------------------------------------------------
 
-    def _move(self, word: str, at: int) -> None:
+    def _move(self, word: str, clock_ms: int | None, elapsed_ms: int | None, ms: bool, at: int) -> None:
+        """Play a move; its times are as ``move_of`` gives them."""
         line = self._line
+        place = line.place
+        played = "" if place is None else play_san(place, word)
+        if isinstance(played, str) and place is not None and word not in _NULL:
+            played = play_word(place, word)
+        timed = clock_ms is not None or elapsed_ms is not None
+        if isinstance(played, str):
+            self._add_unproved(line, word, at, played)
+            if timed and line.rows:
+                self._time(line, clock_ms, elapsed_ms, None, ms)
+            return
+        line.ply = number = line.ply + 1
+        move, san, reached = played
+        line.before, line.place = place, reached
+        white_ms, black_ms = (clock_ms, None) if number & 1 else (None, clock_ms)
+        self.clocks |= clock_ms is not None
+        line.rows.append((
+            number, move, san, white_ms, black_ms, elapsed_ms, None, None,
+            reached.castling | (reached.push_col + 1) << 4, None, _LIST, _PGN,
+            (_MILLISECONDS if ms else _SECONDS) if timed else None, self._offset + at,
+        ))  # fmt: skip
+        self.moved = True
+
+    def _add_unproved(self, line: _Line, word: str, at: int, reason: str) -> None:
+        """Add what no rule proves, if it is a move: a null move, or one that cannot be played for a reason."""
         place = line.place
         number = line.ply + 1
         if word in _NULL:
             self._pass(line, at)
             return
-        if place is not None:
-            played = play_san(place, word)
-            if isinstance(played, str):
-                played = play_word(place, word)
-            if not isinstance(played, str):
-                move, san, reached = played
-                line.before, line.place, line.ply = place, reached, number
-                line.rows.append((
-                    number, move, san, None, None, None, None, None, reached.castling | (reached.push_col + 1) << 4,
-                    None, _LIST, _PGN, None, self._offset + at,
-                ))  # fmt: skip
-                self.moved = True
-                return
-            reason = played
-        else:
-            reason = ""
         if not _LIKE_MOVE.fullmatch(word):
             if word not in ("e.p.", "ep", "ep."):
                 self._problem(AnomalyKind.MALFORMED, at, "is no move", word)
@@ -300,7 +311,7 @@ class Movetext:
     def _remark(self, remark: Remark, token: Token) -> None:
         line = self._line
         if line.rows and remark.timed:
-            self._time(line, remark)
+            self._time(line, remark.clock_ms, remark.elapsed_ms, remark.lag_ms, remark.ms)
         if remark.evaluation is not None and not line.number:  # what is thought belongs to the main line
             found = remark.evaluation
             white = line.ply % 2 == 1
@@ -335,18 +346,20 @@ class Movetext:
                 at = self._offset + token.at
                 line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
 
-    def _time(self, line: _Line, remark: Remark) -> None:
+    def _time(self, line: _Line, clock_ms: int | None, elapsed_ms: int | None, lag_ms: int | None, ms: bool) -> None:
+        """Add times to the last ply of a line."""
         row = line.rows[-1]
         white_ms, black_ms = row[3], row[4]
-        if remark.clock_ms is not None:
+        if clock_ms is not None:
             self.clocks = True
-            white_ms, black_ms = (remark.clock_ms, black_ms) if row[0] & 1 else (white_ms, remark.clock_ms)
-        elapsed_ms = row[5] if remark.elapsed_ms is None else remark.elapsed_ms
-        lag_ms = row[6] if remark.lag_ms is None else remark.lag_ms
+            white_ms, black_ms = (clock_ms, black_ms) if row[0] & 1 else (white_ms, clock_ms)
         precision = row[12]
-        if remark.clock_ms is not None or remark.elapsed_ms is not None:
-            precision = int(Precision.MILLISECONDS if remark.ms or precision else Precision.SECONDS)
-        line.rows[-1] = (*row[:3], white_ms, black_ms, elapsed_ms, lag_ms, *row[7:12], precision, row[13])
+        if clock_ms is not None or elapsed_ms is not None:
+            precision = _MILLISECONDS if ms or precision else _SECONDS
+        line.rows[-1] = (
+            *row[:3], white_ms, black_ms, row[5] if elapsed_ms is None else elapsed_ms,
+            row[6] if lag_ms is None else lag_ms, *row[7:12], precision, row[13],
+        )  # fmt: skip
 
     def _event(self, detail: str, text: str, token: Token) -> None:
         if not self._comments:

@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 __all__ = [
-    "MOVE_GROUP",
     "NEVER",
     "PrintedEvaluation",
     "RESULTS",
@@ -31,6 +30,7 @@ __all__ = [
     "decoded",
     "ends_game",
     "matches",
+    "move_of",
     "open_brace",
     "read_remark",
     "read_tags",
@@ -58,7 +58,9 @@ _BEGINS: Final = re.compile(
     r"\s*(?:[0-9]{1,3}\s*\.+\s*(?:[a-hKQRBNOP0-9@Z-][a-h1-8xO0@-]|\{|\()|(?:[a-hKQRBN][a-h]?[1-8]?x?[a-h][1-8]\s)|"
     rf"\{{[^}}]*\}}\s*(?:{_RESULT})\s*$|\{{\[%|(?:{_RESULT})\s*$)"
 )
-_ENDS: Final = re.compile(rf"(?:^|[\s}})])(?:{_RESULT})\s*$")
+_ENDS: Final = re.compile(rf"(?:^|[\s}})])(?:{_RESULT})$")
+_LAST_OF_RESULTS: Final = frozenset(word[-1] for word in RESULTS)
+_LONGEST_RESULT: Final = max(map(len, RESULTS))
 _OPENERS: Final = re.compile(r"[{;]")
 _GLYPHS: Final = {
     "!": "$1", "?": "$2", "!!": "$3", "??": "$4", "!?": "$5", "?!": "$6", "=": "$10", "+=": "$14", "=+": "$15",
@@ -67,37 +69,38 @@ _GLYPHS: Final = {
 
 
 class TokenKind(IntEnum):
-    """Kinds of ``Token``; the value is the group of ``_TOKEN``."""
+    """Kinds of ``Token``."""
 
-    MOVE = 1
-    COMMENT = 2  # text: without its braces or semicolon
-    NUMBER = 3  # a move number that stands alone: never given
-    RESULT = 4  # text: as the model has it
-    OPEN = 5
-    CLOSE = 6
-    NAG = 7  # text: ``$5``, whichever way it was written
-    OTHER = 8
-    UNCLOSED = 9  # a comment without its end
+    COMMENT = 1  # text: without its braces or semicolon
+    NUMBER = 2  # a move number that stands alone: never given
+    RESULT = 3  # text: as the model has it
+    OPEN = 4
+    CLOSE = 5
+    NAG = 6  # text: ``$5``, whichever way it was written
+    OTHER = 7
+    UNCLOSED = 8  # a comment without its end
 
 
+#: A time without its parts of a second, which ``read_time`` reads, and these parts.
+_TIME: Final = r"((?:(?:[0-9]{1,4}:)?[0-9]{1,3}:[0-9]{1,2}|[0-9]{1,7}))(?:\.([0-9]{1,9}))?"
 _TOKEN: Final = re.compile(
     rf"""
       (?:[0-9]+\.+\ ?)? ( [a-zA-Z@][^\s{{}}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )  # 1 a move or word, its number
-    | \{{([^}}]*)\}} | ;([^\n]*)                                         # 2, 3 comments
-    | ((?:{_RESULT})(?=[\s{{}}();]|$))                                   # 4 result
-    | ([0-9]+\s*\.*|\.+)                                         # 5 number
-    | (\() | (\))                                                       # 6, 7
-    | (\$[0-9]+|[!?]+|[+=-][+=/-]*)                                     # 8 glyphs
-    | (^%[^\n]*)                                                        # 9 escape line
-    | \{{([^}}]*)\Z                                                     # 10 unclosed
-    | (\}}|\$|[^\s{{}}();$!?]+)                                          # 11 else: as a whole, no move is in it
+      (?: \s*\{{\s* (?:\[%clk\s+{_TIME}\]\s*)? (?:\[%emt\s+{_TIME}\]\s*)? \}} )?     # 2 to 5 its times, if nothing else
+    | \{{([^}}]*)\}} | ;([^\n]*)                                         # 6, 7 comments
+    | ((?:{_RESULT})(?=[\s{{}}();]|$))                                   # 8 result
+    | ([0-9]+\s*\.*|\.+)                                         # 9 number
+    | (\() | (\))                                                       # 10, 11
+    | (\$[0-9]+|[!?]+|[+=-][+=/-]*)                                     # 12 glyphs
+    | (^%[^\n]*)                                                        # 13 escape line
+    | \{{([^}}]*)\Z                                                     # 14 unclosed
+    | (\}}|\$|[^\s{{}}();$!?]+)                                          # 15 else: as a whole, no move is in it
     """,
     re.VERBOSE | re.MULTILINE,
 )
-MOVE_GROUP: Final = 1
 _KIND_OF_GROUP: Final = (
-    None, TokenKind.MOVE, TokenKind.COMMENT, TokenKind.COMMENT, TokenKind.RESULT, TokenKind.NUMBER, TokenKind.OPEN,
-    TokenKind.CLOSE, TokenKind.NAG, None, TokenKind.UNCLOSED, TokenKind.OTHER,
+    *[None] * 6, TokenKind.COMMENT, TokenKind.COMMENT, TokenKind.RESULT, TokenKind.NUMBER,
+    TokenKind.OPEN, TokenKind.CLOSE, TokenKind.NAG, None, TokenKind.UNCLOSED, TokenKind.OTHER,
 )  # fmt: skip
 
 
@@ -156,8 +159,8 @@ def begins_moves(line: str) -> bool:
 
 
 def ends_game(line: str) -> bool:
-    """Whether a line, which ends in no comment, ends with a result."""
-    return _ENDS.search(line) is not None
+    """Whether a line without blanks at its end, which ends in no comment, ends with a result."""
+    return line[-1:] in _LAST_OF_RESULTS and _ENDS.search(line, max(len(line) - _LONGEST_RESULT - 1, 0)) is not None
 
 
 def open_brace(line: str, inside: bool) -> bool:
@@ -168,6 +171,9 @@ def open_brace(line: str, inside: bool) -> bool:
     Returns:
         Whether the next line begins inside one.
     """
+    if ";" not in line:
+        opened, closed = line.rfind("{"), line.rfind("}")
+        return opened > closed or (inside and closed < 0)
     at = 0
     while True:
         if inside:
@@ -181,9 +187,9 @@ def open_brace(line: str, inside: bool) -> bool:
 
 
 def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
-    """Cut movetext into pieces: of a move (``MOVE_GROUP`` is the last group) word and place are taken as they are.
+    """Cut movetext into pieces: a move, which has a group 1, with the comment after it if that has only its times.
 
-    Of all others ``token_of`` says what they are; there is a move for nearly every piece, so it is made quick.
+    ``move_of`` reads a move, and ``token_of`` all other pieces.
 
     Args:
         text: latin-1.
@@ -194,11 +200,30 @@ def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
     return _TOKEN.finditer(text, begin)
 
 
+def move_of(match: re.Match[str]) -> tuple[str, int | None, int | None, bool]:
+    """A move and its times.
+
+    Args:
+        match: of ``matches``, of a move.
+
+    Returns:
+        Its word, the mover's clock and the elapsed time in milliseconds, and whether parts of a second were printed.
+    """
+    word, clock, clock_part, elapsed, elapsed_part = match.group(1, 2, 3, 4, 5)
+    clock_ms = None if clock is None else _whole_ms(clock)
+    if clock_part is not None and clock_ms is not None:
+        clock_ms += _thousandths(clock_part)
+    elapsed_ms = None if elapsed is None else _whole_ms(elapsed)
+    if elapsed_part is not None and elapsed_ms is not None:
+        elapsed_ms += _thousandths(elapsed_part)
+    return word, clock_ms, elapsed_ms, clock_part is not None or elapsed_part is not None
+
+
 def token_of(match: re.Match[str]) -> Token | None:
     """What a piece is that is no move; None: an escape line or a move number, of which nothing is kept.
 
     Args:
-        match: of ``matches``, without ``MOVE_GROUP``.
+        match: of ``matches``, of no move.
 
     Returns:
         Kind and text of the piece; None: an escape line or a move number, of which nothing is kept.
@@ -279,6 +304,14 @@ def read_time(text: str) -> tuple[int, bool] | None:
         ms = int(seconds) * 1000 + _thousandths(part)
         return -ms if sign else ms, part is not None
     return None
+
+
+@lru_cache(maxsize=8192)
+def _whole_ms(text: str) -> int:
+    """Milliseconds of a time without parts of a second that ``_TOKEN`` has matched."""
+    read = read_time(text)
+    assert read is not None
+    return read[0]
 
 
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive

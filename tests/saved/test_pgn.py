@@ -167,6 +167,9 @@ def test_a_null_move_is_no_move_of_the_rules() -> None:
         ("0:04:57", 297000, None, False),
         ("[%clk 0:00:00] [%flag -0.917]", -917, None, True),
         ("[%clk 12:34]", 754000, None, False),
+        (" [%clk 12:34] ", 754000, None, False),
+        ("[%clk\n1:02:34.5]\n[%emt\n9.25]", 3754500, 9250, True),
+        ("[%emt 9] [%clk 0:10]", 10000, 9000, False),
         ("4:57 is what I had", None, None, False),
         ("[%clk soon]", None, None, False),
     ],
@@ -174,6 +177,10 @@ def test_a_null_move_is_no_move_of_the_rules() -> None:
 def test_clocks(text: str, clock: int | None, elapsed: int | None, ms: bool) -> None:
     found = read_remark(text)
     assert (found.clock_ms, found.elapsed_ms, found.ms) == (clock, elapsed, ms)
+    precision = None if (clock, elapsed) == (None, None) else Precision.MILLISECONDS if ms else Precision.SECONDS
+    for comment in (f"{{{text}}}", f"{{}} {{{text}}}", f"$1{{{text}}}"):
+        (ply,) = moves(f"1. e4 {comment} *").plies
+        assert (ply.white_clock_ms, ply.elapsed_ms, ply.precision) == (clock, elapsed, precision)
 
 
 def test_remarks() -> None:
