@@ -39,7 +39,8 @@ _GUEST = re.compile(r"guest(?:[a-z]{1,4}|[0-9]+)", re.IGNORECASE | re.ASCII)
 
 
 class Player(NamedTuple):
-    """A player as this game's lines print them. ``rating`` None: no number was printed."""
+    """A player as the lines of this game print the name, rating and titles. ``rating`` is None if no number was
+    printed."""
 
     handle: str
     rating_text: str | None = None
@@ -65,8 +66,8 @@ class Player(NamedTuple):
     def is_guest(self) -> bool:
         """Whether the player is not registered.
 
-        As gameinfo says; else by the title ``(U)``, the rating ``++++``, or a handle as guests have it (``GuestABCD``,
-        ``guest123``; ``GuestAB`` where the server lets them choose).
+        A ``<g1>`` line states it. Without one, these mark a guest: the title ``(U)``, the rating ``++++``, or a handle
+        that servers give to guests (``GuestABCD``, ``guest123``; ``GuestAB`` where guests choose the last letters).
         """
         if self.registered is not None:
             return not self.registered
@@ -154,28 +155,32 @@ class Game:
     """A game as computed from its observations.
 
     Attributes:
-        key: 20 hexadecimal digits made from the game's own facts; printed short.
-        server: the site's name, or None.
+        key: 20 hexadecimal digits, computed from the facts of the game. Messages print the first 8.
+        server: the site's name; None: unknown.
         dialect: the server family.
-        game_no: the server's own number (reused by the server).
+        game_no: the server's number of the game, which it reuses for later games.
         variant: a name of ``recorder.rules.variants``, or the server's word; None: unknown.
         category: the server's word (blitz, standard, wild/fr …).
-        base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
-        base_inferred: base 0 was read as 10 s because the first clocks show it.
+        base_s, increment_s: White's time control in seconds; None: unknown. black_base_s, black_increment_s: Black's,
+            which differs in time-odds games only.
+        base_inferred: the base was printed as 0 and is stored as 10 s, because the first clocks show 10 s.
         start_fen: None for the normal start position.
         start_ply: half-moves played before the first known position.
-        termination: in PGN's words; empty where a saved game has only its result.
-        result: 1-0 0-1 1/2-1/2 *.
-        end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``, ``unobserved``, ``log-ends``,
-            ``reused`` (number taken by another game).
-        complete: the first ply to the end line are all there.
-        variant_inferred: the variant was concluded from holdings or boards, not printed.
-        start_precision: of ``started_at_ms``; None with it.
-        links: games that belong to this one; only an archive knows them.
-        merged_from: keys of the games of single sources that this one was merged from; empty for one source.
-        evidence: what comparing them gave.
-        analyses: what engines thought of it later; only an archive knows them, and they do not count in comparisons.
-        date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
+        termination: how the game ended, in the words of PGN; empty if a saved game has only a result.
+        result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``.
+        end: why there are no more lines: ``result``, ``adjourned``, ``aborted``, ``lost-feed`` (the connection was
+            lost), ``unobserved``, ``log-ends``, ``reused`` (another game has the number).
+        complete: every ply from the first to the last and the end of the game are known.
+        variant_inferred: the variant was not printed, but follows from holdings or boards.
+        start_precision: unit of ``started_at_ms``; None if that is None.
+        links: games that belong to this one: the partner board, an examination. Empty if the game was not read from an
+            archive.
+        merged_from: keys of the games from which this one was merged, one for each source; empty for a game of one
+            source.
+        evidence: why these are one game, and in what they contradict each other.
+        analyses: evaluations by engines that analysed the game later. Empty if the game was not read from an archive;
+            two games that differ only in them are equal.
+        date_text: the date as a line prints it; if none does, the date that the user gave for the log (2020-01-31).
     """
 
     key: str
@@ -237,17 +242,18 @@ class Game:
 
     @property
     def variant_word(self) -> str | None:
-        """The variant, where it is not chess and the category does not have its word already (``blitz suicide``)."""
+        """The variant; None if it is chess or if the category names it (``suicide``)."""
         return None if self.variant in ("chess", *(self.category or "").split()) else self.variant
 
     @property
     def plies(self) -> list[Ply]:
-        """The main line, in order, spliced from the segments."""
+        """The main line, in order, put together from the observations."""
         return name_plies(self.rows)
 
     @property
     def rows(self) -> list[Ply] | list[PlyRow]:
-        """As ``plies``, but not all of them named: for those who handle very many."""
+        """The same plies as ``plies``; some may be plain tuples with the fields of ``Ply``, which is faster for very
+        many."""
         if len(self.segments) == 1:
             only = self.segments[0]
             rows = self.observations[only.observation].lines[0].rows
@@ -262,14 +268,15 @@ class Game:
 
     @property
     def latest_start_ms(self) -> int | None:
-        """The latest moment at which it may have begun: ``started_at_ms``, or the end of that minute."""
+        """The latest time at which the game may have begun: ``started_at_ms``, or the end of that minute if only the
+        minute is known."""
         if self.started_at_ms is None or self.start_precision is not StartPrecision.MINUTE:
             return self.started_at_ms
         return self.started_at_ms + MINUTE_MS - 1
 
     @property
     def day(self) -> datetime.date | None:
-        """The day on which it began, in the zone of its times; None: not known."""
+        """The day on which the game began, in the time zone of its times; None: unknown."""
         return day_of(self.started_at_ms, self.time_basis, self.date_text)
 
     def to_pgn(
@@ -283,7 +290,7 @@ class Game:
         analysis: str | None = "",
         as_crazyhouse: bool = False,
     ) -> str:
-        """The game as PGN; one that lacks moves in between is several games there, each with its own position.
+        """Convert the game to PGN; if moves are missing, to several games, each with its own start position.
 
         Args:
             clock: which times to write as comments, separated by commas: ``clk`` the mover's clock after the move,
@@ -292,14 +299,15 @@ class Game:
                 whole seconds.
             variations: write taken-back moves as variations.
             comments: write chat as comments.
-            engine: write what engines thought: ``%eval``, ``%depth`` and their line.
-            analysis: with ``engine``, whose analysis counts, by the beginning of the engine's name; empty: the one
-                that covers most of the game; None: only what engines thought that played.
-            as_crazyhouse: write a bughouse board as crazyhouse with all that is dropped in hand from the start.
+            engine: write evaluations of engines: ``%eval``, ``%depth`` and the principal variation.
+            analysis: with ``engine``, the analysis to write, by the first characters of the engine's name; empty: the
+                one that covers most of the game; None: only evaluations of the engines that played.
+            as_crazyhouse: write a bughouse board as a crazyhouse game; all pieces that are dropped later are in hand at
+                the start.
         Returns:
-            The text of one game, or of several where moves are missing.
+            The text of one game, or of several if moves are missing.
         Raises:
-            ExportError: a word is not known.
+            ExportError: an argument has an unknown value.
         """
         from recorder.archive.game_views import pgn_options, pgn_text
 
@@ -309,13 +317,13 @@ class Game:
     def to_chess(self) -> chess.pgn.Game:
         """The main line as a game of python-chess, with ``%clk`` and ``%emt`` where these times were printed.
 
-        It ends where moves are missing or not proved. The tag ``RecorderVariant`` has the
-        name of a variant that python-chess does not know and plays as normal chess.
+        It ends where moves are missing or not proved. If python-chess does not know the variant and has to play it as
+        normal chess, the tag ``RecorderVariant`` names the variant.
 
         Returns:
             A game of python-chess with the main line.
         Raises:
-            ExportError: python-chess has no board for the variant. ReplayError: the first position is not known.
+            ExportError: python-chess has no board for the variant. ReplayError: the first position is unknown.
         """
         from recorder.archive.game_views import chess_game
 
@@ -329,7 +337,7 @@ class Game:
         Returns:
             A new board.
         Raises:
-            ReplayError: this position is not known. ExportError: python-chess has no board for the variant.
+            ReplayError: this position is unknown. ExportError: python-chess has no board for the variant.
         """
         from recorder.archive.game_views import board_after
 
@@ -342,10 +350,10 @@ class Game:
         return html_of(self)
 
     def anchors(self) -> Iterator[Anchor]:
-        """Positions of the main line that its plies cannot give, in ply order.
+        """Positions of the main line that do not follow from its plies: the start, and boards after gaps.
 
         Returns:
-            Anchors of the observations that the main line takes its plies from.
+            Anchors in the order of plies, from the observations that the main line consists of.
         """
         found = {
             anchor.ply: anchor
@@ -357,7 +365,8 @@ class Game:
 
     @property
     def events(self) -> list[GameEvent]:
-        """Events of all observations by offset; of several sources by ply, equal ones once."""
+        """Events of all observations in the order of the log. With several sources: in the order of plies, equal events
+        once."""
         if not self.merged_from:
             return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
         by_source: dict[SourceName | None, list[GameEvent]] = {}

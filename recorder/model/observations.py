@@ -23,9 +23,13 @@ __all__ = [
 
 
 class HoldingsChange(NamedTuple):
-    """A ``<b1>`` of this game. ``ply`` is the last ply seen before it; letters sorted PNBRQ, upper case.
+    """Pieces in hand as a ``<b1>`` line of this game prints them.
 
-    ``passed`` is colour and piece (``BN``) for a pass line, else None.
+    Attributes:
+        seq: order among the holdings and events of the observation. ply: the last ply before the line.
+        white, black: pieces in hand as upper-case letters in the order PNBRQ.
+        passed: colour and piece (``BN``: a black knight) if the line reports a piece that comes into a hand, else None.
+        at_ms: arrival of the line; None: unknown. offset: of the line in the source.
     """
 
     seq: int
@@ -38,11 +42,16 @@ class HoldingsChange(NamedTuple):
 
 
 class Thinking(NamedTuple):
-    """One line of an engine's evaluation. ``ply``: half-moves played at that moment.
+    """One line of an engine's evaluation.
 
-    ``score_cp`` is in hundredths of a pawn and ``mate`` in moves, both as the engine sees them, who plays White if
-    ``white`` (in an analysis: whose move it is). ``time_ms`` is what the engine says it took. ``pv`` is the text as
-    printed: behind ``?`` and ``!`` at its end the score is only an upper or lower bound.
+    Attributes:
+        ply: half-moves played to reach the position.
+        white: whether ``score_cp`` and ``mate`` are from White's side: that of the engine that plays, in an analysis
+            that of the side to move; None: unknown.
+        score_cp: in hundredths of a pawn. mate: in moves.
+        time_ms: thinking time as the engine reports it.
+        pv: the line as printed; ``?`` at its end: the score is only an upper bound; ``!``: only a lower bound.
+        at_ms: arrival of the line; None: unknown. offset: of the line in the source.
     """
 
     seq: int
@@ -65,7 +74,7 @@ class Thinking(NamedTuple):
 class EventKind(Enum):
     """Kinds of ``GameEvent``."""
 
-    CLOCK = "clock"  # same-ply: the ply again, other clocks; adjusted, opponent-adjusted: a move does not explain them
+    CLOCK = "clock"  # same-ply: a repeated ply with other clocks; adjusted, opponent-adjusted: no move explains a clock
     TAKEBACK = "takeback"  # detail: "from-to"; value: half-moves removed
     GAP = "gap"  # value: plies missing
     GAP_FILLED = "gap-filled"
@@ -74,16 +83,16 @@ class EventKind(Enum):
     NOTICE = "notice"  # offers, pauses, added time …: text is the line, ``detail`` its kind
     CHAT = "chat"
     RESULT = "result"  # the end line
-    FEED = "feed"  # unobserved, observed again, lost feed, server going down, server lost data, log ends here
-    EXAMINE = "examine"  # shown: value is the line; set-up: text is the FEN; else the line that the detail names
-    TAG = "tag"  # of a saved game, what no field holds: ``detail`` is the tag's name, ``text`` its value
+    FEED = "feed"  # observation ended or resumed, connection lost, server shut down or lost data, end of the log
+    EXAMINE = "examine"  # shown: value is the number of the line; set-up: text is the FEN; else: text is the line
+    TAG = "tag"  # a tag of a saved game without a field of its own: ``detail`` is its name, ``text`` its value
 
 
 class GameEvent(NamedTuple):
-    """Something that happened in a game that is not a ply. ``ply``: the last one seen before.
+    """Something besides a ply that happened in a game. ``ply`` is the last ply before it.
 
-    Of a saved game's comments ``CHAT`` has the detail ``comment``, ``command`` (``[%csl …]``) or ``nag`` (``$1``), or
-    that of the chat that it was, and as ``value`` the number of the line in which it stands, if not the main line.
+    Comments of a saved game have the kind ``CHAT``. Their detail is ``comment``, ``command`` (``[%csl …]``), ``nag``
+    (``$1``) or the kind of chat; their ``value`` is the number of the line that they are in, None for the main line.
     """
 
     seq: int
@@ -111,9 +120,8 @@ class ObservationKind(Enum):
 
 @dataclass(slots=True)
 class Observation:
-    """One connection's unbroken view of one board, or one movelist.
-
-    ``source`` is known to an archive only, and no part of what was seen: it does not count in comparisons.
+    """One connection's uninterrupted view of one board, or one move list. ``source`` is None unless an archive returned
+    the observation; observations that differ only in it are equal.
     """
 
     kind: ObservationKind
@@ -148,16 +156,14 @@ class AnalysedPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One engine's look at positions of one game, under one limit.
+    """One engine's evaluations of positions of one game, with one limit.
 
     Attributes:
-        engine: the name that the engine reports; else its command's.
-        protocol: how it was talked to.
-        settings: what its answers depend on, besides itself, as JSON text with sorted keys: the limit, options, the
-            variant that it received. Engine, protocol and settings together name an analysis of a game.
-        begun_ms: when it was begun, UTC milliseconds since 1970.
-        lines: its evaluations, in order. A line's ``ply`` is the number of half-moves played to reach the position it
-            is about, ``white`` whether White is to move there; scores are as the side to move sees them.
+        engine: the name that the engine reports; else that of its command. protocol: ``uci`` or ``cecp``.
+        settings: the limit, the options, and the variant that the engine received, as JSON text with sorted keys.
+            Engine, protocol and settings together identify an analysis of a game.
+        begun_ms: when the analysis began, in milliseconds since 1970 (UTC).
+        lines: the evaluations, in order; scores are from the side to move.
     """
 
     engine: str

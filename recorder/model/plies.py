@@ -41,11 +41,11 @@ __all__ = [
 
 
 class Proof(IntEnum):
-    """How far a ply is proved. The common values are 0 and 1, which SQLite stores in no bytes."""
+    """How far a ply is proved."""
 
-    UNPROVED = 0  # also where a cut frame lacks the pretty move, or a hand was not known, though the boards agree
-    FULL = 1  # verbose and pretty move and both boards agree, legal by the variant's rules (``BOARDS``: by the boards)
-    LIST = 2  # a legal move that no board showed: of a movelist that joins the next board, or of a delta
+    UNPROVED = 0  # something needed for the proof, such as a notation or pieces in hand, is missing or does not agree
+    FULL = 1  # both notations and both boards agree, and the move is legal by the variant's rules, if these are known
+    LIST = 2  # a legal move that no board shows: from a move list that leads to the next board, or from a delta
     INFERRED = 3  # the only legal way to fill a gap of one or two plies
     CONFLICT = 4  # the sources of this ply contradict each other
 
@@ -67,9 +67,9 @@ class Precision(IntEnum):
 
     SECONDS = 0
     MILLISECONDS = 1
-    DERIVED_SECONDS = 2  # the elapsed time was printed so; the clock is computed from those and the time control
+    DERIVED_SECONDS = 2  # the elapsed time was printed in seconds; the clock is computed from it and the time control
     DERIVED_MILLISECONDS = 3
-    ELAPSED_DERIVED_SECONDS = 4  # the clock was printed so; the elapsed time is computed from two clocks
+    ELAPSED_DERIVED_SECONDS = 4  # clocks were printed in seconds; the elapsed time is computed from two of them
     ELAPSED_DERIVED_MILLISECONDS = 5
 
 
@@ -90,20 +90,22 @@ ELAPSED_ORIGINS: Final = ("printed", "imported", "derived")
 
 
 class Ply(NamedTuple):
-    """One half-move. A plain tuple on purpose: made once a frame, stored as it is.
+    """One half-move.
 
     Attributes:
         ply: half-moves played to reach the position after this move (``2 * (fullmove - 1) + (turn is Black)``).
-        move: ``encode_move``'s integer, or None when squares are not known (an unproved list move).
-        san: canonical SAN; the printed text where ``proof`` is UNPROVED or CONFLICT and the board before is not known.
-        white_clock_ms, black_clock_ms: left after the move; in whole seconds × 1000 where precision is SECONDS.
-        elapsed_ms: taken by this move, as printed or computed (``elapsed_origin``).
-        lag_ms: the number printed, None where none was.
-        at_ms: arrival.
+        move: the squares as an integer (``uci`` is its text); None if they are unknown, as in an unproved move of a
+            list.
+        san: the move in standard algebraic notation; the printed text if the move is not proved and the board before it
+            is unknown.
+        white_clock_ms, black_clock_ms: time left after the move; a multiple of 1000 if only seconds were printed.
+        elapsed_ms: time that the move took, printed or computed (see ``elapsed_origin``).
+        lag_ms: lag as printed; None: none was printed. at_ms: arrival of the line, in milliseconds since 1970 as
+            ``Game.time_basis`` says; None: unknown.
         flags: castling rights after the move (1 K, 2 Q, 4 k, 8 q) plus 16 × (file of a double push just made + 1).
-        irreversible: the printed count of half-moves since the last irreversible one, raw; None for lists.
+        irreversible: half-moves since the last capture or pawn move, as printed; None for moves of lists.
         proof_code, origin_code, precision_code: the integers of ``proof``, ``origin`` and ``precision``, as stored.
-        offset: of the line that gave this ply.
+        offset: of the line that contains the ply, in bytes of the source.
     """
 
     ply: int
@@ -150,15 +152,17 @@ class Ply(NamedTuple):
 
     @property
     def uci(self) -> str | None:
-        """The move in UCI notation, or None.
+        """The move in UCI notation; None: unknown.
 
-        Drops are ``N@e4``; castling in chess960 is king takes rook, that of a king on d in wild games its two steps.
+        Drops are written ``N@e4``. Castling is written as king takes rook in chess960, and as the king's two steps in
+        wild games with the king on the d file.
         """
         return None if self.move is None else decode_move(self.move)
 
     @property
     def elapsed_origin(self) -> str | None:
-        """Where the elapsed time comes from: a word of ``ELAPSED_ORIGINS``; None where it is not known."""
+        """Where the elapsed time comes from: ``printed``, ``imported`` (a saved game) or ``derived`` (two clocks);
+        None: it is unknown."""
         if self.elapsed_ms is None:
             return None
         if self.precision_code in ELAPSED_DERIVED:

@@ -37,11 +37,11 @@ SAVED_KINDS: Final = frozenset((SourceKind.PGN, SourceKind.BPGN))
 
 
 class TimeBasis(Enum):
-    """What a source's arrival times are."""
+    """What the arrival times of a source mean."""
 
     UTC = "utc"
     LOCAL = "zone-unknown"  # date and time of day, zone unknown
-    CLOCK = "date-unknown"  # time of day or seconds from the start: only differences mean something
+    CLOCK = "date-unknown"  # time of day, or seconds from the start: only differences between times are meaningful
     NONE = "none"
 
 
@@ -57,7 +57,7 @@ _ANOMALY_TEXT = 240  # a frame has about 170 characters
 
 
 class AnomalyKind(Enum):
-    """Kinds of findings that a person may want to look at."""
+    """What is wrong at a place of a source."""
 
     MALFORMED = "malformed"
     LONG_LINE = "long-line"
@@ -65,20 +65,20 @@ class AnomalyKind(Enum):
     HOLDINGS = "holdings"
     GAP = "gap"
     MOVELIST = "movelist"
-    MOVETEXT = "movetext"  # of a saved game: not legal
+    MOVETEXT = "movetext"  # an illegal move of a saved game
     VARIANT = "variant"
     CUT = "cut"
     LOST_DATA = "lost-data"
     DAMAGED = "damaged"
-    CLOCK_DISAGREES = "clock-disagrees"  # the server's date and arrival times
-    INTERNAL_ERROR = "internal-error"  # of this program: see ``recorder.containment``
+    CLOCK_DISAGREES = "clock-disagrees"  # the server's date contradicts the arrival times
+    INTERNAL_ERROR = "internal-error"  # an error in this program kept a part from being read
 
 
 class Anomaly(NamedTuple):
     """Something wrong at one place of a source.
 
-    ``game_no`` is the server's number, if known. ``text`` is the line, its beginning if it is long: ``offset`` leads to
-    the rest.
+    ``game_no`` is the server's number of the game, if known. ``text`` is the line at the byte ``offset``, or only the
+    beginning of a long line.
     """
 
     kind: AnomalyKind
@@ -144,10 +144,10 @@ class SourceReport:
     """What one pass over a source found besides games.
 
     Attributes:
-        frames, holdings: disposition → count for ``<12>`` and ``<b1>``.
-        elsewhere: ``starts`` and ``results`` → lines about games that were not followed then (``gin``,
+        frames, holdings: how many ``<12>`` and ``<b1>`` lines there are of each disposition.
+        elsewhere: how many ``starts`` and ``results`` were printed of games that the log does not show (``gin``,
             ``allresults``).
-        anomalies: those from ``anomalies_from`` on; an earlier reading of a source that has grown gave the others.
+        anomalies: from number ``anomalies_from`` on; if the source has grown, an earlier reading reported the others.
     """
 
     kind: str = ""
@@ -167,5 +167,5 @@ class SourceReport:
 
     @property
     def failures(self) -> list[Anomaly]:
-        """Places that an error of this program kept from being read."""
+        """Places that were not read because of an error in this program."""
         return [found for found in self.anomalies if found.kind is AnomalyKind.INTERNAL_ERROR]
