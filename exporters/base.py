@@ -38,8 +38,8 @@ class ExportReport:
     """What an export wrote.
 
     Attributes:
-        games: games written (a game in several parts is one). plies: half-moves written as moves or rows.
-        excluded: reason → how many games or plies were not written; the reason says which.
+        games: games written; a game in several parts counts once. plies: half-moves written.
+        excluded: how many games or plies were excluded, by reason; the reason says what was counted.
     """
 
     games: int = 0

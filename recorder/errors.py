@@ -67,13 +67,13 @@ class WireError(RecorderError):
 
 
 class LineError(RecorderError, ValueError):
-    """A line of a known kind with a field that cannot be what it must be.
+    """A line of a known kind with a field whose value is impossible.
 
     Args:
         message: what is wrong, one sentence without the line itself.
         line: the line's text.
-        field: the field's name, or None when the shape as a whole is wrong.
-        value: the offending text, or None.
+        field: the field's name; None: the form of the whole line is wrong.
+        value: the text of the field, or None.
     """
 
     def __init__(self, message: str, line: str = "", field: str | None = None, value: str | None = None) -> None:
@@ -88,15 +88,15 @@ class SourceError(RecorderError):
 
 
 class JournalError(RecorderError):
-    """A journal that cannot be written, so that recording must stop, or a file that is none this program can read."""
+    """A journal that cannot be written, so that recording must stop, or a file that is not a readable journal."""
 
 
 class LoginError(RecorderError):
-    """A server that cannot be reached or does not let us in; the text says why and never holds a password."""
+    """A server that cannot be reached or refuses the login; the text says why and never contains a password."""
 
 
 class PasswordError(LoginError):
-    """A password that is missing or cannot be one; the text never holds it."""
+    """A password that is missing or invalid; the text never contains it."""
 
 
 class ListenError(RecorderError):
@@ -104,11 +104,11 @@ class ListenError(RecorderError):
 
 
 class PolicyError(RecorderError):
-    """What to observe was written in words that cannot be read.
+    """An expression for games to observe, or a list of handles, that is invalid.
 
     Args:
         message: what is wrong and what was expected, one sentence.
-        column: where in the expression, counted from 1; None in a list of handles.
+        column: the place in the expression, counted from 1; None for a list of handles.
     """
 
     def __init__(self, message: str, column: int | None = None) -> None:
@@ -121,23 +121,23 @@ class NoPolicyError(PolicyError):
 
 
 class EngineError(RecorderError):
-    """A chess engine that cannot be used as asked; the text names it and says what it did. Another game may go well."""
+    """A chess engine that cannot be used, or failed with a game; the text names the engine and what it did."""
 
 
 class VariantError(EngineError):
-    """A game of a variant that the engine does not play: how many of these there are says nothing about the engine."""
+    """A game of a variant that the engine does not play; it does not count as a failure of the engine."""
 
 
 class ReplayError(RecorderError):
-    """A place in a recording that cannot be read, or that the recording does not have."""
+    """A place in a recording that is invalid, or that the recording does not contain."""
 
 
 class StorageError(RecorderError):
-    """An archive that cannot be used as asked."""
+    """An archive that cannot be read, written or opened, or that does not contain what was asked for."""
 
 
 class UnknownVariantError(StorageError):
-    """A filter names a variant that neither the rules nor any game of the archive know."""
+    """A filter names a variant that is unknown to the rules and occurs in no game."""
 
 
 class ExportError(RecorderError):

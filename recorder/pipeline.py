@@ -32,11 +32,11 @@ _MANY_QUOTED = 10
 
 
 class Pipeline:
-    """Reads one source.
+    """Reads the bytes of one log and returns its games.
 
     Args:
         kind: of the log. server: the site's name if the log does not contain it.
-        date, tz: of the log's first line and its stamps, if the log does not contain them.
+        date, tz: date of the first line and time zone of the times, if the log does not contain them.
         chat: ``none``, ``public``, ``own`` or ``all``.
         timing: the bytes of a typescript's timing file.
         resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
@@ -45,8 +45,7 @@ class Pipeline:
         forgotten: erased players: their games and chat are excluded, their handles masked.
 
     Attributes:
-        unredacted: lines that contained a handle of ``forgotten``. Output of ``Redactor`` has none if it could replace
-            all.
+        unredacted: how many lines contained the handle of an erased player; 0 if ``forget`` replaced all of them.
     """
 
     def __init__(
@@ -97,9 +96,9 @@ class Pipeline:
         """Read the next bytes of the source.
 
         Args:
-            block: decompressed bytes that follow those of before; blocks may end anywhere.
+            block: the next decompressed bytes; a block may end anywhere.
         Returns:
-            The games that they finished.
+            The games that end in this block.
         """
         games: list[Game] = []
         # Small pieces keep one piece's lines and frames in the processor's cache; the result is the same.
@@ -121,9 +120,9 @@ class Pipeline:
         """End the source.
 
         Args:
-            unfinished: the file is being written: a last line without its end is not read.
+            unfinished: the file is still being written, so a last line without line end is not read.
         Returns:
-            All games that were not finished before.
+            All games that were not returned before.
         """
         games: list[Game] = []
         if not unfinished:
@@ -146,7 +145,7 @@ class Pipeline:
 
     @property
     def failures(self) -> Failures:
-        """Events and games that an error of this program kept from being read."""
+        """Events and games that were not read because of an error in this program."""
         return self._tracker.failures
 
     def _decode(self, piece: bytes | None) -> Sequence[Chunk | CutLines | EngineLine]:
@@ -319,10 +318,10 @@ class Pipeline:
         """Where reading can continue when the source has grown; call it before ``finish``.
 
         Returns:
-            An offset, and the state for ``resume`` (a JSON value): games that begin before the offset are final, all
-            others are emitted again. Reading continues at the state's ``begin``, which is the offset or a little
-            before. In the middle of a movelist it is an earlier place. For kinds whose decoder cannot begin in the
-            middle the offset is 0 and the state empty: such a log is read again as a whole.
+            An offset, and the state for ``resume`` (a JSON value). Games that begin before the offset are final; all
+            others will be returned again. Reading continues at the state's ``begin``: the offset, or an earlier place,
+            for example before a move list. For kinds that cannot be read from the middle, the offset is 0 and the state
+            is empty: such a log is read again as a whole.
         """
         return self._restart() or self._restart_before
 
@@ -360,7 +359,7 @@ class Pipeline:
 
     @property
     def report(self) -> SourceReport:
-        """What was found besides games, so far."""
+        """What was found besides games until now."""
         tracker, recogniser, engines = self._tracker, self._recogniser, self._engines
         frames = {disposition: count for disposition, count in tracker.boards.frame_counts().items() if count}
         if tracker.list_frames:

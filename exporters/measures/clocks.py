@@ -32,12 +32,12 @@ _SHOWN = "sides least_ms q25_ms median_ms q75_ms most_ms mean_ms precision"
 def time_left(
     plies: IntoFrame, by: str | Iterable[str] = ("time_control",), moves: Iterable[int] = (10, 20, 30, 40)
 ) -> pd.DataFrame:
-    """What was left on the mover's clock after his own move of some numbers.
+    """The time left on the mover's clock after given moves, such as moves 10, 20, 30 and 40.
 
     Args:
-        plies: the ply frame. by: dimensions. moves: the numbers.
+        plies: the ply frame. by: dimensions. moves: the numbers of these moves.
     Returns:
-        A row a group and move number: ``sides`` (that made this move), ``least_ms``, ``q25_ms``, ``median_ms``,
+        A row per group and move number: ``sides`` (that made this move), ``least_ms``, ``q25_ms``, ``median_ms``,
         ``q75_ms`` (nearest rank), ``most_ms``, ``mean_ms``, ``precision``.
     """
     source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS, always="move_no")
@@ -46,24 +46,24 @@ def time_left(
 
 
 def clock_curve(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
-    """The clock after each move, over all sides that made it: fewer and fewer, the longer the games.
+    """The time left after each move number, over all sides that made this move.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group and ``move_no``, with the columns of ``time_left``.
+        A row per group and ``move_no``, with the columns of ``time_left``.
     """
     source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS, always="move_no")
     return _left(source, "clock_after_ms", "move_no")
 
 
 def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-    """The clock with which sides entered each phase: the mover's clock before his first move in it.
+    """The time left when each phase begins: the mover's clock before the side's first move in the phase.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group and ``phase``, with the columns of ``time_left``; ``sides`` are those that made a move in it.
+        A row per group and ``phase``, with the columns of ``time_left``; ``sides`` are those that made a move in it.
     """
     no_phase = Exclusion("no phase", nw.col("phase").is_null(), "phase")
     no_clock = Exclusion("no clock", nw.col("clock_before_ms").is_null(), "clock_before_ms")
@@ -82,15 +82,15 @@ def _left(source: Plies, value: str, also: str) -> pd.DataFrame:
 
 
 def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-    """Lag a move, as printed with it.
+    """The lag that servers print with moves.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group: ``games``, ``plies``, ``sealed_plies``, ``unsealed_plies`` (whose mover has, or has no time seal;
-        of the others it is not known), ``total_ms``, ``given_back_ms`` (the lag of sealed movers, which their clocks
-        did not pay; NA where no mover is known to be sealed), ``mean_ms``, ``p50_ms``, ``p95_ms``, ``longest_ms``,
-        ``zero_share`` (plies with 0).
+        A row per group: ``games``, ``plies``, ``sealed_plies``, ``unsealed_plies`` (the mover has a time seal, or has
+        none; for other plies it is unknown), ``total_ms``, ``given_back_ms`` (the lag of movers with a time seal, which
+        is not charged to their clocks; NA if no mover is known to have one), ``mean_ms``, ``p50_ms``, ``p95_ms``,
+        ``longest_ms``, ``zero_share`` (plies with 0).
     """
     no_lag = (NOT_PLAYED, INFERRED, NO_LAG)
     sealed = nw.col("mover_sealed")
@@ -125,14 +125,14 @@ _UNCHECKED = Exclusion(
 
 
 def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
-    """Do the clocks add up, and why not: residuals (clock after - (before - elapsed + increment)) by their cause.
+    """Whether clocks add up: residuals (clock after - (before - elapsed + increment)) by their cause.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group and ``cause`` (the ledger's names; ``exact`` has residual 0): ``games``, ``plies``, ``share`` (of
-        the group's plies), ``total_ms``, ``absolute_ms`` (sums of residuals, and of their amounts), ``least_ms``,
-        ``most_ms``, ``precision``.
+        A row per group and ``cause`` (the ledger's names; ``exact`` has residual 0): ``games``, ``plies``, ``share``
+        (of the group's plies), ``total_ms``, ``absolute_ms`` (sums of the residuals, and of their absolute values),
+        ``least_ms``, ``most_ms``, ``precision``.
     """
     residual = nw.col("residual_ms")
     amount = nw.when(residual < 0).then(-residual).otherwise(residual)
@@ -169,14 +169,14 @@ _NO_BASE = Exclusion("no time control", nw.col("base_s").is_null(), "base_s")
 
 
 def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-    """How far clocks were from those of an even spender, who ends the game with nothing left.
+    """How far clocks were from an even use of time, which spends the same time on every move until none is left.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group: ``games``, ``plies``, ``ahead_share`` (of plies with more time than the even spender's),
+        A row per group: ``games``, ``plies``, ``ahead_share`` (of plies with more time left than with even use),
         ``mean_ms``, ``q25_ms``, ``median_ms``, ``q75_ms``, ``least_ms``, ``most_ms`` of the deviation (clock after the
-        move - the even spender's; above 0: time is being saved), ``precision``.
+        move - clock with even use; above 0: more is left), ``precision``.
     """
     reasons = (NOT_PLAYED, UNTIMED, INFERRED, _INCOMPLETE, _NO_BASE, NO_CLOCK)
     source = Plies.of(plies, by, ("clock_after_ms", "base_s", "move_no"), reasons)
@@ -197,12 +197,12 @@ def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
 
 
 def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
-    """Games in which one side had another time control than the other, as both sides saw them.
+    """Games in which the sides had different time controls, from the view of each side.
 
     Args:
         plies: the ply frame. by: dimensions, besides the two time controls.
     Returns:
-        A row a group, own and opponent's time control: ``time_control``, ``opponent_time_control``, ``games``,
+        A row per group, own and opponent's time control: ``time_control``, ``opponent_time_control``, ``games``,
         ``wins``, ``draws``, ``losses``, ``score`` (of the side with ``time_control``), ``lost_on_time``, ``plies``,
         ``total_ms``, ``mean_ms``, ``precision``.
     """
@@ -230,13 +230,13 @@ def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
 
 
 def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int = 0) -> pd.DataFrame:
-    """What was played on each weekday and hour of the day.
+    """How much was played on each weekday and at each hour of the day.
 
     Args:
-        plies: the ply frame. by: dimensions, besides the two. utc_offset_min: minutes east of Greenwich of the
-            hours; the caller adds summer time.
+        plies: the ply frame. by: dimensions, besides weekday and hour. utc_offset_min: offset of the hours from UTC in
+            minutes, east is positive; the caller adds summer time.
     Returns:
-        A row a group, ``weekday`` (1 Monday) and ``hour`` (0 to 23) of the moves' arrival: ``games``, ``wins``,
+        A row per group, ``weekday`` (1 Monday) and ``hour`` (0 to 23) of the moves' arrival: ``games``, ``wins``,
         ``draws``, ``losses``, ``score`` (of the sides), ``plies``, ``total_ms``, ``mean_ms``, ``median_ms``,
         ``precision``.
     """

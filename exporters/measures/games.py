@@ -52,12 +52,12 @@ _CALLED = {
 
 
 def game_sides(plies: IntoFrame) -> pd.DataFrame:
-    """What each side of each game did with its time.
+    """How each side of each game used its time.
 
     Args:
         plies: the ply frame.
     Returns:
-        Two rows a game, White's first; a side without times has none. Facts of the game and the players
+        Two rows per game, White's first; a side without times has none. Facts of the game and the players
         (``player``, ``player_id``, ``guest``, ``computer``, ``opponent`` …), then ``lost_on_time``, ``moves`` (the last
         one's number), ``plies`` (with a time), ``total_ms``, ``mean_ms``, ``median_ms``, ``longest_ms``,
         ``longest_move_no``, ``opening_ms``, ``middlegame_ms``, ``endgame_ms`` (time used in each phase),
@@ -119,12 +119,12 @@ def _beside(table: pd.DataFrame, other: pd.DataFrame, value: str, name: str) -> 
 
 
 def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
-    """Players by time control and variant: results, time used and how, lag.
+    """Results, use of time and lag of players, by time control and variant.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group: ``games``, ``wins``, ``draws``, ``losses``, ``score`` (mean of the known ones, 0 to 1),
+        A row per group: ``games``, ``wins``, ``draws``, ``losses``, ``score`` (mean of the known ones, 0 to 1),
         ``lost_on_time`` (games), ``rating_least``, ``rating_most``, ``plies``, ``total_ms``, ``mean_ms``,
         ``median_ms``, ``p95_ms``, ``longest_ms``, ``opening_share``, ``middlegame_share``, ``endgame_share`` (of the
         time in all phases), ``instant_share`` (as ``instant`` has it), ``lowest_ms`` (clock after a move),
@@ -198,13 +198,13 @@ _NO_ARRIVAL = Exclusion("no arrival", nw.col("sit_ms").is_null(), "sit_ms")
 
 
 def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-    """How much more time movers had than the player of their colour on the other board, who sits across.
+    """How much more time movers had than their diagonal opponent, who plays the same colour on the other board.
 
     Args:
         moves: the plies of matches, as ``Archive.matches`` gives them. by: dimensions; ``match``, ``board`` and
             ``partner`` are columns here.
     Returns:
-        A row a group: ``games`` (boards), ``wins``, ``draws``, ``losses``, ``score``, ``plies``, ``ahead_share`` (of
+        A row per group: ``games`` (boards), ``wins``, ``draws``, ``losses``, ``score``, ``plies``, ``ahead_share`` (of
         the plies after which the lead was above 0), ``mean_ms``, ``q25_ms``, ``median_ms``, ``q75_ms``, ``least_ms``,
         ``most_ms`` of the lead, ``precision``.
     """
@@ -227,15 +227,15 @@ def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd
 
 
 def sitting(moves: IntoFrame, by: str | Iterable[str] = ("player",), limit_ms: int = 5_000) -> pd.DataFrame:
-    """How long no player moved while two players across, of one colour, were both on the move and could wait.
+    """How long two diagonal opponents, who were both to move, waited for each other (in bughouse: sitting).
 
-    A sit belongs to the move that ended it: its mover gave in.
+    A sit is counted for the player whose move ends it.
 
     Args:
-        moves: the plies of matches, as ``Archive.matches`` gives them. by: dimensions. limit_ms: shorter waits are no
-            sits.
+        moves: the plies of matches, as ``Archive.matches`` gives them. by: dimensions. limit_ms: the shortest wait that
+            counts.
     Returns:
-        A row a group: ``games`` (boards), ``plies``, ``sits``, ``total_ms``, ``mean_ms``, ``median_ms``,
+        A row per group: ``games`` (boards), ``plies``, ``sits``, ``total_ms``, ``mean_ms``, ``median_ms``,
         ``longest_ms``.
     """
     source = Plies.of(moves, by, ("sit_ms",), (NOT_PLAYED, UNTIMED, INFERRED, _NO_ARRIVAL))

@@ -52,13 +52,13 @@ def _in_scramble(limit_ms: int) -> nw.Expr:
 
 
 def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> pd.DataFrame:
-    """What was played while both clocks were under a limit.
+    """How much was played while both clocks were below a limit.
 
     Args:
         plies: the ply frame. by: dimensions. limit_ms: both clocks were less than this before the move.
     Returns:
-        A row a group with a game whose clocks are known: ``games``, ``scrambled`` (games with a scramble), ``windows``
-        (stretches of plies without a break), ``plies`` (in them), ``ply_share`` (of all plies), ``total_ms``,
+        A row for each group that has a game with known clocks: ``games``, ``scrambled`` (games with a scramble),
+        ``windows`` (scrambles: plies in a row), ``plies`` (in them), ``ply_share`` (of all plies), ``total_ms``,
         ``mean_ms``, ``median_ms``, ``p95_ms`` (of elapsed times in them), ``precision``.
     """
     columns = ("elapsed_ms", "clock_before_ms", "opponent_clock_ms")
@@ -85,13 +85,13 @@ def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), lim
 
 
 def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
-    """The scrambles themselves: stretches of plies before each of which both clocks were under a limit.
+    """The scrambles one by one: plies in a row before which both clocks were below a limit.
 
     Args:
         plies: the ply frame. limit_ms: as in ``scrambles``.
     Returns:
-        A row a window, by game and ply: ``key``, ``from_ply``, ``to_ply``, ``plies``, ``white_ms``, ``black_ms`` (time
-        used in it by each side), ``white_clock_ms``, ``black_clock_ms`` (before it), ``precision``.
+        A row per scramble, by game and ply: ``key``, ``from_ply``, ``to_ply``, ``plies``, ``white_ms``, ``black_ms``
+        (time used in it by each side), ``white_clock_ms``, ``black_clock_ms`` (before it), ``precision``.
     """
     columns = ("elapsed_ms", "clock_before_ms", "opponent_clock_ms")
     source = Plies.of(plies, (), columns, _SCRAMBLES)
@@ -127,15 +127,15 @@ def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
 
 
 def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-    """How near to the flag sides came, and how many lost on time.
+    """How close sides came to losing on time, and how many lost on time.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group: ``games``, ``sides``, ``lost_on_time`` (sides), ``lost_share`` (of ``sides``), ``least_ms``,
-        ``q25_ms``, ``median_ms``, ``q75_ms`` (of the lowest clock that each side reached after a move),
-        ``closest_ms`` (the lowest that a side reached and did not lose on time), ``overstepped`` (sides whose clock was
-        below 0 after a move), ``precision``.
+        A row per group: ``games``, ``sides``, ``lost_on_time`` (sides), ``lost_share`` (of ``sides``), ``least_ms``,
+        ``q25_ms``, ``median_ms``, ``q75_ms`` (of the lowest clock that each side reached after a move), ``closest_ms``
+        (the lowest clock of a side that did not lose on time), ``overstepped`` (sides whose clock was below 0 after a
+        move), ``precision``.
     """
     columns = ("clock_after_ms", "termination", "mover_score")
     source = Plies.of(plies, by, columns, (NOT_PLAYED, UNTIMED, INFERRED, NO_CLOCK), {"flagged": LOST_ON_TIME})
@@ -171,14 +171,14 @@ def clock_lead(
     edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
     edges_percent: Sequence[int] | None = None,
 ) -> pd.DataFrame:
-    """What sides scored by how much more time than their opponent they had, after both had made some number of moves.
+    """The score of sides by their lead on the clock after given moves of both sides.
 
     Args:
-        plies: the ply frame. by: dimensions. moves: the numbers. edges_s: where the bands of leads begin, in seconds,
-            ascending; below the first and from the last on it is open. edges_percent: in percent of the side's base
-            time, instead of ``edges_s``: for games of several time controls.
+        plies: the ply frame. by: dimensions. moves: the numbers of these moves. edges_s: the limits between bands of
+            leads, in seconds, ascending; the first and the last band are open. edges_percent: the limits in
+            percent of the side's base time, instead of ``edges_s``: for games with different time controls.
     Returns:
-        A row a group, move number and band: ``move_no``, ``lead_from_s``, ``lead_to_s`` (not included; NA where it is
+        A row per group, move number and band: ``move_no``, ``lead_from_s``, ``lead_to_s`` (not included; NA where it is
         open; ``…_percent`` with ``edges_percent``), ``sides``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1),
         ``mean_lead_ms``, ``precision``.
     """
@@ -235,12 +235,12 @@ _SHOWN = "games plies inaccuracies mistakes blunders blunder_share mean_loss_cp 
 
 
 def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-    """How many moves were blunders, in time trouble and else.
+    """How many moves were blunders, with and without time trouble.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group and ``time_trouble``: ``games``, ``plies``, ``inaccuracies``, ``mistakes``, ``blunders`` (a move
+        A row per group and ``time_trouble``: ``games``, ``plies``, ``inaccuracies``, ``mistakes``, ``blunders`` (a move
         counts in one of them at most), ``blunder_share`` (of ``plies``), ``mean_loss_cp``, ``mean_loss_permille``.
     """
     columns, reasons = ("loss_cp", "clock_before_ms", "base_s"), (*_JUDGED, _NO_CLOCK_BEFORE)
@@ -253,14 +253,14 @@ def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.Data
 def loss_by_think(
     plies: IntoFrame, by: str | Iterable[str] = (), edges_s: Sequence[int] = (1, 2, 5, 10, 20, 60)
 ) -> pd.DataFrame:
-    """What moves lost, by the time that they took.
+    """How much moves lost, by the time that they took.
 
     Args:
-        plies: the ply frame. by: dimensions. edges_s: where the bands of times begin, in seconds, ascending; below the
-            first and from the last on it is open.
+        plies: the ply frame. by: dimensions. edges_s: the limits between bands of times, in seconds, ascending; the
+            first and the last band are open.
     Returns:
-        A row a group and band: ``think_from_s``, ``think_to_s`` (not included; NA where it is open), what ``blunders``
-        has, ``precision``.
+        A row per group and band: ``think_from_s``, ``think_to_s`` (not included; NA where it is open), the columns of
+        ``blunders``, ``precision``.
     """
     no_time = Exclusion(
         "no time", _THINK_MS.is_null(), "elapsed_ms", "clock_before_ms", "increment_s", "clock_after_ms"
@@ -273,10 +273,10 @@ def loss_by_think(
 def loss_by_clock(
     plies: IntoFrame, by: str | Iterable[str] = (), edges_s: Sequence[int] = (5, 10, 20, 30, 60, 120, 300)
 ) -> pd.DataFrame:
-    """What moves lost, by what the mover's clock showed before the move.
+    """How much moves lost, by the time left on the mover's clock before the move.
 
     Args:
-        plies, by: as for ``loss_by_think``. edges_s: where the bands of clocks begin, as there.
+        plies, by: as for ``loss_by_think``. edges_s: the limits between bands of clocks, as there.
     Returns:
         As ``loss_by_think``, with ``clock_from_s`` and ``clock_to_s``.
     """

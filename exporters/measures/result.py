@@ -190,7 +190,7 @@ def quantiles(counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[
         wanted: name of the result's column → percent, taken by nearest rank: the least value that so many percent of
             the values do not exceed. None: the median, which is the mean of the two middle values, rounded half up.
     Returns:
-        ``by`` and a column for each name; one row a group.
+        ``by`` and a column for each name; one row per group.
     """
     rows, groups = _numbered(counted, by)
     return groups.join(_quantiles(rows, value, wanted))

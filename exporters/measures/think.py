@@ -45,9 +45,9 @@ def time_usage(
 
     Args:
         plies: the ply frame. by: dimensions.
-        first_moves: False: exclude each side's first move, which is no think.
+        first_moves: False: exclude the first move of each side, which is free on these servers.
     Returns:
-        A row a group: ``games``, ``plies``, ``total_ms``, ``share`` (of the whole table's time, 0 to 1), ``mean_ms``,
+        A row per group: ``games``, ``plies``, ``total_ms``, ``share`` (of the whole table's time, 0 to 1), ``mean_ms``,
         ``median_ms``, ``p95_ms`` (nearest rank), ``longest_ms``, ``precision``.
     """
     source = Plies.of(plies, by, ("elapsed_ms",), THINKS if first_moves else (*THINKS, FIRST_MOVE))
@@ -80,15 +80,15 @@ def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
 
 
 def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = INSTANT_MS) -> pd.DataFrame:
-    """Moves made at once, as premoves are: those that were charged the server's least, or nothing.
+    """Moves made at once, such as premoves: those that cost no time, or only the least time that the server charges.
 
-    First moves (which are free) and plies with whole seconds (which are too coarse) are excluded.
+    First moves, which are free, and plies with times in whole seconds, which are too coarse, are excluded.
 
     Args:
-        plies: the ply frame. by: dimensions. limit_ms: a move is instant if it took no longer.
+        plies: the ply frame. by: dimensions. limit_ms: the longest time of an instant move.
     Returns:
-        A row a group: ``games``, ``plies``, ``instant``, ``share`` (of ``plies``), ``at_zero`` (charged nothing),
-        ``at_limit`` (charged exactly ``limit_ms``: the floor, where the server has it), ``precision``.
+        A row per group: ``games``, ``plies``, ``instant``, ``share`` (of ``plies``), ``at_zero`` (charged nothing),
+        ``at_limit`` (charged exactly ``limit_ms``, the least time that some servers charge), ``precision``.
     """
     source = Plies.of(plies, by, ("elapsed_ms",), (*THINKS, FIRST_MOVE, SECONDS_ONLY))
     took = nw.col("elapsed_ms")
@@ -108,15 +108,15 @@ def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit
 
 
 def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
-    """Whether a long think follows a long one: Pearson's correlation of a side's think with its think before.
+    """Whether long thinks follow each other: Pearson's correlation of a side's think time with its previous one.
 
-    First moves, which are free, are no thinks. Plies with whole seconds are excluded: among games of finer clocks they
-    would show the precision of each game, not how a player thinks.
+    First moves, which are free, do not count. Plies with times in whole seconds are excluded: together with finer times
+    they would show the precision of each game, not how a player thinks.
 
     Args:
         plies: the ply frame. by: dimensions.
     Returns:
-        A row a group: ``games``, ``pairs``, ``mean_ms`` and ``mean_before_ms`` (of the later and the earlier thinks),
+        A row per group: ``games``, ``pairs``, ``mean_ms`` and ``mean_before_ms`` (of the later and the earlier thinks),
         ``correlation`` (-1 to 1; NA where one of them never differs), ``precision``.
     """
     source = Plies.of(plies, by, ("elapsed_ms", "move_no"), (*THINKS, FIRST_MOVE, SECONDS_ONLY))

@@ -318,7 +318,7 @@ def endings(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """How this player's games ended: games won, drawn and lost by the server's reason.
+    """Draw how many games this player won, drew and lost for each reason that the server printed.
 
     Args:
         plies: the ply frame of any number of games.

@@ -46,7 +46,7 @@ def bughouse_clocks(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """All four clocks of a match while it went on: partners share a colour, board B's lines are broken.
+    """Draw the four clocks of a match on one time axis; partners share a colour, board B has dashed lines.
 
     The time axis is the arrival of the boards. Where no arrival times are known, or those of the two boards cannot be
     compared, it is what both players of a board had used up by then: in bughouse all clocks start together.

@@ -40,7 +40,7 @@ def player_profile(
     theme: str | Theme = "light",
     size: tuple[float, float] = _SIZE,
 ) -> Figure:
-    """One player's use of the clock on a sheet of six pictures. What cannot be drawn says why in its place.
+    """Draw one player's use of time as a sheet of six pictures; a sentence replaces a picture that cannot be drawn.
 
     Args:
         plies: the ply frame of the player's games, both sides.

@@ -75,7 +75,7 @@ def lag_course(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """Lag by move: every move of one game; of several games the median, and a band up to nine tenths of the moves.
+    """Draw lag by move: of one game each move, of several games the median and a band with nine tenths of the moves.
 
     Args:
         plies: the ply frame of any number of games.
@@ -136,7 +136,7 @@ def lag_histogram(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """How many moves had which lag, in bins of equal width; the last bin holds what is above the 99th percentile.
+    """Draw a histogram of the lag of moves; the last bin has all moves above the 99th percentile.
 
     Args:
         plies, player, ax, theme, titles, footer: as for ``lag_course``.
@@ -186,7 +186,7 @@ def lag_sheet(
     theme: str | Theme = "light",
     size: tuple[float, float] = (9.0, 5.5),
 ) -> Figure:
-    """Lag by move and its histogram side by side.
+    """Draw lag by move and its histogram side by side.
 
     Args:
         plies, player, theme: as for ``lag_course``. size: in inches.

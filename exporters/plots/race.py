@@ -126,7 +126,7 @@ def clock_race(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """Both clocks of one game after each own move, with the even budget and what happened to the clocks.
+    """Draw both clocks of one game after each move, with the even budget and the events that changed them.
 
     The even budget is ``base × (1 - move / last move)``: the clock of a side that takes as long for each move and uses
     all its time, increments included, in this game's number of moves. Clocks that were printed in whole seconds are
@@ -312,7 +312,7 @@ def move_times(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """What each move of one game cost: White's bars upwards, Black's downwards, and the lines of both sums.
+    """Draw the time of each move of one game: White's bars go up, Black's down; two lines show the sums.
 
     Times are those that the server charged (``elapsed_ms``), without lag. The sums belong to the axis on the right.
 

@@ -59,14 +59,15 @@ class _Step:
 
 
 class Merged(NamedTuple):
-    """What a merger did, or would do.
+    """What importing another archive did, or would do.
 
     Attributes:
-        name: what the user calls the other archive.
+        name: the other archive, as the user named it.
         outcomes: what became of each source of the other archive.
-        players: whom the other archive forgets and this one does not; only hashes of their handles are known.
-        games: of this archive's own that go with them.
-        analyses: taken over from the other archive. homeless: those of them that were not, as their games are not here.
+        players: how many players the other archive has erased and this one had not; only hashes of their handles are
+            known.
+        games: how many games of these players were removed from this archive.
+        analyses: how many analyses were copied. homeless: how many were not, because this archive has no such games.
     """
 
     name: str
@@ -253,8 +254,8 @@ class ImportReport:
     """What an import did.
 
     Attributes:
-        outcomes: what became of each log, also of those in other archives, in their order.
-        merged: results of merging other archives, one entry each.
+        outcomes: what became of each log, also of logs in other archives, in the order of the paths.
+        merged: the result for each other archive.
         skipped: files in folders that were not opened, because of their names.
     """
 
@@ -270,7 +271,7 @@ class ImportReport:
 
     @property
     def games(self) -> int:
-        """How many games were stored; a game in several logs counts once for each."""
+        """How many games were stored; a game in several logs counts once per log."""
         return sum(outcome.games for outcome in self.outcomes)
 
     @property
@@ -280,7 +281,7 @@ class ImportReport:
 
     @property
     def failures(self) -> list[Outcome]:
-        """Files that could not be read, or not to their end; ``Outcome.message`` says why."""
+        """Files that could not be read completely; ``Outcome.message`` says why."""
         return [outcome for outcome in self.outcomes if outcome.unreadable]
 
 

@@ -78,16 +78,16 @@ class Outcome:
     """What became of one log.
 
     Attributes:
-        status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (was taken out, and is not asked for by its
-            name), ``exported`` (lies in a folder, and this program wrote it), ``log`` (only looked at),
-            ``not-a-log`` or ``failed``.
-        message: why not all of it was read, one sentence, or None.
+        status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (removed from the archive earlier, and found
+            in a folder), ``exported`` (written by this program, and found in a folder), ``log`` (identified in a dry
+            run), ``not-a-log`` or ``failed``.
+        message: why it could not be read, or not completely, one sentence; None: it was read.
         games, plies, undated: what this import added; ``undated`` games have no known date.
-        flawed: the archive has anomalies of it, found now or by an earlier import.
-        named: as ``Input.named``.
-        part_of: the log in the archive that begins with all of this one, or None.
-        read_up_to: games that begin before this place are final; None: nothing was stored.
-        begun: what a followed log is read on with; None: it is not followed, or there is nothing to follow yet.
+        flawed: the archive has anomalies of this log, found now or by an earlier import.
+        named: the user named this file, and not only a folder that contains it.
+        part_of: the log in the archive of which this one is the beginning, or None.
+        read_up_to: an offset; games that begin before it are final. None: nothing was stored.
+        begun: the state with which ``follow`` continues; None: the log is not followed, or has no lines yet.
     """
 
     name: str
@@ -108,14 +108,14 @@ class Outcome:
 
     @property
     def unreadable(self) -> bool:
-        """Whether something asked for could not be read; a stray file in a folder was not asked for."""
+        """Whether a log could not be read; False for files of a folder that are not logs."""
         return self.message is not None and (self.named or self.status != "not-a-log")
 
     def count(self, games: list[Game]) -> None:
         """Add games that were stored.
 
         Args:
-            games: all of them in this log, each once.
+            games: all games of this log, each once.
         """
         self.games += len(games)
         for game in games:

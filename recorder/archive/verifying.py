@@ -96,12 +96,13 @@ class Audit:
         findings: differences, one sentence each.
         unfinished: the source is still being written, or its writer was killed: games that can continue were not
             compared.
-        clocks: moves of its played games by what explains the mover's clock (docs/explanation/clocks-and-lag.md).
-        clocks_not_known: moves of its played games whose clocks cannot be added up.
+        clocks: moves of its played games by the cause that explains the mover's clock
+            (docs/explanation/clocks-and-lag.md).
+        clocks_not_known: moves of its played games without enough clocks to add up.
         unexplained: moves whose clock no line or board explains.
-        unread: what an error of this program kept from being read, one sentence, or None.
-        conflicts: contradictions between its games and other sources; they are no findings, because either source
-            may be right.
+        unread: which part was not read because of an error in this program, one sentence; None: none.
+        conflicts: contradictions between its games and other sources. They do not count as findings, because either
+            source may be right.
     """
 
     id: str

@@ -45,8 +45,8 @@ _ALIASES = {
     "_Day": "str | date | datetime | None",
 }
 _VALUES = {
-    "PARSER_VERSION": "Version of the reading of logs: a source that an older one read is read again when it is"
-    " imported again.",
+    "PARSER_VERSION": "Version of the parser, as text. A log that another version has read is read again by the next"
+    " import.",
     "__version__": "Version of the program, as text.",
 }
 _TEXTS = {
