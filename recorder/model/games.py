@@ -39,8 +39,7 @@ _GUEST = re.compile(r"guest(?:[a-z]{1,4}|[0-9]+)", re.IGNORECASE | re.ASCII)
 
 
 class Player(NamedTuple):
-    """A player as the lines of this game print the name, rating and titles. ``rating`` is None if no number was
-    printed."""
+    """A player as this game's lines print the name, rating and titles; ``rating`` None: no number was printed."""
 
     handle: str
     rating_text: str | None = None
@@ -252,8 +251,7 @@ class Game:
 
     @property
     def rows(self) -> list[Ply] | list[PlyRow]:
-        """The same plies as ``plies``; some may be plain tuples with the fields of ``Ply``, which is faster for very
-        many."""
+        """The plies of ``plies``; some may be plain tuples with the fields of a ``Ply``, which is faster for many."""
         if len(self.segments) == 1:
             only = self.segments[0]
             rows = self.observations[only.observation].lines[0].rows
@@ -268,8 +266,7 @@ class Game:
 
     @property
     def latest_start_ms(self) -> int | None:
-        """The latest time at which the game may have begun: ``started_at_ms``, or the end of that minute if only the
-        minute is known."""
+        """The latest time at which the game may have begun: ``started_at_ms``, or the end of a known minute."""
         if self.started_at_ms is None or self.start_precision is not StartPrecision.MINUTE:
             return self.started_at_ms
         return self.started_at_ms + MINUTE_MS - 1
@@ -365,8 +362,7 @@ class Game:
 
     @property
     def events(self) -> list[GameEvent]:
-        """Events of all observations in the order of the log. With several sources: in the order of plies, equal events
-        once."""
+        """Events of all observations in the order of the log; of several sources by ply, and equal events once."""
         if not self.merged_from:
             return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
         by_source: dict[SourceName | None, list[GameEvent]] = {}

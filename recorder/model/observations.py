@@ -120,8 +120,9 @@ class ObservationKind(Enum):
 
 @dataclass(slots=True)
 class Observation:
-    """One connection's uninterrupted view of one board, or one move list. ``source`` is None unless an archive returned
-    the observation; observations that differ only in it are equal.
+    """One connection's uninterrupted view of one board, or one move list.
+
+    ``source`` is None unless an archive returned the observation; observations that differ only in it are equal.
     """
 
     kind: ObservationKind

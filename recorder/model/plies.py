@@ -161,8 +161,7 @@ class Ply(NamedTuple):
 
     @property
     def elapsed_origin(self) -> str | None:
-        """Where the elapsed time comes from: ``printed``, ``imported`` (a saved game) or ``derived`` (two clocks);
-        None: it is unknown."""
+        """Where the elapsed time comes from: a word of ``ELAPSED_ORIGINS``; None: the time is unknown."""
         if self.elapsed_ms is None:
             return None
         if self.precision_code in ELAPSED_DERIVED:
