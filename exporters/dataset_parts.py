@@ -47,6 +47,8 @@ DATASET_GAME_COLUMNS: Final = (
     _SEALED._replace(name="black_sealed", meaning="whether Black uses a time seal; missing if unknown"),
     Column("me", "text", "category", "", "handle whose connection recorded the game; missing if unknown"),
     Column("offset", "integer", "Int64", "bytes", "place of the game's first line in the source", True),
+    Column("start_fen", "text", "string", "", "first known position; missing if it is the normal one"),
+    Column("start_ply", "integer", "Int32", "", "half-moves before the first known position", True),
     Column(
         "fingerprint", "integer", "Int64", "", "equal where players, day and moves are equal; missing without moves"
     ),

@@ -18,6 +18,8 @@ __all__ = ["DatasetFiles", "DatasetSource", "connect", "dataset_errors", "find_f
 
 _MEMORY: Final = "200MB"
 _OURS: Final = b"ics-recorder"
+_OF_RECORD: Final = ("source", "name", "kind", "size_bytes", "games")
+"""What a record has of a source, in the order of ``DatasetSource``."""
 
 
 class DatasetSource(NamedTuple):
@@ -75,10 +77,9 @@ def find_files(where: str) -> DatasetFiles:
         found = DatasetFiles([], {}, {})
         for path in records:
             record = _record(path)
-            found.sources.append(DatasetSource(*(record[name] for name in DatasetSource._fields[:5])))
-            parts = [part["name"] for part in record["parts"]]
+            found.sources.append(DatasetSource(*(record[name] for name in _OF_RECORD)))
             for name, files in (("plies/", found.plies), ("games/", found.games)):
-                files[record["sha256"]] = tuple(str(folder / part) for part in parts if part.startswith(name))
+                files[record["source"]] = tuple(str(folder / part) for part in record["parts"] if part.startswith(name))
         return found
     plies = tuple(str(path) for path in sorted(folder.rglob("*.parquet")))
     if not plies or not _is_ours(plies[0]):
@@ -91,7 +92,7 @@ def _record(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise StorageError(f"{path} is no record of a source: write the data set again.") from error
-    if not isinstance(found, dict) or not {*DatasetSource._fields[:5], "parts"} <= found.keys():
+    if not isinstance(found, dict) or not {*_OF_RECORD, "parts"} <= found.keys():
         raise StorageError(f"{path} is no record of a source: write the data set again.")
     return found
 

@@ -250,7 +250,7 @@ class DatasetStore:
         ]
 
     def sources(self) -> list[DatasetSource]:
-        """Its sources by name; the server and handle of a connection are those of its games, if all have the same."""
+        """Its sources by file name; a connection's server and handle are those of its games, if all have the same."""
         query = (
             "SELECT source, CASE WHEN count(DISTINCT server) = 1 THEN any_value(server) END,"
             " CASE WHEN count(DISTINCT me) = 1 THEN any_value(me) END FROM game_rows GROUP BY source"
@@ -258,7 +258,13 @@ class DatasetStore:
         with self._reading() as cursor:
             about = {source: {"server": server, "me": me} for source, server, me in cursor.execute(query).fetchall()}
         saved = {kind.value for kind in SAVED_KINDS}
-        found = [one if one.kind in saved else one._replace(**about.get(one.sha256, {})) for one in self._files.sources]
+        found = [
+            one._replace(
+                name=one.name.replace("\\", "/").rpartition("/")[2],
+                **({} if one.kind in saved else about.get(one.sha256, {})),
+            )
+            for one in self._files.sources
+        ]
         return sorted(found, key=lambda one: (one.name, one.sha256))
 
     @contextmanager

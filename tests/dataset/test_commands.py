@@ -38,7 +38,7 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
     assert written[0] == written[1]
 
 
-@pytest.mark.parametrize("words", [["--index"], ["--player", "Helmsman"]], ids=" ".join)
+@pytest.mark.parametrize("words", long_after(1, [["--index"], ["--player", "Helmsman"]]))
 def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str]) -> None:
     written = []
     for number, more in enumerate((("--dataset", folder), ())):

@@ -26,18 +26,8 @@ OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "blunders": [{"by": ["eval_engine", "phase"]}],
     "loss_by_clock": [{"by": "time_trouble", "edges_s": [5, 50]}],
 }
-ON_DASK = (
-    "time_usage",
-    "game_sides",
-    "autocorrelation",
-    "scrambles",
-    "clock_lead",
-    "time_odds",
-    "longest_thinks",
-    "loss_by_think",
-    "blunders",
-)
-"""Measures with every kind of expression that there is, since Dask takes seconds; the worked page has ``profile``."""
+ON_DASK = sorted(measures.__all__, key=lambda name: name not in ("time_usage", "game_sides"))
+"""Two first, the others in long tests, since Dask takes a second for each."""
 ASKED = [(name, options) for name, tables in OTHER_TABLES.items() for options in tables]
 
 
