@@ -5,6 +5,7 @@ A process is started for each job and serves one call after another. It ends whe
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -37,6 +38,7 @@ __all__ = [
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
+_NEW_VALUES: Final = 200_000  # as in ``recorder.cli``: to search for reference cycles more often takes longer
 _ENDED_S: Final = 1.0
 _WORTH_BYTES: Final = 8 << 20  # with less, the processes take longer to start than they save
 _BATCH_BYTES: Final = 2 << 20
@@ -264,6 +266,7 @@ def in_order(
 
 def main() -> None:
     """Serve the calls that come from standard input."""
+    gc.set_threshold(_NEW_VALUES)
     read = sys.stdin.buffer
     with os.fdopen(os.dup(1), "wb") as write:
         os.dup2(2, 1)  # what a library prints must not get between the answers

@@ -145,4 +145,6 @@ class GamesReader(ColumnReader):
 
 def _whole(values: Sequence[Any]) -> Ints:
     """Integers and truths, ``NULL`` for None."""
-    return np.array([NULL if value is None else value for value in values], dtype=np.int64)
+    if None in values:
+        values = [NULL if value is None else value for value in values]
+    return np.array(values, dtype=np.int64)
