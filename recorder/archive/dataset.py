@@ -31,7 +31,7 @@ def open_games(where: str, dataset: str | None) -> AnyStore:
 
 
 class Dataset(GameTables):
-    """The games of a data set, a folder of Parquet files of plies and games. Needs the extra ``duckdb``.
+    """The games of a folder that ``ics-recorder convert --dataset`` wrote. Needs the extra ``duckdb``.
 
     Filters, tables and measures are those of an archive. DuckDB computes them with 200 MB of memory and files in the
     folder for temporary files. A game that several sources have is there once for each of them. Events and matches of

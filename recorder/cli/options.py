@@ -216,7 +216,7 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
             raise click.UsageError("--dataset and --db both say where the games are: give one of them.")
         return command(*words, **values)
 
-    help_text = "Read a data set, a folder of Parquet files, instead of an archive; requires the extra `duckdb`."
+    help_text = "Data set of `convert --dataset` to read instead of an archive; requires the extra `duckdb`."
     option = click.option("--dataset", metavar="DIR", type=_Name(), help=help_text)
     return option(cast("_AnyCommand", checked))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
@@ -45,6 +47,14 @@ def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str]) -> Non
         answer = cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
         written.append((answer.stderr.replace(f"{number}.html", ""), (tmp_path / f"{number}.html").read_bytes()))
     assert written[0] == written[1]
+
+
+def test_a_process_prints_no_more(cli: Cli, folder: Path) -> None:
+    """DuckDB reports what is not freed at its end."""
+    words = ("clocks", "--by", "phase", "--dataset", str(folder))
+    answer = run([sys.executable, "-m", "recorder", *words], capture_output=True, text=True, check=True)
+    expected = cli(*words)
+    assert (answer.stdout, answer.stderr) == (expected.stdout, expected.stderr)
 
 
 def test_report_of_a_game(cli: Cli, folder: Path, tmp_path: Path) -> None:
