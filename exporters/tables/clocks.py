@@ -55,6 +55,7 @@ def clocks_of(block: PlyBlock, reader: ColumnReader) -> Clocks:
 
 
 def _whole(times_ms: Iterable[int | None]) -> list[int]:
+    """Times in milliseconds, ``NULL`` for None."""
     return [NULL if ms is None else ms for ms in times_ms]
 
 

@@ -175,7 +175,7 @@ def reason_words(key: str | None) -> str:
 
 
 def time_control(base_s: int | None, increment_s: int | None) -> str | None:
-    """``300+0`` in seconds, ``-`` untimed."""
+    """``300+0`` in seconds, ``-`` untimed; None: unknown."""
     if base_s is None or increment_s is None:
         return None
     return f"{base_s}+{increment_s}" if base_s or increment_s else "-"

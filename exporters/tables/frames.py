@@ -57,9 +57,13 @@ def empty(columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def spread(column: Column, facts: Sequence[Any], rows: NDArray[Any] | None = None) -> Any:
-    """A fact of games or sides, at every row that it belongs to; without ``rows`` one after the other.
+    """A fact of games or sides, at every row that it belongs to.
 
     What a category holds besides fixed words is sorted.
+
+    Args:
+        facts: a value for each game or side; None: missing.
+        rows: for each row the place of its fact; None: one row for each fact.
     """
     if column.dtype == "category":
         words = column.words or sorted(set(facts) - {None})
@@ -194,6 +198,11 @@ _WORDS_OF_GAMES = {name: (name,) for name in ("server", "variant", "category", "
 def _runs_of_dataset(
     reader: DatasetReader, runs: Sequence[Sequence[int]], columns: Sequence[Column]
 ) -> Iterator[pd.DataFrame]:
+    """Tables of games of a data set, one for each run of row numbers.
+
+    Raises:
+        StorageError: a data set does not have one of the columns.
+    """
     if missing := [column.name for column in columns if column not in PLY_COLUMNS]:
         raise StorageError(f"A data set has no column {' or '.join(missing)}: read the plies of an archive.")
     for run, table in zip(runs, reader.plies(runs, [column.name for column in columns]), strict=True):
@@ -356,7 +365,7 @@ def _common(facts: GameFacts, plies: int) -> dict[str, Any]:
 
 
 def _day(facts: GameFacts) -> str | None:
-    """As ``Game.day``."""
+    """As ``Game.day``, as text (``2026-01-31``); None: unknown."""
     if facts.started_at_ms is not None and facts.time_basis in (TimeBasis.UTC.value, TimeBasis.LOCAL.value):
         return str(date(1970, 1, 1) + timedelta(days=facts.started_at_ms // _DAY_MS))
     if facts.date_text is None or not _ISO_DAY.fullmatch(facts.date_text):

@@ -47,7 +47,7 @@ def ply_rows(games: Iterable[Game]) -> Iterator[tuple[Game, list[_Row]]]:
 
 
 def _phases(games: Sequence[Game]) -> list[str | None]:
-    """The phase of each ply of the games' main lines."""
+    """The phase of each ply of the games' main lines; None: unknown, or the variant has no phases."""
     starts, before, after = [0], [], []
     boards: dict[bytes, int] = {}
 
@@ -98,7 +98,11 @@ def _evaluations(games: Sequence[Game]) -> Iterator[_Row]:
 
 
 def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> Iterator[_Row]:
-    """The rows of a game; ``phases`` and ``judged`` continue with its first ply."""
+    """The rows of a game.
+
+    Args:
+        phases, judged: iterators over phases (None: unknown) and evaluations, which continue with the game's first ply.
+    """
     sides = _sides(game)
     basis = game.time_basis
     moved, waiting_ms = -1, None  # the previous ply's number, and its mover's clock, which now stands still

@@ -156,6 +156,7 @@ def _quality(block: PlyBlock) -> PlyValues:
 
 
 def _evaluations(judged: Judged | None, nothing: Spread) -> PlyValues:
+    """The columns of evaluations; ``judged`` None: no ply has one."""
     if judged is None:
         return dict.fromkeys(EVALUATIONS, nothing)
     columns: PlyValues = dict(zip(EVALUATIONS, judged[:-1], strict=True))

@@ -50,6 +50,8 @@ def completions(where: str, kind: Completion, typed: str) -> list[tuple[str, str
 
     Args:
         where: a path, or a URL of it.
+    Returns:
+        Value and description; None: it has no description.
     """
     try:
         # As storage.file_of, whose package takes longer to import than the query takes.

@@ -142,7 +142,13 @@ class _Task:
 def _convert_in_processes(
     sources: Sequence[Input], conversion: Conversion, out: BinaryIO, processes: int, progress: Progress
 ) -> Generator[Converted, None, None]:
-    """Convert logs in other processes; their texts are joined in the order of the logs."""
+    """Convert logs in other processes; their texts are joined in the order of the logs.
+
+    Yields:
+        What became of each log.
+    Raises:
+        SourceError: a process died, or could not read its log at all.
+    """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder, Workers(processes) as workers:
         tasks = [
             _Task(source, conversion, number, len(sources), Path(folder) / str(number))

@@ -221,7 +221,15 @@ class FinishedGames:
     def _put_into(
         self, path: Path, archive: ArchiveStore | None, game: Game, same: dict[str, str | None], *, add: bool
     ) -> bool:
-        """Write a game into a file; ``add`` False: only if an entry is there. Whether it has the game now."""
+        """Write a game into a file, or replace its entry.
+
+        Args:
+            archive: open for reading; None: there is none, so the game has one source.
+            same: keys of the game in all sources → path of the source, None if unknown.
+            add: False: write only if an entry is there.
+        Returns:
+            Whether the file has the game now.
+        """
         file = PgnFile(path)
         try:
             # Another recorder's process may look after the same journal, if the one that wrote it was killed.
@@ -251,6 +259,11 @@ class FinishedGames:
 
     @property
     def _mark(self) -> str:
+        """The text before a game's key in the output.
+
+        Raises:
+            ExportError: the format has no keys.
+        """
         if self._exporter.key_mark is None:
             raise ExportError("This format has no game keys, so games cannot be appended.")
         return self._exporter.key_mark

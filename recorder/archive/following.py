@@ -253,7 +253,13 @@ class LogUpdater:
         return True
 
     def _begin(self) -> bool:
-        """Import the log so far, and keep it open."""
+        """Import the log so far, and keep it open.
+
+        Returns:
+            Whether it can be followed from now on.
+        Raises:
+            SourceError: the log cannot be read.
+        """
         from storage.write.in_progress import SourceInProgress
 
         source = Input(str(self._path), self._path, named=self._named, on_block=self._watchdog.progress)
@@ -390,6 +396,12 @@ class LogUpdater:
         self._store(*begun.pipeline.restart(), begun.mark)
 
     def _store(self, offset: int, state: dict[str, Any], mark: str | None) -> None:
+        """Commit what was read, and how far: the restart state of the source's row.
+
+        Args:
+            offset, state: as ``Pipeline.restart`` returns them.
+            mark: of the reader that can continue; None: the log is over, and all games are final.
+        """
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
@@ -407,6 +419,12 @@ class LogUpdater:
         source.checkpoint()
 
     def _settled(self, offset: int | None, source: str) -> None:
+        """Report to the outlets which games are final.
+
+        Args:
+            offset: games that begin before it are; None: all are.
+            source: the source's sha256.
+        """
         self._kept = []
         self._unsettled = False
         self._settled_s = time.monotonic()

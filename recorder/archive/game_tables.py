@@ -206,6 +206,11 @@ def _add_measures() -> None:
 
 
 def _check(extra: Collection[str]) -> None:
+    """Check the names of extra columns.
+
+    Raises:
+        ExportError: a name is unknown, or one text was given instead of several.
+    """
     from exporters.tables.columns import ON_REQUEST
 
     names = [column.name for column in ON_REQUEST]

@@ -112,7 +112,13 @@ def chess_game(game: Game) -> chess.pgn.Game:
 
 
 def board_after(game: Game, ply: int | None) -> chess.Board:
-    """``Game.board``."""
+    """``Game.board``.
+
+    Args:
+        ply: half-moves played; None: the last known position.
+    Raises:
+        ReplayError: the position is unknown. ExportError: python-chess has no board for the variant.
+    """
     boards = boards_by_ply(game)
     wanted = max(boards, default=game.start_ply) if ply is None else ply
     for part in cut_into_parts(game):
@@ -122,7 +128,11 @@ def board_after(game: Game, ply: int | None) -> chess.Board:
 
 
 def _start(game: Game, part: PgnPart) -> chess.Board:
-    """The board on which a part begins."""
+    """The board on which a part begins.
+
+    Raises:
+        ReplayError: the position is unknown. ExportError: python-chess has no board for the variant.
+    """
     kind = chess.Board if game.variant in _PLAIN or str(game.variant).startswith("wild/") else None
     kind = kind or _BOARDS.get(str(game.variant))
     if kind is None or not (part.fen is None or is_chess_fen(part.fen)):
@@ -153,6 +163,11 @@ def _add_drops(start: chess.variant.CrazyhouseBoard, plies: list[Ply]) -> None:
 
 
 def _replay(game: Game, part: PgnPart, wanted: int, placements: dict[int, str]) -> chess.Board:
+    """The board after ``wanted`` half-moves, at most at the last move that is known.
+
+    Args:
+        placements: ply → the squares as recorded, which count where python-chess castles in another way.
+    """
     board = _start(game, part)
     for ply in part.plies:
         if ply.ply > wanted or ply.uci is None:

@@ -233,13 +233,21 @@ def _note_place(archive: ArchiveStore, before: SourceRow, source: Input) -> None
 
 
 def _continued(archive: ArchiveStore, candidates: list[tuple[int, str]], seen: Fingerprint) -> SourceRow | None:
-    """The longest source that a file's bytes begin with."""
+    """The longest source that a file's bytes begin with; None: no source is one.
+
+    Args:
+        candidates: size in bytes and SHA-256 of sources, the shortest first.
+    """
     sha256 = next((sha256 for size, sha256 in reversed(candidates) if seen.marks.get(size) == sha256), None)
     return None if sha256 is None else archive.source(sha256)
 
 
 def _longer(archive: ArchiveStore, source: Input, seen: Fingerprint) -> SourceRow | None:
-    """The source that was this journal before a power cut took its end, but not the archive's; the journal counts."""
+    """The source that was this journal before a power cut took its end, but not the archive's; the journal counts.
+
+    Returns:
+        None: the source is no journal, or the archive has no longer one of this path.
+    """
     if not is_journal(source.path):
         return None
     path = str(source.path.absolute())
@@ -248,7 +256,13 @@ def _longer(archive: ArchiveStore, source: Input, seen: Fingerprint) -> SourceRo
 
 
 def _store(reading: SourceReading, ahead: ReadAhead | None, outcome: Outcome) -> Outcome | None:
-    """As ``try_storing``; what another process read as it is read here is not read again."""
+    """As ``try_storing``; what another process read as it is read here is not read again.
+
+    Args:
+        ahead: the reading by another process; None: it was not read ahead.
+    Returns:
+        As ``try_storing``.
+    """
     read = None if ahead is None else ahead.outcome
     here = (reading.kind, reading.options, reading.before)
     if ahead is None or ahead.shard is None or read is None or here != (ahead.kind, ahead.options, None):

@@ -341,7 +341,7 @@ def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
 
 
 def timing_of(source: Input) -> bytes | None:
-    """What the timing file beside a typescript holds."""
+    """The content of the timing file beside a typescript; None: there is no such file."""
     path = None if source.spooled else find_timing(source.path)
     return None if path is None else path.read_bytes()
 

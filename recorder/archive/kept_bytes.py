@@ -97,6 +97,8 @@ def reads_kept(row: SourceRow) -> bool:
 def source_timing(archive: ArchiveStore, row: SourceRow) -> bytes | None:
     """The timing file a source was read with, from the archive or from beside the log.
 
+    Returns:
+        None: it was read without one.
     Raises:
         SourceError: there was one; the archive does not keep it, and the file is gone or no longer the same.
     """

@@ -155,6 +155,11 @@ def refuse_unusable(where: str) -> None:
 
 
 def _refuse_folder(where: str) -> None:
+    """Check that an archive can be created at a place.
+
+    Raises:
+        StorageError: its folder is missing, or cannot be written.
+    """
     path = Path(where).expanduser()
     folder = path.parent
     if where == default_archive():  # its folder is made
@@ -166,7 +171,11 @@ def _refuse_folder(where: str) -> None:
 
 
 def _refuse_read_only(path: Path) -> None:
-    """Try to write, and undo it."""
+    """Try to write, and undo it.
+
+    Raises:
+        StorageError: the archive cannot be written.
+    """
     import sqlite3
 
     from storage.files import open_sqlite

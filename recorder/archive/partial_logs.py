@@ -49,6 +49,8 @@ class PartialLogs:
 
         Args:
             source: the file. size: of it, in decompressed bytes. head: the first of them.
+        Returns:
+            None: no source does.
         Raises:
             SourceError: the file cannot be read.
         """

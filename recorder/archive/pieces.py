@@ -44,7 +44,7 @@ _BORDERS: Final = tuple(
 
 
 class NoBorderError(Exception):
-    """A file cannot be divided where it was."""
+    """A file cannot be read in the pieces that it was cut into, so it has to be read as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,16 @@ def _last_border(data: bytes) -> int:
 def _take_over(
     writer: SourceWriter, before: _PieceRead | None, piece: _Piece, future: Future[_PieceRead | None]
 ) -> _PieceRead:
-    """Wait for a piece and store its games; return what was found in it and all pieces before."""
+    """Wait for a piece and store its games.
+
+    Args:
+        before: what was found in all pieces before; None: this is the first.
+        future: of ``_read_piece``.
+    Returns:
+        What was found in this piece and all before it.
+    Raises:
+        NoBorderError: the piece cannot be read by itself.
+    """
     read = future.result()
     if read is None:
         raise NoBorderError

@@ -172,6 +172,13 @@ class ReadingAhead:
             return any(size < seen.size and seen.head.startswith(head) for size, head in self._heads)
 
     def _wait(self, number: int, progress: Progress) -> ReadAhead | None:
+        """Wait until a process has read a log, and report its progress.
+
+        Returns:
+            What it found; None: the process ended without reading this log.
+        Raises:
+            WorkerDiedError: the process died while it read this log. Any exception that the reading raised.
+        """
         future = self._futures[number]
         while self._submitted < len(self._batches) and self._submitted <= self._place[number] + self._ahead:
             self._submit(self._submitted)
@@ -200,9 +207,11 @@ class ReadingAhead:
         return _BATCHES_AHEAD * self._workers.jobs
 
     def _shard(self, at: int) -> Path:
+        """Path of the database with the games of batch number ``at``."""
         return self._folder / f"{at}.db"
 
     def _submit(self, at: int) -> None:
+        """Have a process read batch number ``at``."""
         logs = self._batches[at]
         sizes = sorted({size for size, _ in (*self._known, *self._gone)})
         batch = _Batch(logs, sizes, self._keep, self._shard(at))
@@ -227,6 +236,11 @@ class ReadingAhead:
         return kind, options
 
     def _said(self, at: int, message: _Step | tuple[int, Outcome | None]) -> None:
+        """Take a message of the process that reads batch number ``at``.
+
+        Args:
+            message: progress, or the number of a log and its outcome (None: its games are not in the shard).
+        """
         if isinstance(message, _Step):
             self._steps[message.number] = message
             return

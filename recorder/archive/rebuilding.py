@@ -126,7 +126,13 @@ def read_again(
 def _read_all(
     old: ArchiveStore, new: ArchiveStore, rows: list[SourceRow], progress: Progress, jobs: int | None
 ) -> Iterator[Unread | str | None]:
-    """Read sources into the new archive, one after the other; what became of each as ``_read_source`` gives it."""
+    """Read sources into the new archive, one after the other.
+
+    Args:
+        jobs: how many processes read; None: one for each core.
+    Yields:
+        For each source in order, as ``_read_source``.
+    """
     forgotten = forgotten_in(new)
     processes = jobs_for([row.size_bytes for row in rows], jobs)
     if processes < 2:
@@ -151,7 +157,11 @@ def _take_over(
     workers: Workers,
     progress: Progress,
 ) -> Iterator[Unread | str | None]:
-    """Store what another process read. If it died, each of its sources is read alone: only one is to blame."""
+    """Store what another process read. If it died, each of its sources is read alone: only one is to blame.
+
+    Yields:
+        For each source of the batch, as ``_read_source``.
+    """
     try:
         results = future.result()
     except WorkerDiedError as error:
@@ -174,7 +184,11 @@ def _take_over(
 
 
 def _read_apart(batch: _Batch, channel: Channel) -> list[Unread | str | None]:
-    """Read sources into a shard; runs in a process of its own."""
+    """Read sources into a shard; runs in a process of its own.
+
+    Returns:
+        For each source of the batch, as ``_read_source``.
+    """
     with ArchiveStore.open(str(batch.old), read_only=True) as old, ArchiveStore.make_shard(batch.shard) as shard:
         return [
             _read_source(old, shard, row, batch.forgotten, of_several(channel.progress, number, batch.count))
@@ -214,7 +228,15 @@ def _read(
     forgotten: Forgotten,
     progress: Progress,
 ) -> str | None:
-    """Read the bytes of one source. Returns a sentence about what errors of this program kept from being read."""
+    """Read the bytes of one source and store its games.
+
+    Args:
+        timing: the timing file of a typescript; None: there is none.
+    Returns:
+        A sentence about what was not read because of an error in this program; None: all was read.
+    Raises:
+        SourceError: the bytes cannot be read.
+    """
     options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten)
     kind = SourceKind(row.kind)
     pipeline = options.pipeline(kind)

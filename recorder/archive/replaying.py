@@ -99,7 +99,15 @@ def _library(
     marks: _Marks | None,
     lost: Callable[[str], None] | None,
 ) -> Library:
-    """Look at every game once; ``read`` gives it again."""
+    """Look at every game once; ``read`` gives it again.
+
+    Args:
+        pace_ms: time for a move whose time is unknown. idle_max_ms: the longest wait; None: no limit.
+        marks: events at which to pause; None: none.
+        lost: gets a sentence for a game that is no longer there; None: such a game is an error.
+    Raises:
+        StorageError: there is no game to replay.
+    """
     outlines: list[Outline] = []
     players: list[tuple[str, str]] = []
     dialects: set[str | None] = set()

@@ -304,6 +304,9 @@ def picture_frames(archive: AnyStore, scope: str, shown: GameFilter) -> tuple[pd
     """The ply frame of the games that a picture shows, and of one game its events.
 
     Its ``attrs["dates"]`` is the day of its games, or the first and the last, which PGN has without times of moves.
+
+    Returns:
+        The plies; the events are None unless the picture is of one game.
     """
     from exporters.tables.facts import with_progress
     from exporters.tables.frames import game_rows, plies_of

@@ -224,7 +224,13 @@ def writing_source(reading: SourceReading, *, keep: bool | None = None) -> Abstr
 
 
 def store_source(reading: SourceReading, outcome: Outcome) -> None:
-    """The second pass: one transaction."""
+    """The second pass: read a log again and store its games, in one transaction.
+
+    Args:
+        outcome: gets counts, report and how far the log was read.
+    Raises:
+        SourceError: the log cannot be read, or has changed since the first pass.
+    """
     source, seen, kind, options = reading.source, reading.seen, reading.kind, reading.options
     before, followed = reading.before, reading.followed
     resumed = before if before is not None and before.read_up_to else None
@@ -273,7 +279,13 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
 
 
 def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:
-    """Read a source from ``first`` to ``end``; return the last bytes, whose line has no end yet."""
+    """Read a source from the byte ``first`` to ``end``.
+
+    Returns:
+        The last bytes, whose line has no end yet.
+    Raises:
+        SourceError: the file is shorter now.
+    """
     read, unread = first, b""
     for block in LogReading(reading.source, reading.progress, size=end, offset=first):
         read += len(block)
@@ -312,7 +324,13 @@ def _begin(
     end: int,
     unread: bytes,
 ) -> Begun:
-    """What a log is followed with; the archive then knows of it only what was read and has come whole."""
+    """What a log is followed with; the archive then knows of it only what was read and has come whole.
+
+    Args:
+        end: bytes that were read. unread: the last of them, whose line has no end yet.
+    Raises:
+        NothingYetError: no line is complete.
+    """
     size, running = end - len(unread), seen.running
     assert running is not None  # a followed log is read in one process
     if not size:

@@ -60,7 +60,11 @@ class Tail:
             raise _unreadable(path, error) from error
 
     def read(self) -> bytes:
-        """What comes next, of a plain file at most ``BLOCK`` bytes; nothing: there is no more now."""
+        """What comes next, of a plain file at most ``BLOCK`` bytes; nothing: there is no more now.
+
+        Raises:
+            SourceError: the file cannot be read.
+        """
         try:
             last = self._last
             if os.pread(self._file, len(last), self._place - len(last)) != last:
@@ -166,6 +170,11 @@ class _JournalTail(Tail):
             self._last = os.pread(self._file, min(place, _COMPARED), max(place - _COMPARED, 0))
 
     def read(self) -> bytes:
+        """As ``Tail.read``, part after part.
+
+        Raises:
+            SourceError: a part cannot be read.
+        """
         try:
             while not (data := self._here()):
                 # Looking into the folder costs more than all else: after what is no part's end it can wait.
@@ -238,6 +247,7 @@ class _JournalTail(Tail):
         return True
 
     def _size(self) -> int | None:
+        """Bytes of the part that is being read; None: it is compressed, so they are unknown."""
         return None if self._packed is not None else os.fstat(self._file).st_size
 
     def _skip(self, count: int) -> int:

@@ -386,6 +386,11 @@ class _Counter:
 def _compare_counts(
     tag: str, stored: Mapping[Disposition, int], again: Mapping[Disposition, int], counted: int
 ) -> Iterable[str]:
+    """Differences in the dispositions of ``<12>`` or ``<b1>`` lines, one sentence each.
+
+    Args:
+        counted: how often the tag occurs in the decoded bytes.
+    """
     if sum(stored.values()) != counted:
         yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
     for kind in sorted({*stored, *again}, key=lambda kind: kind.value):

@@ -90,6 +90,11 @@ class Watchdog(Unwatched):
         self._set(1, 0)
 
     def _set(self, processor: int, elapsed: int) -> None:
+        """Set the timers that end a process without progress.
+
+        Args:
+            processor, elapsed: limits in multiples of ``limit_s``, of processor time and of elapsed time; 0: no limit.
+        """
         now_s = time.monotonic()
         again = now_s - self._set_s >= _AGAIN * self._limit_s
         if again:

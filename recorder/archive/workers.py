@@ -144,6 +144,13 @@ class Workers:
         said: Callable[[Any], object],
         asked: Callable[[Any], object],
     ) -> _Result:
+        """Run a function in a free process, and pass on its messages and questions.
+
+        Returns:
+            The function's result.
+        Raises:
+            WorkerDiedError: the process died. Any exception that the function raised.
+        """
         try:
             process = self._idle.get_nowait()
         except Empty:

@@ -135,6 +135,11 @@ def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
 
 
 def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
+    """The two values of a field, White's first; None: missing or empty.
+
+    Raises:
+        LineError: the field has no comma.
+    """
     value = fields.get(key)
     if value is None:
         return None, None
@@ -145,6 +150,11 @@ def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
 
 
 def _number(fields: dict[str, str], key: str) -> int | None:
+    """The number in a field; None: the field is missing.
+
+    Raises:
+        LineError: the value is not a number.
+    """
     value = fields.get(key)
     if value is None:
         return None
@@ -154,12 +164,22 @@ def _number(fields: dict[str, str], key: str) -> int | None:
 
 
 def _numbers(fields: dict[str, str], key: str) -> tuple[int | None, int | None]:
+    """The two numbers of a field, White's first; None: missing or empty.
+
+    Raises:
+        LineError: the field has no comma, or a value is not a number.
+    """
     first, second = _pair(fields, key)
     parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
     return _number(parts, "first"), _number(parts, "second")
 
 
 def _flag(fields: dict[str, str], key: str) -> bool | None:
+    """Whether a field is 1; None: the field is missing.
+
+    Raises:
+        LineError: the value is neither 0 nor 1.
+    """
     value = fields.get(key)
     if value not in (None, "0", "1"):
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
@@ -167,6 +187,11 @@ def _flag(fields: dict[str, str], key: str) -> bool | None:
 
 
 def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
+    """Whether the two values of a field are 1, White's first; None: missing or empty.
+
+    Raises:
+        LineError: the field has no comma, or a value is neither 0 nor 1.
+    """
     first, second = _pair(fields, key)
     parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
     return _flag(parts, "first"), _flag(parts, "second")

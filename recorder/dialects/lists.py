@@ -392,6 +392,11 @@ def parse_history_row(text: str) -> HistoryRow | None:
 
 
 def _read_date(text: str) -> tuple[int | None, bool]:
+    """The date of a list of games.
+
+    Returns:
+        Milliseconds since 1970, of a zone as printed or unknown (None: no such date), and whether the zone is known.
+    """
     if match := _C_DATE().fullmatch(text):
         month, day, hour, minute, second, year = match.groups()
     elif match := _ICC_DATE().fullmatch(text):

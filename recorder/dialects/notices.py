@@ -70,7 +70,11 @@ _OBSERVING_ENDS = re.compile(
 
 
 def parse_created(line: Line) -> GameCreated | None:
-    """Read ``{Game 107 (A vs. B) Creating unrated blitz match.}`` (the authority for colours and number)."""
+    """Read ``{Game 107 (A vs. B) Creating unrated blitz match.}`` (the authority for colours and number).
+
+    Returns:
+        The game; None: another line.
+    """
     match = _CREATED.fullmatch(line.text)
     if match is None:
         return None
@@ -104,7 +108,11 @@ def format_created(event: GameCreated) -> str:
 
 
 def parse_partner(line: Line) -> PartnerPlays | None:
-    """Read ``Your partner is playing game 59 (C vs. D).``, which FICS and the C servers print when a match begins."""
+    """Read ``Your partner is playing game 59 (C vs. D).``, which FICS and the C servers print when a match begins.
+
+    Returns:
+        The partner's game; None: another line.
+    """
     match = _PARTNER.fullmatch(line.text)
     return None if match is None else PartnerPlays(line, int(match[1]), match[2], match[3])
 
@@ -115,7 +123,11 @@ def format_partner(event: PartnerPlays) -> str:
 
 
 def parse_creating(line: Line) -> CreatingLine | None:
-    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour."""
+    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour.
+
+    Returns:
+        The announcement; None: another line.
+    """
     match = _CREATING.fullmatch(line.text)
     if match is None:
         return None
@@ -196,7 +208,11 @@ def format_header(event: GameHeader) -> str:
 
 
 def parse_observing(line: Line) -> ObservingStarted | ObservingEnded | None:
-    """Read the lines that begin and end an observation."""
+    """Read the lines that begin and end an observation.
+
+    Returns:
+        The beginning or the end; None: another line.
+    """
     match = _OBSERVING.fullmatch(line.text)
     if match is not None:
         return ObservingStarted(line, int(match[1] or match[2]))
@@ -373,6 +389,7 @@ _VERBS = {"Accepting": "accept", "Declining": "decline"}
 
 
 def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
+    """The number of the game, the player and the value of a notice; None: the line does not contain it."""
     found = match.groupdict()
     game = found.get("game") or found.get("number")
     value = found.get("value")

@@ -317,6 +317,7 @@ class Recogniser:
 
     @staticmethod
     def _about_game(line: Line) -> Event | None:
+        """Parse a line about a game; None: it is no such line."""
         if line.text.startswith("{Game "):
             return parse_created(line)
         return (

@@ -201,6 +201,11 @@ def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
 
 
 def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
+    """The key of a reason's words, and the player that they name.
+
+    Returns:
+        The key, ``unknown`` if no table has the words; the player is None if they name none.
+    """
     pairs = ((white, black, white), (black, white, black), ("White", "Black", white), ("Black", "White", black))
     for name, other, actor in pairs:
         if words.startswith(name):

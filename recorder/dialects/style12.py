@@ -276,7 +276,11 @@ def _is_digit(letter: i64) -> bool:
 
 
 def _number(text: str, at: i64) -> tuple[i64, i64]:
-    """A number of one to twelve digits, and the place behind the blank behind it."""
+    """A number of one to twelve digits, and the place behind the blank behind it.
+
+    Raises:
+        _UnusualError: something else is at this place, so the frame has to be split.
+    """
     begin = at
     value: i64 = 0
     letter: i64 = ord(text[at])
@@ -298,7 +302,11 @@ def _clock(text: str, at: i64) -> tuple[i64, i64]:
 
 
 def _word(text: str, at: i64) -> i64:
-    """The place behind the blank that ends a word."""
+    """The place behind the blank that ends a word.
+
+    Raises:
+        _UnusualError: the word is empty, or may be a tag or a glued prompt.
+    """
     begin = at
     letter: i64 = ord(text[at])
     while letter != _BLANK:
@@ -312,7 +320,11 @@ def _word(text: str, at: i64) -> i64:
 
 
 def _elapsed(text: str, at: i64) -> tuple[i64, i64, i64]:
-    """``(m:ss)`` or ``(m:ss.mmm)``: milliseconds, 1 if they were printed, the place behind the blank behind it."""
+    """``(m:ss)`` or ``(m:ss.mmm)``: milliseconds, 1 if they were printed, the place behind the blank behind it.
+
+    Raises:
+        _UnusualError: something else is at this place.
+    """
     if ord(text[at]) != _OPEN:
         raise _UnusualError
     at += 1
@@ -344,7 +356,11 @@ def _elapsed(text: str, at: i64) -> tuple[i64, i64, i64]:
 
 
 def _lag(text: str, at: i64) -> int | None:
-    """The lag at the end, behind two flags or what there is of them; None: there is none."""
+    """The lag in milliseconds at the end, behind two flags or what there is of them; None: there is none.
+
+    Raises:
+        _UnusualError: the end has another form.
+    """
     end: i64 = len(text)
     for _ in range(2):
         if ord(text[at]) not in (_ZERO, _ONE):
@@ -367,7 +383,14 @@ def _lag(text: str, at: i64) -> int | None:
 
 
 def _split(text: str) -> tuple[str, list[str], bool]:
-    """Any shape of frame: glued tag, extra blanks, other board sizes, cut ends, a prompt glued on."""
+    """Any shape of frame: glued tag, extra blanks, other board sizes, cut ends, a prompt glued on.
+
+    Returns:
+        The board's ranks with blanks between them, the fields behind it, and whether the end was cut.
+    Raises:
+        LineError: a second frame is inside, there is no side to move, the ranks have different lengths, or the fields
+            from the move on are missing or invalid.
+    """
     if any(text.find(tag, 4) >= 0 for tag in _TAGS):
         raise LineError("another tagged line stands inside the frame", text)
     tokens = text[4:].split()

@@ -241,7 +241,7 @@ def _split_readings(readings: list[ClockReading | None], offset: int) -> tuple[l
 
 
 def _join_readings(clocks_ms: list[int | None], units_ms: list[int], offsets: list[int]) -> list[ClockReading | None]:
-    """The inverse of ``_split_readings``."""
+    """The inverse of ``_split_readings``; a clock that is None has no reading."""
     readings = zip(clocks_ms, units_ms, offsets, strict=True)
     return [None if ms is None else ClockReading(ms, unit_ms, offset) for ms, unit_ms, offset in readings]
 
@@ -265,7 +265,11 @@ def _are_used(start: StartFacts) -> bool:
 
 
 def _since_takeback(proofs: Proofs, row: Ply | PlyRow) -> int | None:
-    """From the arrival of the board after a takeback to that of the move played next, in milliseconds."""
+    """From the arrival of the board after a takeback to that of the move played next, in milliseconds.
+
+    Returns:
+        None: no takeback precedes the move, or an arrival is unknown.
+    """
     board = proofs.board_after_takeback(row[0], row[13])
     at_ms = row[7]
     return None if board is None or board.at_ms is None or at_ms is None else at_ms - board.at_ms
@@ -274,13 +278,20 @@ def _since_takeback(proofs: Proofs, row: Ply | PlyRow) -> int | None:
 def _explain(
     proofs: Proofs, row: Ply | PlyRow, clock: ClockReading, residual_ms: int, before: Ply | PlyRow | None
 ) -> tuple[Cause, int | None]:
-    """The cause of a residual that is not 0, and the offset of the line that contains it."""
+    """The cause of a residual that is not 0, and the offset of the line that contains it.
+
+    Args:
+        clock: the mover's clock before. before: the board of the ply before; None: it was not shown.
+    Returns:
+        The offset is None if no line but only the unit explains the residual.
+    """
     if -clock.unit_ms <= residual_ms <= clock.unit_ms:
         return Cause.ROUNDING, None
     return proofs.cause(row, clock, residual_ms, before)
 
 
 def _without_lag(elapsed_ms: int, lag_ms: int | None) -> int | None:
+    """The elapsed time less the lag, at least 0, in milliseconds; None: no lag was printed, or 0."""
     if not lag_ms:
         return None
     return elapsed_ms - lag_ms if elapsed_ms > lag_ms else 0
@@ -297,6 +308,15 @@ def _shown_at_start(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> int:
 
 
 def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:
+    """Whether a side's elapsed times exclude network time.
+
+    Args:
+        side: 1 White, 0 Black, as ``ply & 1``.
+        sealed: what a line states of the side; None: no line does.
+        lagged: whether the server prints lag.
+    Returns:
+        None: no line states it, and the server prints no lag.
+    """
     if sealed is not None or not lagged:
         return sealed
     # A lag that the server prints is one that it gave back, unless the boards arrive as if it had not.

@@ -60,7 +60,11 @@ class ClockReading(NamedTuple):
 
 
 def unit_ms_of(ms: int, precision: int | None) -> int:
-    """The unit of a clock on a board; if unknown, that of its number."""
+    """The unit of a clock on a board in milliseconds.
+
+    Args:
+        ms: the clock. precision: ``Ply.precision_code``; None: unknown, so whole seconds count as seconds.
+    """
     if precision is None:
         return 1 if ms % SECOND_MS else SECOND_MS
     return 1 if precision == MILLISECONDS else SECOND_MS
@@ -120,7 +124,7 @@ class Proofs:
         return any(row[5] == _LEAST_CHARGE_MS for row in self._rows)
 
     def _between(self, since: int, until: int) -> list[GameEvent]:
-        """The events that can explain a clock, from behind one line up to another with it."""
+        """The events that can explain a clock, behind the offset ``since`` up to ``until``, which is included."""
         if self._events is None:
             events = [event for event in self._seen.events if _is_about_clocks(event)]
             self._events = sorted(events, key=lambda event: (event.offset, event.seq))
@@ -136,7 +140,15 @@ class Proofs:
         return None
 
     def joined(self, row: Ply | PlyRow, increment_ms: int) -> tuple[int | None, int | None, Cause | None, int | None]:
-        """Clock before, residual, cause and evidence of the first ply behind a board that was joined in mid-game."""
+        """The first ply behind a board that was joined in mid-game: whether its clocks add up.
+
+        Args:
+            row: with a known elapsed time. increment_ms: of the mover.
+        Returns:
+            The mover's clock before and the residual in milliseconds, the cause, and the offset of the evidence. All
+            are None
+            if a clock is unknown; the clock before is None if the board was printed while it ran.
+        """
         start = self._seen.start
         assert start is not None
         assert row[5] is not None
@@ -160,8 +172,12 @@ class Proofs:
     ) -> tuple[Cause, int | None]:
         """Why a clock is off by more than a unit, and the offset of the evidence.
 
-        ``since`` is the mover's clock after the own move before, in the coarser unit of then and now; ``before`` the
-        board before, if it is that of the ply before.
+        Args:
+            row: of the move. residual_ms: clock after - (before - elapsed + increment).
+            since: the mover's clock after the own move before, in the coarser unit of then and now.
+            before: the board of the ply before; None: it was not shown.
+        Returns:
+            The offset is None where no line explains it.
         """
         ply, offset, unit_ms = row[0], row[13], since.unit_ms
         after_ms = row[3] if ply & 1 else row[4]
@@ -246,7 +262,7 @@ class Proofs:
     def _last_shown(
         self, row: Ply | PlyRow, since: ClockReading, events: list[GameEvent], before: Ply | PlyRow | None
     ) -> ClockReading | None:
-        """The mover's clock on the last board between the own move before and this one."""
+        """The mover's clock on the last board between the own move before and this one; None: no board shows it."""
         white, start = bool(row[0] & 1), self._seen.start
         found: ClockReading | None = None
         if start is not None and since.offset < start.offset:

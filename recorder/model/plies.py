@@ -161,7 +161,10 @@ class Ply(NamedTuple):
 
     @property
     def elapsed_origin(self) -> str | None:
-        """Where the elapsed time comes from: a word of ``ELAPSED_ORIGINS``; None: the time is unknown."""
+        """Where the elapsed time comes from; None: it is unknown.
+
+        ``printed``, ``imported`` (from a saved game) or ``derived`` (from two clocks and the increment).
+        """
         if self.elapsed_ms is None:
             return None
         if self.precision_code in ELAPSED_DERIVED:

@@ -163,7 +163,11 @@ def _shared(one: _Seen, other: _Seen) -> bool:
 
 
 def _saved(one: _Seen, other: _Seen) -> str | None:
-    """Both are boards of one match of a file of saved matches: they end at the same place of it."""
+    """Both are boards of one match of a file of saved matches: they end at the same place of it.
+
+    Returns:
+        The evidence in words; None: they are not.
+    """
     seen = [game.observations[0] for game in (one.game, other.game) if game.observations]
     if len(seen) < 2 or any(each.kind is not ObservationKind.PGN for each in seen):
         return None
@@ -173,7 +177,11 @@ def _saved(one: _Seen, other: _Seen) -> str | None:
 
 
 def _numbers(one: _Seen, other: _Seen) -> str | None:
-    """A line of one game names the other's number, and they were played at the same time."""
+    """A line of one game names the other's number, and they were played at the same time.
+
+    Returns:
+        The evidence in words; None: no line does, or the times or pieces contradict it.
+    """
     named = [
         f"game {first.game_no} names {second.game_no} as its partner's"
         for first, second in ((one.game, other.game), (other.game, one.game))
@@ -223,6 +231,7 @@ def _agree(one: _Seen, other: _Seen) -> bool | None:
 
 
 def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
+    """Whether the captures of one board are the pieces that the other received; None: too few to tell."""
     given = transfers(board_order(one.game, other.game))
     linked = sum(transfer.passed is not None for transfer in given)
     missing = 0
@@ -251,7 +260,11 @@ def _counted(one: _Seen, other: _Seen) -> str:
 
 
 def _pieces(one: _Seen, other: _Seen) -> str | None:
-    """Pieces that one board loses arrive on the other, in one log or in two complete ones of the same time."""
+    """Pieces that one board loses arrive on the other, in one log or in two complete ones of the same time.
+
+    Returns:
+        The evidence in words; None: the pieces or times do not agree.
+    """
     if not _overlap(one, other) or not _agree(one, other):
         return None
     if not _shared(one, other):

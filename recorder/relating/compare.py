@@ -204,6 +204,11 @@ def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> s
 
 
 def headers_differ(one: Game, other: Game) -> str | None:
+    """Why two observations cannot be of one game by their headers, in words.
+
+    Returns:
+        The reason, the words behind "they are"; None: nothing in the headers differs.
+    """
     if one.kind is not GameKind.PLAYED or other.kind is not GameKind.PLAYED:
         return "one of them was not played"
     if (one.server, one.server or one.dialect) != (other.server, other.server or other.dialect):
@@ -235,7 +240,11 @@ def _same_number(one: View, other: View) -> bool:
 
 
 def _at_one_moment(one: View, other: View) -> str | None:
-    """Why both were in progress under one number at one moment, when a number belongs to one game only."""
+    """Why both were in progress under one number at one moment, when a number belongs to one game only.
+
+    Returns:
+        The evidence in words; None: they were not, or it is unknown.
+    """
     if not (one.numbers and one.numbers == other.numbers):
         return None
     for mine, its in ((one, other), (other, one)):
@@ -373,6 +382,7 @@ class _Agreement:
 
 
 def _counted(moves: int, times: int) -> str:
+    """Numbers of equal plies and of equal elapsed times, in words."""
     return f"{moves} equal {'ply' if moves == 1 else 'plies'}, {times} equal {'time' if times == 1 else 'times'}"
 
 

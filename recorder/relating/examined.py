@@ -212,7 +212,13 @@ def _evidence(game: Game, played: Game) -> str | None:
 
 
 def _names(game: Game, played: Game, known: int) -> str | None:
-    """Evidence that the players are the same; ``known``: plies up to which the games are equal."""
+    """Evidence that the players of an examination are those of a played game, in words.
+
+    Args:
+        known: plies up to which the games are equal.
+    Returns:
+        The evidence; None: the names contradict each other, or too little is known.
+    """
     white, black = played.white.handle.lower(), played.black.handle.lower()
     if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):
         return "the same players"

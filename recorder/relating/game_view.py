@@ -244,7 +244,7 @@ class View:
         return tuple(found)
 
     def increment_s(self, ply: int) -> int | None:
-        """The increment of the side that makes this ply."""
+        """The increment in seconds of the side that makes this ply; None: unknown."""
         return self.game.increment_s if ply % 2 else self.game.black_increment_s
 
 

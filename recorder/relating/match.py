@@ -132,6 +132,7 @@ def passes(game: Game) -> list[PassedPiece]:
 
 
 def _read(fen: str) -> Position | None:
+    """The position of a FEN without pieces in hand; None: the FEN is malformed."""
     try:
         return position_from_fen(fen, Rules.BUGHOUSE)._replace(holdings=None)
     except ValueError:
@@ -226,7 +227,11 @@ def timeline(match: Match) -> list[MatchMoment]:
 
 
 def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlace | None, bool]]:
-    """For each move the place of itself or of the next one that has any, and whether it is its own."""
+    """For each move the place of itself or of the next one that has any, and whether it is its own.
+
+    Returns:
+        In the order of the moves; the place is None where no later move has one.
+    """
     found: list[tuple[ArrivalPlace | None, bool]] = []
     known: ArrivalPlace | None = None
     for _, place in reversed(moves):
@@ -238,7 +243,11 @@ def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlac
 
 
 def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
-    """Whether the first of two moves arrived earlier; each move arrived before those that follow it."""
+    """Whether the first of two moves arrived earlier; each move arrived before those that follow it.
+
+    Returns:
+        None: the places do not show it.
+    """
     if one[0] is None or other[0] is None:
         return None
     known = one[0].before(other[0])

@@ -225,6 +225,7 @@ def _earlier(view: View) -> tuple[object, ...]:
 
 
 def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Value | None:
+    """The value of the first game for which it is known; None: it is unknown for all."""
     return next((value for game in games if (value := field(game)) is not None), None)
 
 
@@ -298,7 +299,7 @@ def _last_valid(views: list[View]) -> dict[str, int]:
 
 
 def _start(segments: list[Segment], observations: list[Observation], lead: Game) -> tuple[str | None, int]:
-    """The FEN of the first known position and the half-moves played before it."""
+    """The FEN of the first known position (None: the normal start, or unknown) and the half-moves played before it."""
     if not segments:
         return lead.start_fen, lead.start_ply
     wanted = segments[0].from_ply - 1

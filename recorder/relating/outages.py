@@ -144,7 +144,11 @@ def _passed_ms(earlier: View, later: View) -> int | None:
 
 
 def _equal_clocks(last: _Board, joined: StartFacts) -> tuple[int, int] | None:
-    """The clocks of a ply that was shown twice: equal to the millisecond, and no whole seconds."""
+    """The clocks of a ply that was shown twice, White's first, in milliseconds.
+
+    Returns:
+        None: the plies or clocks differ, or a clock has whole seconds, which proves nothing.
+    """
     clocks_ms = _clocks_ms(last)
     if last.ply != joined.ply or clocks_ms is None or clocks_ms != _clocks_ms(joined):
         return None

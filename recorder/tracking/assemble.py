@@ -151,6 +151,11 @@ def _result(run: TrackedGame) -> tuple[str, str | None, str | None, str | None, 
 
 
 def _key(run: TrackedGame, server: str | None) -> str:
+    """``Game.key``: a hash of server, number, players, offset, start and first move, which later lines do not change.
+
+    Args:
+        server: the site's name; None: unknown.
+    """
     first = run.observations[0] if run.observations else None
     facts = ", ".join((
         _text(server or ""), _number(run.game_no), _text(run.white.lower()), _text(run.black.lower()),
@@ -257,6 +262,8 @@ def _started(
     Args:
         basis: of the arrival times.
         date_possible: whether the date in the header may be that of this game.
+    Returns:
+        Time and precision are None if the start is unknown.
     """
     facts = run.facts
     first = run.observations[0] if run.observations else None
@@ -274,6 +281,11 @@ def _started(
 
 
 def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, int | None, bool]:
+    """Both sides' time control.
+
+    Returns:
+        White's base and increment and Black's, in seconds (None: unknown), and ``Game.base_inferred``.
+    """
     facts = run.facts
     frame = run.start_frame or run.last
     if frame is None:
@@ -299,6 +311,7 @@ def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, i
 
 
 def _variant(run: TrackedGame) -> tuple[str | None, bool]:
+    """The variant (None: unknown), and whether it was inferred."""
     if run.variant is not None:
         return run.variant, run.variant_inferred
     if (

@@ -99,7 +99,11 @@ class Boards(GameTable):
             self._clocks_moved(run, frame, white_ms, black_ms)
 
     def _clocks_moved(self, run: TrackedGame, frame: Style12, drift: int, other: int) -> None:
-        """Record clocks that the move's time and the increment do not explain."""
+        """Record clocks that the move's time and the increment do not explain.
+
+        Args:
+            drift: of the mover's clock in milliseconds, what is not explained. other: of the opponent's clock.
+        """
         if max(abs(drift), abs(other)) > _LONGEST_MS:
             self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
             run.rows[-1] = run.rows[-1]._replace(white_clock_ms=None, black_clock_ms=None)
@@ -205,7 +209,11 @@ class Boards(GameTable):
         return False
 
     def _shape_changed(self, run: TrackedGame, frame: Style12) -> TrackedGame | None:
-        """A board that the rules of its game cannot read: of another size, it is another game's."""
+        """A board that the rules of its game cannot read: of another size, it is another game's.
+
+        Returns:
+            The run that the board belongs to; None: its run was closed, and the board begins another one.
+        """
         if run.position is None or not run.between(frame.white, frame.black):
             return run
         if len(frame.board) != len(run.position.board):

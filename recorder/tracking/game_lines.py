@@ -97,6 +97,11 @@ def _meant(table: GameTable, game_no: int | None) -> TrackedGame | None:
 
 
 def _chat_kinds(kept: str) -> frozenset[ChatKind]:
+    """The kinds of chat to keep.
+
+    Raises:
+        ValueError: ``kept`` is none of the words of ``--chat``.
+    """
     if kept == "none":
         return frozenset()
     if kept == "public":

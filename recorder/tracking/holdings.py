@@ -56,6 +56,9 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
 def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, black: str) -> tuple[str, str]:
     """The holdings of a line; if the server's buffer ended within Black's list, completed from the known ones.
 
+    Args:
+        reckoned: White's and Black's before the line; None: unknown, so nothing is completed.
+        white, black: as printed.
     Source: the 1.6.2 family builds the line in 50 bytes; the bracket behind it is printed all the same.
     """
     if reckoned is None or len(white) + len(black) < _CUT_PIECES:
@@ -69,6 +72,11 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
 
 
 def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
+    """What printed and computed pieces in hand (White's, Black's) show when they differ.
+
+    Returns:
+        A sentence; None: it only shows that an inferred variant is bughouse.
+    """
     if run.variant_inferred:
         # The variant was only inferred; holdings that grow without a capture show that it is bughouse.
         run.variant = "bughouse"

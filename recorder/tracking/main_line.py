@@ -158,7 +158,9 @@ class _Gaps:
 def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> None:
     """Plies of the list that were taken back after it was printed leave its main line and are kept beside it.
 
-    ``known`` are the plies that boards showed and that were taken back.
+    Args:
+        valid_to: the last ply that was not taken back; None: none was.
+        known: plies that boards showed and that were taken back.
     """
     if valid_to is None:
         return
@@ -172,7 +174,12 @@ def _cut_taken_back(seen: ListSeen, valid_to: int | None, known: set[int]) -> No
 
 
 def _joins(seen: ListSeen, valid_to: int | None, chosen: dict[int, tuple[int, Ply]]) -> bool:
-    """Whether list and boards agree wherever both show the main line as it was then."""
+    """Whether list and boards agree wherever both show the main line as it was then.
+
+    Args:
+        valid_to: the last ply of the list that was not taken back later; None: none was.
+        chosen: ply → (number of the observation, ply) of the boards.
+    """
     for ply in seen.plies:
         other = chosen.get(ply.ply)
         if other is None or other[1].offset > seen.event.line.offset:

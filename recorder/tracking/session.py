@@ -84,7 +84,7 @@ class ServerSession:
 
     @property
     def family_now(self) -> Family | None:
-        """The server's family as far as banner and frames show it."""
+        """The server's family as far as banner and frames show it; None: they do not."""
         dialect = detect_dialect(self.family, None, self.tokens)
         return None if dialect is None else dialect.family
 

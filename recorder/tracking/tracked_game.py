@@ -320,7 +320,7 @@ class TrackedGame:
         self.current.anchors.append(Anchor(0, ply, fen, reason, offset))
 
     def position_at(self, ply: int) -> Position | None:
-        """The position after ``ply`` half-moves of the main line as far as it is still known."""
+        """The position after ``ply`` half-moves of the main line; None: it is no longer known."""
         index = ply - self.base_ply
         return self.history[index] if 0 <= index < len(self.history) else None
 

@@ -203,6 +203,11 @@ class GameRows:
                 self.flush()
 
     def _add(self, game: Game, game_id: int) -> None:
+        """Add a game to the batches.
+
+        Args:
+            game_id: its row number, below 0 for a game in progress.
+        """
         batches = self._batches
         white, black = self._player(game.server, game.white), self._player(game.server, game.black)
         batches["games"].append(game_row(game, game_id, white, black, self._source_id))
@@ -337,6 +342,7 @@ class GameRows:
             self._players[server, folded] = number
 
     def _player(self, server: str | None, player: Player) -> int:
+        """The row number of a player; ``server`` None: unknown, which is a server of its own."""
         return self._player_at((server or "", fold(player.handle)), player.handle)
 
     def _player_at(self, place: tuple[str, str], handle: str) -> int:

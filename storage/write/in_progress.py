@@ -120,7 +120,11 @@ class SourceInProgress:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is written in the block when it ends, and undo it when it raises."""
+        """Commit what is written in the block when it ends, and undo it when it raises.
+
+        Raises:
+            OvertakenError: as for ``_begin``. StorageError: SQLite fails; any exception of the block.
+        """
         try:
             self._begin()
             yield
@@ -136,6 +140,11 @@ class SourceInProgress:
             self._rows = None
 
     def _begin(self) -> None:
+        """Begin a transaction, and check the source if another program has written.
+
+        Raises:
+            OvertakenError: another program has changed the source or replaced the archive.
+        """
         self._driver.execute("BEGIN IMMEDIATE")
         (version,) = self._driver.execute("PRAGMA data_version").fetchone()
         if identity_of(self._where) != self._file:
@@ -154,7 +163,13 @@ class SourceInProgress:
             self.checkpoint()
 
     def _look_around(self, version: int) -> None:
-        """Make sure that everything is as this program left it; ``version``: of the archive, as SQLite counts."""
+        """Make sure that everything is as this program left it.
+
+        Args:
+            version: of the archive, as SQLite counts commits of other connections.
+        Raises:
+            OvertakenError: another program has changed the source, its games in progress or the erased players.
+        """
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self.in_progress else set()
         forgotten = self._driver.execute(_FORGOTTEN).fetchall()

@@ -295,7 +295,11 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
 
 
 def _groups(driver: sqlite3.Connection, white_id: int, black_id: int, decided: Decided) -> Iterator[list[int]]:
-    """Row numbers of two players' games of which each may have to do with another."""
+    """Row numbers of two players' games of which each may have to do with another.
+
+    Args:
+        white_id, black_id: row numbers of the players.
+    """
     candidates = [_Candidate(*row) for row in driver.execute(_CANDIDATES, (white_id, black_id))]
     openings: dict[int, tuple[int, ...]] = {}
     if any(one.begun_ms is None for one in candidates):

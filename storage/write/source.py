@@ -164,6 +164,9 @@ class SourceWriter:
 
         It replaces an earlier report, so its counts must speak of all bytes; of the anomalies those before
         ``report.anomalies_from`` stay.
+
+        Raises:
+            StorageError: other bytes were kept than the source's size says.
         """
         self._store_chunks(1)
         self.flush()
@@ -240,7 +243,11 @@ def start_source(connection: Connection, values: dict[str, Any]) -> int:
 
 
 def continue_source(connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]) -> None:
-    """Prepare a source's row for its grown bytes: games that began after the restart mark are read again."""
+    """Prepare a source's row for its grown bytes: games that began after the restart mark are read again.
+
+    Args:
+        read_up_to: the restart mark, an offset in the source's bytes. values: new values of the row's columns.
+    """
     connection.execute(update(models.sources).where(models.sources.c.id == row_id).values(**values))
     games = models.games.c
     delete_games(connection, select(games.id).where(games.source_id == row_id, games.first_offset >= read_up_to))

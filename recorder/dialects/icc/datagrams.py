@@ -55,7 +55,13 @@ _SCORES = frozenset(("1-0", "0-1", "1/2-1/2", "*", "aborted"))
 
 
 class _Fields:
-    """The arguments of one datagram, taken one by one."""
+    """The arguments of one datagram, taken one by one.
+
+    Every method raises ``LineError`` if the datagram has no more arguments, or if the next one is invalid; those that
+    end
+    with ``_or_none`` return None if there are no more. ``name`` is what the message calls the argument.
+    Source: ICC's formats2.txt.
+    """
 
     def __init__(self, number: int, fields: Sequence[str]) -> None:
         self.number = number
@@ -185,6 +191,11 @@ def _holdings(it: _Fields) -> BughouseHoldings:
 
 
 def _letters(it: _Fields) -> str:
+    """Pieces in hand as letters, upper case for White's.
+
+    Raises:
+        LineError: another letter.
+    """
     value = it.text("holdings")
     if value.strip("pnbrqPNBRQ"):
         raise it.fail("holdings", value)
@@ -238,6 +249,11 @@ def _msec(it: _Fields) -> Msec:
 
 
 def _began(it: _Fields) -> BeganPosition:
+    """The position that a game began at.
+
+    Raises:
+        LineError: a field is missing or invalid.
+    """
     number, fen, count = it.whole("game number"), it.text("FEN"), it.whole("count")
     if count < 0:
         raise it.fail("count", str(count))

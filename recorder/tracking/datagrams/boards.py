@@ -56,7 +56,11 @@ class DatagramBoard(Style12):
 
     @property
     def times(self) -> tuple[int | None, int | None, int | None, int | None, int | None]:
-        """As those of a frame, from datagrams."""
+        """As those of a frame, from datagrams.
+
+        Returns:
+            White's and Black's clock and the elapsed time in milliseconds, no lag, and the precision; None: unknown.
+        """
         elapsed_ms = self.reported.elapsed_ms
         return *self.clocks, elapsed_ms, None, None if elapsed_ms is None else int(Precision.SECONDS)
 

@@ -196,7 +196,7 @@ def set_facts(facts: HeaderFacts, header: IccGame) -> None:
 
 
 def _rating(text: str | None) -> RatingText | None:
-    """A rating; ICC prints 0 for a player who has none."""
+    """A rating (None: none was sent); ICC prints 0 for a player who has none."""
     return None if text is None else RatingText(text, rating_number(text) or None)
 
 
@@ -231,7 +231,7 @@ class DatagramGameTable:
             del self.games[next((number for number, game in self.games.items() if not game.ours), oldest)]
 
     def run(self, number: int) -> TrackedGame | None:
-        """The game of this number that is followed, played or examined."""
+        """The game of this number that is followed, played or examined; None: none is."""
         run = self.boards.runs.get(str(number))
         if run is not None and run.following:
             return run
@@ -289,6 +289,10 @@ def printed(line: Line) -> str:
 
 class DatagramClocks:
     """Takes the datagrams about clocks and lag.
+
+    Each method takes the values of a datagram, its line, and ``begin``, the offset at which its game began if the
+    datagram
+    is the first of it.
 
     Args:
         table: the games of the connection.

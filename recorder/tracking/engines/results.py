@@ -163,6 +163,7 @@ def control_text(level: LevelCommand) -> str | None:
 
 
 def _text(rating: int | None) -> str | None:
+    """A rating as text; None: unknown."""
     return None if rating is None else str(rating)
 
 

@@ -189,7 +189,7 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
 
 
 def _starting(table: GameTable, frame: Style12) -> Starting | None:
-    """The line that announced the examination beginning with this board."""
+    """The line that announced the examination beginning with this board; None: no line did."""
     if table.remembered is None:
         return table.starting
     known = table.remembered.get(frame.offset)

@@ -142,6 +142,12 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
 
 
 def _bridged(node: Node) -> list[Ply] | None:
+    """The plies of a gap, and that behind it, if only one sequence of legal moves leads from board to board.
+
+    Returns:
+        Plies marked as inferred, without times, and the printed one; None: several sequences do, none, or data are
+        missing.
+    """
     above, seen = node.parent, node.seen
     if above is None or seen.lan is None or seen.pretty is None or node.row is None or not seen.whole:
         return None

@@ -224,6 +224,13 @@ class ExaminedTree:
     # -- where a board belongs ---------------------------------------------------------------------------------
 
     def _find(self, seen: ShownBoard, navigation: str) -> Node | None:
+        """Where in the tree a board belongs.
+
+        Args:
+            navigation: how the last command of the examiner moved; empty: by no command.
+        Returns:
+            The node that shows it, perhaps a new one; None: no place is certain.
+        """
         current = self.current
         if current is None:
             return None
@@ -313,7 +320,11 @@ class ExaminedTree:
         return node
 
     def _between(self, seen: ShownBoard, navigation: str) -> Node | None:
-        """A board beyond plies that were not shown: above the current one, or below it."""
+        """A board beyond plies that were not shown: above the current one, or below it.
+
+        Returns:
+            A new node; None: the board is not reachable by a known number of plies.
+        """
         current = self.current
         assert current is not None
         over: Node | None
