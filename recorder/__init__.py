@@ -1,4 +1,4 @@
-"""The flight recorder for Internet chess servers: moves, clocks, think times and lag from their logs.
+"""Records, reads and analyses games of Internet chess servers: moves, clocks, think times and lag.
 
 ::
 

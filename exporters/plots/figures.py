@@ -70,7 +70,7 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
 
 
 def svg_text(figure: Figure, prefix: str = "") -> str:
-    """A figure as an ``<svg>`` element for an HTML page.
+    """Convert a figure to an ``<svg>`` element for an HTML page.
 
     Args:
         figure: made by ``new_figure`` or a function that draws a sheet.
@@ -126,7 +126,7 @@ class _Shown(Figure):
 
 
 def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5.0)) -> Figure:
-    """An empty figure that pyplot does not know, so no window shows it.
+    """Make an empty figure that pyplot does not manage, so no window shows it.
 
     Args:
         size: width and height in inches.

@@ -157,7 +157,7 @@ def think_times(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """How the think times of each phase are distributed: the share of its moves in each class of times.
+    """Draw how think times are distributed in each phase: the share of its moves in each class of times.
 
     A side's first move is no think and is excluded. If any time was printed in whole seconds, no class is
     finer than one.
@@ -270,7 +270,7 @@ def think_heatmap(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """Move number against time for the move: the colour is how many moves, the line the median of each column.
+    """Draw how many moves took how long, by move number; a line shows the median of each move number.
 
     Args:
         plies: the ply frame of any number of games.

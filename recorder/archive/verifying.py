@@ -189,7 +189,7 @@ class VerifyReport:
 
     @property
     def failures(self) -> list[str]:
-        """One sentence for each log that an error of this program kept from being read."""
+        """One sentence for each log that was not read completely because of an error in this program."""
         return [audit.unread for audit in self.audits if audit.unread is not None]
 
 
