@@ -199,7 +199,11 @@ class FinishedGames:
         self._put_into(path, archive, game, same, add=True)
 
     def _joined(self, archive: ArchiveStore, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
-        """A game as this source and those that share the target give it, and the files in which its entry may be."""
+        """A game as this source and those that share the target give it, and the files in which its entry may be.
+
+        Args:
+            same: as for ``_put_into``.
+        """
         if len(same) < 2:
             return game, []
         from recorder.relating.merge import merge_games

@@ -65,7 +65,12 @@ class Outlet(Protocol):
         """Games in progress that have changed, as they stand."""
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Games that begin before this place are never given again; ``source`` is its sha256 now."""
+        """Games that begin before this place are never given again.
+
+        Args:
+            where: the archive. source: sha256 of the source's bytes so far.
+            read_up_to: an offset in these bytes.
+        """
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """The log has come to its end, and these games with it.

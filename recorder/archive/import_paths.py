@@ -349,7 +349,11 @@ def _import_one(
     keep: bool,
     progress: Progress,
 ) -> Outcome:
-    """Import one log, as far as another process has read it from there."""
+    """Import one log, as far as another process has read it from there.
+
+    Args:
+        ahead: processes that read logs ahead; None: none do. number: of the log among the sources.
+    """
     if ahead is None:
         return import_source(archive, source, options, partial_logs=partial_logs, keep=keep, progress=progress)
     try:

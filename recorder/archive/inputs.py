@@ -77,7 +77,11 @@ class ReadOptions:
 
     @classmethod
     def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
-        """The inverse of ``to_json``, which has only the hash of the timing file."""
+        """The inverse of ``to_json``.
+
+        Args:
+            timing: bytes of the timing file, of which ``to_json`` has only the hash; None: there is none.
+        """
         kind, day = values.get("kind"), values.get("date")
         return cls(
             None if kind is None else SourceKind(kind),
@@ -112,7 +116,12 @@ class ReadOptions:
         )
 
     def pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0) -> AnyPipeline:
-        """The pipeline that reads a source of this kind with these options; ``resume`` starts it at ``offset``."""
+        """The pipeline that reads a source of this kind with these options.
+
+        Args:
+            resume: state of ``Pipeline.restart``; None: the source is read from its beginning. offset: of the first
+                block.
+        """
         return make_pipeline(kind, **self._how(), resume=resume, offset=offset)
 
     def followed_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:

@@ -178,7 +178,11 @@ class ArchiveChild:
         return [*self._aside, *self._wanted]
 
     async def _let_take(self, taking: asyncio.Task[None], hurry: asyncio.Event | None) -> None:
-        """The process gets a journal that was just ended while it still listens."""
+        """The process gets a journal that was just ended while it still listens.
+
+        Args:
+            taking: is waited for, then cancelled. hurry: ends the wait when it is set; None: nothing does.
+        """
         loop = asyncio.get_running_loop()
         end_s = loop.time() + _END_S
         while loop.time() < end_s and not self._problem and (hurry is None or not hurry.is_set()):

@@ -229,6 +229,9 @@ class Recogniser:
 
         A text fused to the last field is none of the frame. Behind a blank it may be a field of a later server,
         unless it is a known line.
+
+        Returns:
+            The frame, and the text as a line of its own; None: nothing is behind the frame.
         """
         end = frame_end(line.text) if line.text[:4] == FRAME_TAG else None
         if end is None:

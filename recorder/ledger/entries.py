@@ -204,6 +204,11 @@ class _Book:
 
         In bughouse clocks run before anybody has moved, so that the first board may show less. Then the first move
         shows from which of the two it was counted.
+
+        Args:
+            side: 1 White, 0 Black. shown: on the first board; None: it prints no clock.
+        Returns:
+            None: the clock is unknown.
         """
         base_ms, increment_ms = self._base_ms[side], self._increment_ms[side]
         first = next((row for row in rows if row[0] & 1 == side), None)

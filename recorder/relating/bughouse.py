@@ -119,7 +119,11 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
 def _only_pairs(
     candidates: list[_Pair], rule: Callable[[_Seen, _Seen], str | None]
 ) -> Iterable[tuple[_Seen, _Seen, str]]:
-    """The pairs that a rule finds where each game fits one other only."""
+    """The pairs that a rule finds where each game fits one other only.
+
+    Args:
+        rule: the evidence that two games are one match, in words; None: it finds none.
+    """
     fits = [(one, other, text) for one, other in candidates if (text := rule(one, other)) is not None]
     times: dict[str, int] = {}
     for one, other, _ in fits:
@@ -276,7 +280,11 @@ def _pieces(one: _Seen, other: _Seen) -> str | None:
 
 
 def _creation(one: _Seen, other: _Seen) -> str | None:
-    """They have consecutive numbers and one log shows the beginning of both together."""
+    """They have consecutive numbers and one log shows the beginning of both together.
+
+    Returns:
+        The evidence in words; None: numbers, log, pieces or times do not agree.
+    """
     numbers = (one.game.game_no, other.game.game_no)
     if None in numbers or abs((numbers[0] or 0) - (numbers[1] or 0)) != 1 or not (one.whole and other.whole):
         return None

@@ -364,7 +364,13 @@ class _Agreement:
                 self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 
     def verdict(self, moves: int, same_number: bool) -> Verdicts:
-        """What all of it says."""
+        """What all of it says.
+
+        Args:
+            moves: equal plies. same_number: both observations print the same game number.
+        Returns:
+            SAME with the evidence in words, or OPEN: there is too little.
+        """
         fine = len({value for value in self.fine if value > 0})
         coarse = len({value for value in self.coarse if value > 0})
         proved = fine >= _LEAST_VALUES or (

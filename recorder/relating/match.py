@@ -77,7 +77,11 @@ class PassedPiece(NamedTuple):
 
 
 def place_of(game: Game, seen: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
-    """The place of an event of an observation."""
+    """The place of an event of an observation.
+
+    Args:
+        offset: in the source's bytes. at_ms: arrival; it counts only if the source's times are UTC. None: unknown.
+    """
     utc = game.time_basis.value == "utc"
     return ArrivalPlace("" if seen.source is None else seen.source.sha256, offset, at_ms if utc else None)
 
@@ -328,7 +332,7 @@ class _Clocks:
 
     @property
     def used_ms(self) -> int | None:
-        """By both players."""
+        """Time that both players have used, in milliseconds; None: it is unknown for one of them."""
         return None if self._white_ms is None or self._black_ms is None else self._white_ms + self._black_ms
 
 

@@ -311,6 +311,11 @@ def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None
     """The source of the start time: live, with most of the beginning, and not only to the minute.
 
     Where all clocks of the first part were ahead, so that the game would begin after its end, the next part is asked.
+
+    Args:
+        ended_ms: when the game ended, in ``basis``; None: unknown, so no start is too late.
+    Returns:
+        None: no source has a start time in this basis.
     """
 
     def rank(view: View) -> tuple[bool, int, bool, int]:

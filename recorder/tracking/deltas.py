@@ -142,7 +142,11 @@ def _encoded(smith: Smith) -> int:
 
 
 def _keep(table: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
-    """Add the delta's ply to the main line."""
+    """Add the delta's ply to the main line.
+
+    Args:
+        played: move, SAN and position; None: it cannot be played, so the ply stays as printed.
+    """
     assert run.current is not None
     move: int | None
     flags: int | None = None
@@ -176,7 +180,7 @@ def _keep(table: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | 
 
 
 def _clocks(delta: DeltaBoard) -> tuple[int | None, int | None]:
-    """White's and Black's clock: it prints the mover's only."""
+    """White's and Black's clock in milliseconds; None for the opponent's, which a delta does not print."""
     return (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
 
 

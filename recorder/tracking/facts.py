@@ -134,6 +134,7 @@ class HeaderFacts:
 
     def _ratings(self, white: RatingText | None, black: RatingText | None) -> None:
         # "UNR" of a movelist says less than the "++++" or the number of a header.
+        """Take ratings that are not known yet; None: the line prints none."""
         if white is not None and (self.white_rating is None or self.white_rating.text == "UNR"):
             self.white_rating = white
         if black is not None and (self.black_rating is None or self.black_rating.text == "UNR"):

@@ -205,7 +205,11 @@ class GameTable:
         disposition: Disposition,
         proof: Proof = Proof.FULL,
     ) -> None:
-        """The next ply of a run."""
+        """The next ply of a run.
+
+        Args:
+            played: its squares (None: unknown, and the ply is unproved), SAN and the position after it.
+        """
         move, san, after = played
         if frame.partial:
             proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
@@ -257,7 +261,11 @@ class GameTable:
         self.count(Disposition.CONFLICT)
 
     def replace(self, run: TrackedGame | None, frame: Style12) -> None:
-        """The number has another game now; ``run`` is the one that it had."""
+        """The number has another game now.
+
+        Args:
+            run: the game that it had; None: it had none.
+        """
         if run is not None:
             self.close(run, run.left if run.suspended else "reused")
         self.begin(frame, again=run is not None and run.between(frame.white, frame.black))

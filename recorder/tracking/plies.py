@@ -27,7 +27,11 @@ _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
 def frame_position(frame: Style12, rules: Rules, holdings: tuple[str, str] | None = None) -> Position:
-    """The position a frame shows, with the castling rights it prints."""
+    """The position a frame shows, with the castling rights it prints.
+
+    Args:
+        holdings: White's and Black's pieces in hand; None: unknown, or the rules have none.
+    """
     push = frame.push_file
     if not -1 <= push < frame.width:
         push = -1  # one server prints uninitialised memory here after castling

@@ -258,7 +258,9 @@ class TrackedGame:
     def observe(self, frame: Style12, position: Position, ply: int, start: StartFacts, anchor: str | None) -> None:
         """Begin an observation of this board at ``ply`` with the position that ``frame`` shows.
 
-        ``anchor`` is the position's FEN when plies alone cannot give it (anything but the normal start).
+        Args:
+            start: what the board prints of the move before.
+            anchor: the position's FEN; None: the plies alone give it, from the normal start.
         """
         self.close_observation()
         self.names = frame.names
@@ -347,7 +349,9 @@ class TrackedGame:
     ) -> None:
         """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
 
-        ``clocks`` are those of the board that shows ``ply`` again, with which the game continues.
+        Args:
+            frame: the board that shows ``ply`` again, or the line's offset and arrival (None: unknown).
+            clocks: of that board, with which the game continues, in milliseconds; None: it prints none.
         """
         assert self.current is not None
         removed: list[Ply] = []
@@ -402,7 +406,12 @@ class TrackedGame:
         text: str = "",
         clocks: tuple[int | None, int | None] = (None, None),
     ) -> None:
-        """Note something that happened; ``where`` is a frame or (offset, at_ms)."""
+        """Note something that happened.
+
+        Args:
+            where: a frame, or a line's offset and arrival (None: unknown).
+            actor, value, text, clocks: as ``GameEvent`` has them; clocks are White's and Black's in milliseconds.
+        """
         if self.current is None:
             return
         offset, at_ms = (where.offset, where.at_ms) if isinstance(where, Style12) else where

@@ -408,7 +408,11 @@ class Tracker:
                     run.navigation = ""  # the board that a line announced may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
-        """A banner or a login that is not this session's begins another one; its games keep their own."""
+        """A banner or a login that is not this session's begins another one; its games keep their own.
+
+        Args:
+            family: of the server. me: our handle. None: the line does not show it.
+        """
         self.boards.session = ServerSession(self.server, family, me, self.session.hosts)
         self.boards.lag_meaningless = self.session.lag_meaningless
 

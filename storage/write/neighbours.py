@@ -131,6 +131,7 @@ class NeighbourGames:
         return [(self._game(near.row_id), self._game(far.row_id)) for near, far in pairs[:_MOST_PAIRS]]
 
     def _place(self, game: Game) -> tuple[_Source, _Row | None]:
+        """The source of a game and its row there; None: it was not seen live, or has an arrival time."""
         row_id, source_id = self._driver.execute(_PLACES, (game.key,)).fetchone()
         if source_id not in self._sources:
             self._sources[source_id] = _Source(self._driver, source_id)

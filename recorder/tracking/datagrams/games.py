@@ -118,7 +118,15 @@ class DatagramGame:
         return self.header is not None and self.header.played and not self.over
 
     def relation(self, me: str | None, white_to_move: bool) -> int:
-        """Our relation to it as frames print it."""
+        """Our relation to it as frames print it.
+
+        Args:
+            me: our handle; None: unknown.
+        Returns:
+            1: we play and are to move; -1: we play and are not; 0: we observe; 2: we examine; -2: we observe an
+                examination.
+        Source: field 19 of style 12 (docs/protocol/style12.md).
+        """
         assert self.header is not None
         if not self.played:
             return 2 if self.symbol == "E" else -2
@@ -255,7 +263,7 @@ class DatagramGameTable:
         return rules or Rules.CHESS
 
     def complain(self, line: Line, number: int | None, kind: AnomalyKind, message: str) -> None:
-        """Note what is wrong with a line of a game."""
+        """Note what is wrong with a line; ``number`` None: the line has no game's number."""
         self.boards.anomalies.append(Anomaly.of(kind, line.offset, number, message, line.text))
 
 

@@ -70,7 +70,12 @@ class DatagramMoves:
             self.advance(game, heard, game.number, None)
 
     def advance(self, game: DatagramGame, heard: ReceivedMove, number: int | None, board: str | None) -> None:
-        """The next move of a game."""
+        """The next move of a game.
+
+        Args:
+            number: of the game; None: unknown, so no run can be found.
+            board: the squares after the move; None: they were not sent.
+        """
         if game.header is None or game.isolated:
             return
         if not game.entries and not self._find_place(game, heard):
@@ -110,7 +115,11 @@ class DatagramMoves:
         return False
 
     def _unplaced(self, game: DatagramGame, heard: ReceivedMove, number: int | None, reason: str) -> None:
-        """A move that cannot be played: from here on the place is not known."""
+        """A move that cannot be played: from here on the place is not known.
+
+        Args:
+            number: as for ``advance``. reason: why, for the anomaly.
+        """
         run = None if number is None else self._table.run(number)
         if run is not None and not by_frames(run):
             run.event(EventKind.NOTICE, "unplaced-move", place_of(heard.line), text=printed(heard.line))
@@ -141,7 +150,12 @@ class DatagramMoves:
         return []
 
     def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
-        """Place a board of the line, unless it has been shown or is a single requested board."""
+        """Place a board of the line, unless it has been shown or is a single requested board.
+
+        Args:
+            place: of the board in ``game.entries``. arrived: its move was just played.
+            heard: the move as it was sent, with its times; None: the board follows from a list or a position.
+        """
         header = game.header
         if header is None or game.isolated:
             return

@@ -301,6 +301,11 @@ class EngineSide:
             self._note_anomaly("not a line of edit mode", line)
 
     def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
+        """End the game with a result line.
+
+        Args:
+            comment: the words in braces behind the result; None: there are none.
+        """
         run = self.run
         if run is None:
             return

@@ -127,7 +127,11 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
 
 
 def _set_at_end(runs: list[EngineRun], white: Player, black: Player, key: str | None) -> None:
-    """Set in all observations what only the end of a game shows: the players, and the result's normalised reason."""
+    """Set in all observations what only the end of a game shows: the players, and the result's normalised reason.
+
+    Args:
+        key: ``Game.reason_key``; None: unknown.
+    """
     for one in runs:
         one.observation.white, one.observation.black = white.handle, black.handle
         events = one.observation.events
@@ -135,7 +139,11 @@ def _set_at_end(runs: list[EngineRun], white: Player, black: Player, key: str | 
 
 
 def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
-    """White and Black; ``?`` for an unknown one."""
+    """White and Black; ``?`` for an unknown one.
+
+    Args:
+        other: the run of the second engine; None: a person or an engine elsewhere is the opponent.
+    """
     mine = Player(run.name or run.engine, _text(run.rating), run.rating)
     if other is not None:
         theirs = Player(other.name or other.engine, _text(other.rating), other.rating)

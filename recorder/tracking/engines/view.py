@@ -252,7 +252,12 @@ class EngineRun:
         self._seq += 1
 
     def holding(self, white: str, black: str, passed: str | None, line: EngineLine) -> None:
-        """What the players have in hand now."""
+        """What the players have in hand now.
+
+        Args:
+            white, black: letters in any case and order.
+            passed: colour and piece, as ``HoldingsChange.passed``; None: the line only lists the pieces.
+        """
         if self.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
             self.position = self.history[-1] = with_holdings(self.position, white, black)
         ordered = ("".join(sorted(hand.upper(), key="PNBRQ".find)) for hand in (white, black))
@@ -262,7 +267,11 @@ class EngineRun:
         self._seq += 1
 
     def think(self, thought: ThinkingLine, white: bool | None, line: EngineLine) -> None:
-        """Keep a line of thinking output."""
+        """Keep a line of thinking output.
+
+        Args:
+            white: whose side the score is from: that of the engine that plays, or of the side to move. None: unknown.
+        """
         thinking = self.observation.thinking
         thinking.append(
             thinking_of(thought, len(thinking), self.ply, self.name or self.engine, white, line.at_ms, line.offset)

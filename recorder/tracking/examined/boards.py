@@ -163,6 +163,11 @@ def _set_apart(table: GameTable, run: TrackedGame) -> TrackedGame:
 
 
 def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
+    """Begin a run with the first board of an examination.
+
+    Args:
+        starting: the line that announced it; None: no line did.
+    """
     announcement = table.announcement(frame, starting=starting)
     facts = announcement.header_facts(frame.white)
     if starting is not None and facts.category is None:
@@ -202,7 +207,12 @@ def _tree(run: TrackedGame) -> ExaminedTree:
 
 
 def _rules(table: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
-    """The rules of the game as far as they are known."""
+    """The rules of the game as far as they are known.
+
+    Args:
+        run: the examination that the board continues; None: the board begins one.
+        starting: the line that announced it; None: no line did.
+    """
     if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return run.rules
     facts = table.facts.get(frame.game_no) if run is None else run.facts
