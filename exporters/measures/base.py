@@ -3,7 +3,8 @@
 A measure is written once, as narwhals expressions: filters, columns, ``group_by`` with counts, sums and extremes,
 joins. Those give the same integers in pandas, DuckDB and Dask, whatever the order and the partitions of the rows. What
 is no sum (medians, percentiles, shares) is computed from counted values, in pandas, when the small tables are back
-(``exact.py``). So results are equal, not nearly equal.
+(``result.py``). So results are equal, not nearly equal. ``Aggregate`` says how the tables
+of several batches are added up.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ __all__ = [
     "NO_LAG",
     "NO_TIME",
     "PHASES",
+    "Asked",
+    "Aggregate",
     "Plies",
     "Exclusion",
     "SECONDS_ONLY",
@@ -168,6 +171,30 @@ FIRST_MOVE = Exclusion("first move", nw.col("move_no") == 1, "move_no")
 SECONDS_ONLY = Exclusion("seconds only", COARSE == 1, "precision")
 
 
+class Aggregate(NamedTuple):
+    """A table that a measure needs of the plies, and how the tables of several batches of games become one.
+
+    Attributes:
+        table: not computed yet.
+        by: the columns that identify a row; None: no row of one batch is a row of another.
+        least, most: columns of which the least or the greatest value counts; all others are sums.
+        value: the column whose values are counted in ``n``; such a table may be as long as the plies.
+    """
+
+    table: nw.LazyFrame[Any]
+    by: tuple[str, ...] | None
+    least: tuple[str, ...] = ()
+    most: tuple[str, ...] = ()
+    value: str | None = None
+
+
+class Asked(NamedTuple):
+    """What a measure asks for: ``parts`` of plies with these ``columns``."""
+
+    columns: frozenset[str]
+    parts: Mapping[str, Aggregate]
+
+
 @dataclass(frozen=True, slots=True)
 class Plies:
     """A ply frame, cut down to what a measure reads, with the reasons why some of its plies do not count.
@@ -176,6 +203,7 @@ class Plies:
         rows: the plies that count, with the dimensions' columns and ``of_white`` (1: White moved, 0: Black).
         judged: all plies, with ``excluded``: 0, or the number of the reason in ``reasons``, counted from 1.
         dimensions: what the result is grouped by. by: names of the columns that ``rows`` is grouped by.
+        columns: of the frame, all that are read.
         apart: why plies that no reason excludes are not among ``rows``.
     """
 
@@ -183,6 +211,7 @@ class Plies:
     judged: nw.LazyFrame[Any]
     reasons: tuple[str, ...]
     dimensions: tuple[Dimension, ...]
+    columns: frozenset[str]
     apart: str = "not asked for"
 
     @classmethod
@@ -234,7 +263,8 @@ class Plies:
         judged = frame.with_columns(
             **named, **(derived or {}), coarse=COARSE, of_white=nw.col("ply") % 2, excluded=code
         )
-        return cls(judged.filter(nw.col("excluded") == 0), judged, tuple(reason.name for reason in reasons), dimensions)
+        names = [reason.name for reason in reasons]
+        return cls(judged.filter(nw.col("excluded") == 0), judged, tuple(names), dimensions, frozenset(wanted))
 
     @property
     def by(self) -> list[str]:
@@ -245,24 +275,33 @@ class Plies:
         """The same with fewer rows that count, or more columns; ``apart``: why the others do not."""
         return replace(self, rows=rows, apart=apart or self.apart)
 
-    def counts(self, value: str, *also: str) -> nw.LazyFrame[Any]:
-        """How often each value occurs, by the dimensions: what ``exact.summary`` takes."""
-        return self.rows.group_by(*self.by, *also, value, "coarse").agg(n=nw.len(), known=nw.col("precision").count())
+    def ask(self, parts: Mapping[str, Aggregate], *, finished: bool = True) -> Asked:
+        """A measure's parts, and with them what ``result.shown_columns`` needs of the ``finished`` measure."""
+        if finished:
+            names = {f"names of {name}": part for name, part in self._names().items()}
+            parts = {**parts, "kept": self._kept(), "omitted": self._omitted(), **names}
+        return Asked(self.columns, parts)
 
-    def games(self, *also: str) -> nw.LazyFrame[Any]:
+    def grouped(self, rows: nw.LazyFrame[Any], *also: str, **aggregates: nw.Expr) -> Aggregate:
+        """Sums of rows by the dimensions and other columns."""
+        by = (*self.by, *also)
+        return Aggregate(rows.group_by(*by).agg(**aggregates), by)
+
+    def counts(self, value: str, *also: str) -> Aggregate:
+        """How often each value occurs, by the dimensions: what ``result.summary`` takes."""
+        return self.counted(self.rows, value, *also, known=nw.col("precision").count())
+
+    def counted(self, rows: nw.LazyFrame[Any], value: str, *also: str, known: nw.Expr) -> Aggregate:
+        """As ``counts``, of any rows; ``known``: above 0 where a precision is known."""
+        by = (*self.by, *also, value, "coarse")
+        return Aggregate(rows.group_by(*by).agg(n=nw.len(), known=known), by, value=value)
+
+    def games(self, *also: str) -> Aggregate:
         """The number of games by the dimensions. A game of several groups counts in each."""
-        return self.rows.group_by(*self.by, *also, "key").agg(n=nw.len()).group_by(*self.by, *also).agg(games=nw.len())
+        by = (*self.by, *also)
+        return Aggregate(self.rows.group_by(*by, "key").agg(n=nw.len()).group_by(*by).agg(games=nw.len()), by)
 
-    def sides(self, *also: str) -> nw.LazyFrame[Any]:
-        """The number of sides (of a game, White or Black) by the dimensions."""
-        return (
-            self.rows.group_by(*self.by, *also, "key", "of_white")
-            .agg(n=nw.len())
-            .group_by(*self.by, *also)
-            .agg(sides=nw.len())
-        )
-
-    def kept(self) -> nw.LazyFrame[Any]:
+    def _kept(self) -> Aggregate:
         """One row: the games and the plies that count, and the marks of these."""
         marked = self.rows.with_columns(
             partly=flag(~nw.col("complete")),
@@ -272,32 +311,23 @@ class Plies:
         marks = ("coarse", "partly", "derived", "computed")
         games = marked.group_by("key").agg(*(nw.col(name).sum() for name in marks), plies=nw.len())
         sums = (nw.col(name).sum() for name in ("plies", *marks))
-        return games.select(*sums, games=nw.col("plies").count())
+        return Aggregate(games.select(*sums, games=nw.col("plies").count()), ())
 
-    def omitted(self) -> nw.LazyFrame[Any]:
+    def _omitted(self) -> Aggregate:
         """How many plies each reason excludes, and under 0 those that none does."""
-        return self.judged.group_by("excluded").agg(plies=nw.len())
+        return Aggregate(self.judged.group_by("excluded").agg(plies=nw.len()), ("excluded",))
 
-    def names(self) -> dict[str, nw.LazyFrame[Any]]:
+    def _names(self) -> dict[str, Aggregate]:
         """The handles behind the identities of the dimensions, by dimension."""
-        found: dict[str, nw.LazyFrame[Any]] = {}
+        found: dict[str, Aggregate] = {}
         for one in self.dimensions:
             if one.shown_columns:
-                flags = [
-                    name
-                    for shown_columns in one.shown_columns[1:]
-                    for name in (shown_columns, f"{shown_columns} known")
-                ]
-                rows = self.rows.with_columns(
-                    **{shown_columns: flag(nw.col(shown_columns)) for shown_columns in one.shown_columns[1:]},
-                    **{
-                        f"{shown_columns} known": flag(~nw.col(shown_columns).is_null())
-                        for shown_columns in one.shown_columns[1:]
-                    },
-                )
-                found[one.name] = rows.group_by(*one.keys, one.shown_columns[0]).agg(
-                    nw.col(name).max() for name in flags
-                )
+                handle, *marks = one.shown_columns
+                flags = {name: flag(nw.col(name)) for name in marks}
+                flags |= {f"{name} known": flag(~nw.col(name).is_null()) for name in marks}
+                by = (*one.keys, handle)
+                table = self.rows.with_columns(**flags).group_by(*by).agg(nw.col(name).max() for name in flags)
+                found[one.name] = Aggregate(table, by, most=tuple(flags))
         return found
 
 
@@ -315,21 +345,22 @@ def lazy(plies: IntoFrame | nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return frame.with_columns(nw.col(name).cast(nw.String) for name in words) if words else frame
 
 
-def collect(parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:
+def collect(parts: Mapping[str, Aggregate]) -> dict[str, pd.DataFrame]:
     """Compute several tables and bring them to pandas; on Dask in one run, so that the data are read once.
 
     Returns:
         The tables under their names, with pandas' nullable types: string, boolean, Int64, Float64.
     """
-    natives = {name: part.to_native() for name, part in parts.items()}
-    if any(part.implementation.is_dask() for part in parts.values()):
+    tables = {name: part.table for name, part in parts.items()}
+    if any(table.implementation.is_dask() for table in tables.values()):
         from dask.base import compute
 
+        natives = {name: table.to_native() for name, table in tables.items()}
         computed = compute(*natives.values())  # type: ignore[no-untyped-call]  # Dask has no types
         return {name: _plain(table) for name, table in zip(natives, computed, strict=True)}
     return {
-        name: _plain(part.collect("pyarrow" if part.implementation.is_duckdb() else None).to_native())
-        for name, part in parts.items()
+        name: _plain(table.collect("pyarrow" if table.implementation.is_duckdb() else None).to_native())
+        for name, table in tables.items()
     }
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import narwhals as nw
-import pandas as pd
 from narwhals.typing import IntoFrame
 
 from exporters.measures.base import INFERRED, NO_CLOCK, NO_LAG, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag, lazy
+from exporters.measures.batches import Steps, measure
 from exporters.measures.games import LOST_ON_TIME, score, scores
-from exporters.measures.result import by_group, compute, precision, share, shown_columns, summary
+from exporters.measures.result import by_group, precision, share, shown_columns, summary
 from exporters.measures.think import THINKS
 
 __all__ = [
@@ -29,9 +29,10 @@ _QUARTILES = {"q25_ms": 25, "median_ms": None, "q75_ms": 75}
 _SHOWN = "sides least_ms q25_ms median_ms q75_ms most_ms mean_ms precision"
 
 
+@measure
 def time_left(
     plies: IntoFrame, by: str | Iterable[str] = ("time_control",), moves: Iterable[int] = (10, 20, 30, 40)
-) -> pd.DataFrame:
+) -> Steps:
     """The time left on the mover's clock after given moves, such as moves 10, 20, 30 and 40.
 
     Args:
@@ -42,10 +43,11 @@ def time_left(
     """
     source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS, always="move_no")
     there = source.with_rows(source.rows.filter(nw.col("move_no").is_in(list(moves))), "other moves")
-    return _left(there, "clock_after_ms", "move_no")
+    return (yield from _left(there, "clock_after_ms", "move_no"))
 
 
-def clock_curve(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
+@measure
+def clock_curve(plies: IntoFrame, by: str | Iterable[str] = ()) -> Steps:
     """The time left after each move number, over all sides that made this move.
 
     Args:
@@ -54,10 +56,11 @@ def clock_curve(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
         A row per group and ``move_no``, with the columns of ``time_left``.
     """
     source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS, always="move_no")
-    return _left(source, "clock_after_ms", "move_no")
+    return (yield from _left(source, "clock_after_ms", "move_no"))
 
 
-def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+@measure
+def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> Steps:
     """The time left when each phase begins: the mover's clock before the side's first move in the phase.
 
     Args:
@@ -71,17 +74,18 @@ def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_contro
     source = Plies.of(plies, by, ("clock_before_ms", "phase"), reasons, always="phase")
     first = source.rows.group_by("key", "of_white", "phase").agg(nw.col("ply").min()).select("key", "ply")
     entered = source.with_rows(source.rows.join(first, on=["key", "ply"], how="inner"), "later in its phase")
-    return _left(entered, "clock_before_ms", "phase")
+    return (yield from _left(entered, "clock_before_ms", "phase"))
 
 
-def _left(source: Plies, value: str, also: str) -> pd.DataFrame:
+def _left(source: Plies, value: str, also: str) -> Steps:
     """Counts, extremes and quartiles of a clock. Each side counts once in a row, so plies are sides."""
-    found = compute(source, {"values": source.counts(value, also)})
+    found = yield source.ask({"values": source.counts(value, also)})
     table = summary(found["values"], [*source.by, also], value, _QUARTILES)
     return shown_columns(source, found, table.rename(columns={"plies": "sides"}), _SHOWN, then=[also])
 
 
-def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+@measure
+def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> Steps:
     """The lag that servers print with moves.
 
     Args:
@@ -101,13 +105,14 @@ def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame
         "back_ms": nw.when(sealed.fill_null(False)).then(nw.col("lag_ms")).otherwise(nw.lit(0)),
     }
     source = Plies.of(plies, by, ("lag_ms", "mover_sealed"), no_lag, derived)
-    sums = source.rows.group_by(*source.by).agg(
+    sums = source.grouped(
+        source.rows,
         sealed_plies=nw.col("is_sealed").sum(),
         unsealed_plies=nw.col("is_unsealed").sum(),
         at_zero=nw.col("at_zero").sum(),
         given_back_ms=nw.col("back_ms").sum(),
     )
-    found = compute(source, {"values": source.counts("lag_ms"), "games": source.games(), "sums": sums})
+    found = yield source.ask({"values": source.counts("lag_ms"), "games": source.games(), "sums": sums})
     # Lag is printed in milliseconds, whatever the clocks are.
     quantiles = {"p50_ms": None, "p95_ms": 95}
     table = summary(found["values"], source.by, "lag_ms", quantiles, rounded=False)
@@ -124,7 +129,8 @@ _UNCHECKED = Exclusion(
 )
 
 
-def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
+@measure
+def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> Steps:
     """Whether clocks add up: residuals (clock after - (before - elapsed + increment)) by their cause.
 
     Args:
@@ -144,17 +150,19 @@ def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
         {"amount_ms": amount},
         always="cause",
     )
-    sums = source.rows.group_by(*source.by, "cause").agg(
-        nw.col("coarse").sum(),
+    sums = source.grouped(
+        source.rows,
+        "cause",
+        coarse=nw.col("coarse").sum(),
         plies=nw.len(),
         known=nw.col("precision").count(),
         total_ms=nw.col("residual_ms").sum(),
         absolute_ms=nw.col("amount_ms").sum(),
         least_ms=nw.col("residual_ms").min(),
         most_ms=nw.col("residual_ms").max(),
-    )
-    whole = source.rows.group_by(*source.by).agg(whole=nw.len())
-    found = compute(source, {"sums": sums, "games": source.games("cause"), "whole": whole})
+    )._replace(least=("least_ms",), most=("most_ms",))
+    whole = source.grouped(source.rows, whole=nw.len())
+    found = yield source.ask({"sums": sums, "games": source.games("cause"), "whole": whole})
     table = by_group(source, found["sums"], found["games"], also=["cause"])
     table = by_group(source, table, found["whole"])
     table["share"] = share(table["plies"], table["whole"])
@@ -168,7 +176,8 @@ _INCOMPLETE = Exclusion("incomplete", ~nw.col("complete"), "complete")
 _NO_BASE = Exclusion("no time control", nw.col("base_s").is_null(), "base_s")
 
 
-def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+@measure
+def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> Steps:
     """How far clocks were from an even use of time, which spends the same time on every move until none is left.
 
     Args:
@@ -186,9 +195,9 @@ def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
     left = nw.col("base_s").cast(nw.Int64) * 1000 * (nw.col("moves") - nw.col("move_no")) // nw.col("moves")
     rows = rows.with_columns(deviation_ms=nw.col("clock_after_ms") - left)
     source = source.with_rows(rows.with_columns(ahead=flag(nw.col("deviation_ms") > 0)))
-    ahead = source.rows.group_by(*source.by).agg(ahead=nw.col("ahead").sum())
+    ahead = source.grouped(source.rows, ahead=nw.col("ahead").sum())
     parts = {"values": source.counts("deviation_ms"), "games": source.games(), "ahead": ahead}
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     table = summary(found["values"], source.by, "deviation_ms", {"q25_ms": 25, "median_ms": None, "q75_ms": 75})
     table = by_group(source, table, found["games"], found["ahead"])
     table["ahead_share"] = share(table["ahead"], table["plies"])
@@ -196,7 +205,8 @@ def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
     return shown_columns(source, found, table, shown)
 
 
-def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
+@measure
+def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> Steps:
     """Games in which the sides had different time controls, from the view of each side.
 
     Args:
@@ -220,7 +230,7 @@ def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
         "games": source.games("opponent_time_control"),
         "scores": scores(source, "opponent_time_control"),
     }
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     also = ["opponent_time_control"]
     table = summary(found["values"], [*source.by, *also], "elapsed_ms", {})
     table = by_group(source, table, found["games"], found["scores"], also=also)
@@ -229,7 +239,8 @@ def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
     return shown_columns(source, found, table, shown, then=also)
 
 
-def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int = 0) -> pd.DataFrame:
+@measure
+def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int = 0) -> Steps:
     """How much was played on each weekday and at each hour of the day.
 
     Args:
@@ -253,7 +264,7 @@ def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int
     dimensions = [*([by] if isinstance(by, str) else by), "weekday", "hour"]
     source = Plies.of(frame, dimensions, columns, (*THINKS, undated), {"flagged": LOST_ON_TIME})
     parts = {"values": source.counts("elapsed_ms"), "games": source.games(), "scores": scores(source)}
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     table = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None})
     table = by_group(source, table, found["games"], found["scores"])
     table["score"] = score(table)

@@ -9,10 +9,10 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.measures.base import INFERRED, NOT_PLAYED, PHASES, UNTIMED, Exclusion, Plies, flag
+from exporters.measures.base import INFERRED, NOT_PLAYED, PHASES, UNTIMED, Aggregate, Exclusion, Plies, flag
+from exporters.measures.batches import Steps, measure
 from exporters.measures.result import (
     by_group,
-    compute,
     in_unit,
     mean,
     precision,
@@ -51,7 +51,8 @@ _CALLED = {
 }
 
 
-def game_sides(plies: IntoFrame) -> pd.DataFrame:
+@measure
+def game_sides(plies: IntoFrame) -> Steps:
     """How each side of each game used its time.
 
     Args:
@@ -66,7 +67,7 @@ def game_sides(plies: IntoFrame) -> pd.DataFrame:
     """
     columns = (*_FACTS, "elapsed_ms", "clock_after_ms", "lag_ms", "phase", "move_no")
     source = Plies.of(plies, (), columns, THINKS)
-    found = compute(source, _side_parts(source.rows))
+    found = yield source.ask(_side_parts(source.rows))
     table = found["facts"].rename(columns=_CALLED)
     for name in ("sides", "longest", "medians"):
         table = table.merge(found[name], how="left", on=_SIDE)
@@ -86,7 +87,7 @@ def game_sides(plies: IntoFrame) -> pd.DataFrame:
     return shown_columns(source, found, table, _SIDES_SHOWN, then=["key", "side"])
 
 
-def _side_parts(rows: nw.LazyFrame[Any]) -> dict[str, nw.LazyFrame[Any]]:
+def _side_parts(rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
     """What ``game_sides`` computes of the plies in their own engine, by names that it uses."""
     sides = rows.group_by(*_SIDE).agg(
         nw.col("coarse").sum(),
@@ -103,7 +104,7 @@ def _side_parts(rows: nw.LazyFrame[Any]) -> dict[str, nw.LazyFrame[Any]]:
     last = sides.select("key", ply="last_ply")
     facts = rows.join(last, on=["key", "ply"], how="inner").with_columns(lost_on_time=LOST_ON_TIME)
     longest = rows.join(sides.select(*_SIDE, elapsed_ms="longest_ms"), on=[*_SIDE, "elapsed_ms"], how="inner")
-    return {
+    parts = {
         "sides": sides,
         "facts": facts.select(*_FACTS, "of_white", "lost_on_time", moves="move_no", last_ms="clock_after_ms"),
         "longest": longest.group_by(*_SIDE).agg(longest_move_no=nw.col("move_no").min()),
@@ -111,6 +112,7 @@ def _side_parts(rows: nw.LazyFrame[Any]) -> dict[str, nw.LazyFrame[Any]]:
         "phases": rows.group_by(*_SIDE, "phase").agg(nw.col("elapsed_ms").sum()),
         "moves": rows.filter(nw.col("move_no").is_in(_MOVES)).select(*_SIDE, "move_no", "clock_after_ms"),
     }
+    return {name: Aggregate(table, None) for name, table in parts.items()}
 
 
 def _beside(table: pd.DataFrame, other: pd.DataFrame, value: str, name: str) -> pd.DataFrame:
@@ -118,7 +120,8 @@ def _beside(table: pd.DataFrame, other: pd.DataFrame, value: str, name: str) -> 
     return table.merge(other[[*_SIDE, value]].rename(columns={value: name}), how="left", on=_SIDE)
 
 
-def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
+@measure
+def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control", "variant")) -> Steps:
     """Results, use of time and lag of players, by time control and variant.
 
     Args:
@@ -146,16 +149,17 @@ def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control
     lags = source.rows.filter(~nw.col("lag_ms").is_null())
     parts = {
         "values": source.counts("elapsed_ms"),
-        "lags": lags.group_by(*source.by, "lag_ms").agg(n=nw.len()),
+        "lags": source.counted(lags, "lag_ms", known=nw.col("precision").count()),
         "games": source.games(),
         "scores": scores(source),
-        "sums": source.rows.group_by(*source.by).agg(
-            *(nw.col(f"in_{name}").sum() for name in PHASES), nw.col("decides").sum(), nw.col("instantly").sum(),
+        "sums": source.grouped(
+            source.rows,
+            **{name: nw.col(name).sum() for name in (*(f"in_{phase}" for phase in PHASES), "decides", "instantly")},
             rating_least=nw.col("mover_rating").min(), rating_most=nw.col("mover_rating").max(),
             lowest_ms=nw.col("clock_after_ms").min(),
-        ),
+        )._replace(least=("rating_least", "lowest_ms"), most=("rating_most",)),
     }  # fmt: skip
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     table = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
     lag = quantiles(found["lags"], source.by, "lag_ms", {"lag_p50_ms": None, "lag_p95_ms": 95})
     table = by_group(source, table, found["games"], found["scores"], found["sums"], lag)
@@ -173,14 +177,16 @@ def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control
     return shown_columns(source, found, table, shown)
 
 
-def scores(source: Plies, *also: str) -> nw.LazyFrame[Any]:
+def scores(source: Plies, *also: str) -> Aggregate:
     """By group the sides that won, drew, lost and lost on time; a side counts once in each. Needs ``flagged``."""
     sides = source.rows.group_by(*source.by, *also, "key", "of_white").agg(
         nw.col("mover_score").max(), nw.col("flagged").max()
     )
     result = nw.col("mover_score")
     sides = sides.with_columns(won=flag(result == 1), drawn=flag(result == 0.5), lost=flag(result == 0))
-    return sides.group_by(*source.by, *also).agg(
+    return source.grouped(
+        sides,
+        *also,
         wins=nw.col("won").sum(),
         draws=nw.col("drawn").sum(),
         losses=nw.col("lost").sum(),
@@ -197,7 +203,8 @@ _NO_LEAD = Exclusion("no lead", nw.col("diagonal_lead_ms").is_null(), "diagonal_
 _NO_ARRIVAL = Exclusion("no arrival", nw.col("sit_ms").is_null(), "sit_ms")
 
 
-def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+@measure
+def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> Steps:
     """How much more time movers had than their diagonal opponent, who plays the same colour on the other board.
 
     Args:
@@ -215,9 +222,9 @@ def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd
         "values": source.counts("diagonal_lead_ms"),
         "games": source.games(),
         "scores": scores(source),
-        "ahead": source.rows.group_by(*source.by).agg(nw.col("ahead").sum()),
+        "ahead": source.grouped(source.rows, ahead=nw.col("ahead").sum()),
     }
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     table = summary(found["values"], source.by, "diagonal_lead_ms", {"q25_ms": 25, "median_ms": None, "q75_ms": 75})
     table = by_group(source, table, found["games"], found["scores"], found["ahead"])
     table["score"] = score(table)
@@ -226,7 +233,8 @@ def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd
     return shown_columns(source, found, table, shown)
 
 
-def sitting(moves: IntoFrame, by: str | Iterable[str] = ("player",), limit_ms: int = 5_000) -> pd.DataFrame:
+@measure
+def sitting(moves: IntoFrame, by: str | Iterable[str] = ("player",), limit_ms: int = 5_000) -> Steps:
     """How long two diagonal opponents, who were both to move, waited for each other (in bughouse: sitting).
 
     A sit is counted for the player whose move ends it.
@@ -242,10 +250,10 @@ def sitting(moves: IntoFrame, by: str | Iterable[str] = ("player",), limit_ms: i
     sat = source.with_rows(source.rows.filter(nw.col("sit_ms") >= limit_ms))
     parts = {
         "games": source.games(),
-        "plies": source.rows.group_by(*source.by).agg(plies=nw.len()),
+        "plies": source.grouped(source.rows, plies=nw.len()),
         "values": sat.counts("sit_ms"),
     }
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     # Arrivals are in milliseconds, whatever the clocks are.
     values = summary(found["values"], source.by, "sit_ms", {"median_ms": None}, rounded=False)
     values = values.rename(columns={"plies": "sits", "most_ms": "longest_ms"})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any
 
 import narwhals as nw
 import pandas as pd
@@ -17,15 +18,17 @@ from exporters.measures.base import (
     NOT_PLAYED,
     TIME_TROUBLE,
     UNTIMED,
+    Aggregate,
+    Asked,
     Exclusion,
     Plies,
     flag,
 )
+from exporters.measures.batches import Steps, measure
 from exporters.measures.games import LOST_ON_TIME
 from exporters.measures.result import (
     band_of,
     by_group,
-    compute,
     in_unit,
     mean,
     precision,
@@ -51,7 +54,8 @@ def _in_scramble(limit_ms: int) -> nw.Expr:
     return (nw.col("clock_before_ms") < limit_ms) & (nw.col("opponent_clock_ms") < limit_ms)
 
 
-def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> pd.DataFrame:
+@measure
+def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> Steps:
     """How much was played while both clocks were below a limit.
 
     Args:
@@ -68,12 +72,12 @@ def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), lim
     starts = inside.rows.join(follows, on=["key", "ply"], how="left").filter(nw.col("follows").is_null())
     parts = {
         "games": source.games(),
-        "all": source.rows.group_by(*source.by).agg(all_plies=nw.len()),
+        "all": source.grouped(source.rows, all_plies=nw.len()),
         "scrambled": inside.games(),
-        "windows": starts.group_by(*source.by).agg(windows=nw.len()),
+        "windows": source.grouped(starts, windows=nw.len()),
         "values": inside.counts("elapsed_ms"),
     }
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     values = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
     scrambled = found["scrambled"].rename(columns={"games": "scrambled"})
     table = by_group(source, found["games"], found["all"], scrambled, found["windows"], values)
@@ -84,7 +88,8 @@ def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), lim
     return shown_columns(source, found, table, shown)
 
 
-def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
+@measure
+def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> Steps:
     """The scrambles one by one: plies in a row before which both clocks were below a limit.
 
     Args:
@@ -97,7 +102,8 @@ def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
     source = Plies.of(plies, (), columns, _SCRAMBLES)
     inside = source.with_rows(source.rows.filter(_in_scramble(limit_ms)), "no scramble")
     known = flag(~nw.col("precision").is_null())
-    found = compute(inside, {"plies": inside.rows.select("key", "ply", "of_white", *columns, "coarse", known=known)})
+    asked = inside.rows.select("key", "ply", "of_white", *columns, "coarse", known=known)
+    found = yield inside.ask({"plies": Aggregate(asked, None)})
     rows = found["plies"].sort_values(["key", "ply"], ignore_index=True)
     follows = (rows["key"] == rows["key"].shift()) & (rows["ply"] == rows["ply"].shift() + 1)
     rows["window"] = (~follows.fillna(False)).astype("int64").cumsum()
@@ -126,7 +132,8 @@ def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
     return shown_columns(inside, found, table, shown, then=["key", "from_ply"])
 
 
-def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+@measure
+def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> Steps:
     """How close sides came to losing on time, and how many lost on time.
 
     Args:
@@ -148,13 +155,15 @@ def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.D
     kept = sides.filter(nw.col("flagged") == 0)
     parts = {
         "games": source.games(),
-        "lowest": sides.group_by(*source.by, "lowest_ms", "coarse").agg(n=nw.len(), known=nw.col("known").sum()),
-        "lost": sides.with_columns(below=flag(nw.col("lowest_ms") < 0))
-        .group_by(*source.by)
-        .agg(lost_on_time=nw.col("flagged").sum(), overstepped=nw.col("below").sum()),
-        "closest": kept.group_by(*source.by).agg(closest_ms=nw.col("lowest_ms").min()),
+        "lowest": source.counted(sides, "lowest_ms", known=nw.col("known").sum()),
+        "lost": source.grouped(
+            sides.with_columns(below=flag(nw.col("lowest_ms") < 0)),
+            lost_on_time=nw.col("flagged").sum(),
+            overstepped=nw.col("below").sum(),
+        ),
+        "closest": source.grouped(kept, closest_ms=nw.col("lowest_ms").min())._replace(least=("closest_ms",)),
     }
-    found = compute(source, parts)
+    found = yield source.ask(parts)
     quartiles = {"q25_ms": 25, "median_ms": None, "q75_ms": 75}
     table = summary(found["lowest"], source.by, "lowest_ms", quartiles).rename(columns={"plies": "sides"})
     table = by_group(source, table, found["games"], found["lost"], found["closest"])
@@ -164,13 +173,14 @@ def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.D
     return shown_columns(source, found, table, shown)
 
 
+@measure
 def clock_lead(
     plies: IntoFrame,
     by: str | Iterable[str] = (),
     moves: Iterable[int] = (20, 30),
     edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
     edges_percent: Sequence[int] | None = None,
-) -> pd.DataFrame:
+) -> Steps:
     """The score of sides by their lead on the clock after given moves of both sides.
 
     Args:
@@ -204,7 +214,10 @@ def clock_lead(
     score = nw.col("mover_score")
     rows = rows.with_columns(band=band, won=flag(score == 1), drawn=flag(score == 0.5), lost=flag(score == 0))
     source = source.with_rows(rows, "other moves")
-    sums = rows.group_by(*source.by, "after_move", "band").agg(
+    sums = source.grouped(
+        rows,
+        "after_move",
+        "band",
         sides=nw.len(),
         wins=nw.col("won").sum(),
         draws=nw.col("drawn").sum(),
@@ -213,7 +226,7 @@ def clock_lead(
         coarse=nw.col("coarse").sum(),
         known=nw.col("precision").count(),
     )
-    found = compute(source, {"sums": sums})
+    found = yield source.ask({"sums": sums})
     table = found["sums"].rename(columns={"after_move": "move_no"})
     table = with_edges(table, edges, f"lead_from_{unit}", f"lead_to_{unit}")
     table["score"] = share(2 * table["wins"] + table["draws"], 2 * table["sides"])
@@ -234,7 +247,8 @@ _THINK_MS = nw.coalesce(
 _SHOWN = "games plies inaccuracies mistakes blunders blunder_share mean_loss_cp mean_loss_permille"
 
 
-def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+@measure
+def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> Steps:
     """How many moves were blunders, with and without time trouble.
 
     Args:
@@ -246,13 +260,14 @@ def blunders(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.Data
     columns, reasons = ("loss_cp", "clock_before_ms", "base_s"), (*_JUDGED, _NO_CLOCK_BEFORE)
     derived = {"time_trouble": TIME_TROUBLE}
     source = Plies.of(plies, by, columns, reasons, derived, always="time_trouble")
-    table, found = _losses(source, "time_trouble")
+    table, found = yield from _losses(source, "time_trouble")
     return shown_columns(source, found, table, _SHOWN, then=["time_trouble"])
 
 
+@measure
 def loss_by_think(
     plies: IntoFrame, by: str | Iterable[str] = (), edges_s: Sequence[int] = (1, 2, 5, 10, 20, 60)
-) -> pd.DataFrame:
+) -> Steps:
     """How much moves lost, by the time that they took.
 
     Args:
@@ -267,12 +282,13 @@ def loss_by_think(
     )
     reasons = (*_JUDGED, FIRST_MOVE, no_time)
     source = Plies.of(plies, by, ("loss_cp",), reasons, {"band": band_of(_THINK_MS, edges_s)})
-    return _banded(source, "think", edges_s)
+    return (yield from _banded(source, "think", edges_s))
 
 
+@measure
 def loss_by_clock(
     plies: IntoFrame, by: str | Iterable[str] = (), edges_s: Sequence[int] = (5, 10, 20, 30, 60, 120, 300)
-) -> pd.DataFrame:
+) -> Steps:
     """How much moves lost, by the time left on the mover's clock before the move.
 
     Args:
@@ -282,24 +298,26 @@ def loss_by_clock(
     """
     reasons = (*_JUDGED, _NO_CLOCK_BEFORE)
     source = Plies.of(plies, by, ("loss_cp",), reasons, {"band": band_of(nw.col("clock_before_ms"), edges_s)})
-    return _banded(source, "clock", edges_s)
+    return (yield from _banded(source, "clock", edges_s))
 
 
-def _banded(source: Plies, what: str, edges_s: Sequence[int]) -> pd.DataFrame:
-    table, found = _losses(source, "band")
+def _banded(source: Plies, what: str, edges_s: Sequence[int]) -> Steps:
+    table, found = yield from _losses(source, "band")
     table = with_edges(table, edges_s, f"{what}_from_s", f"{what}_to_s")
     table["precision"] = precision(table["coarse"], table["known"])
     return shown_columns(source, found, table, f"{what}_from_s {what}_to_s {_SHOWN} precision")
 
 
-def _losses(source: Plies, also: str) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+def _losses(source: Plies, also: str) -> Generator[Asked, dict[str, Any], tuple[pd.DataFrame, dict[str, Any]]]:
     """By group and one column more the losses; and all that was computed."""
     marked = source.rows.with_columns(
         blunder=flag(_LOSS >= BLUNDER_PERMILLE),
         mistake=flag((_LOSS >= MISTAKE_PERMILLE) & (_LOSS < BLUNDER_PERMILLE)),
         inaccuracy=flag((_LOSS >= INACCURACY_PERMILLE) & (_LOSS < MISTAKE_PERMILLE)),
     )
-    sums = marked.group_by(*source.by, also).agg(
+    sums = source.grouped(
+        marked,
+        also,
         plies=nw.len(),
         inaccuracies=nw.col("inaccuracy").sum(),
         mistakes=nw.col("mistake").sum(),
@@ -309,7 +327,7 @@ def _losses(source: Plies, also: str) -> tuple[pd.DataFrame, dict[str, pd.DataFr
         coarse=nw.col("coarse").sum(),
         known=nw.col("precision").count(),
     )
-    found = compute(source, {"sums": sums, "games": source.games(also)})
+    found = yield source.ask({"sums": sums, "games": source.games(also)})
     table = by_group(source, found["sums"], found["games"], also=[also])
     table["blunder_share"] = share(table["blunders"], table["plies"])
     table["mean_loss_cp"] = mean(table["lost_cp"], table["plies"])

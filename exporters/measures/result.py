@@ -6,18 +6,18 @@ whole seconds too: no figure is finer than its source.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import pandas as pd
 
-from exporters.measures.base import PHASES, Dimension, Plies, collect
+from exporters.measures.base import PHASES, Dimension, Plies
+from exporters.measures.batches import Counted
 
 __all__ = [
     "band_of",
     "by_group",
-    "compute",
     "in_unit",
     "mean",
     "precision",
@@ -35,12 +35,6 @@ _PLAYER_COLUMNS = {
 }
 
 
-def compute(plies: Plies, parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:
-    """Compute a measure's parts, and with them what ``shown_columns`` needs."""
-    asked = {**parts, "kept": plies.kept(), "omitted": plies.omitted()}
-    return collect({**asked, **{f"names of {name}": part for name, part in plies.names().items()}})
-
-
 def shown_columns(
     plies: Plies,
     computed: Mapping[str, pd.DataFrame],
@@ -51,7 +45,7 @@ def shown_columns(
     """The finished table.
 
     Args:
-        computed: what ``compute`` gave. table: a row for each group; columns: of it, in their order, with
+        computed: what ``Plies.ask`` asked for. table: a row for each group; columns: of it, in their order, with
             blanks between them.
         then: columns that identify rows besides the dimensions; they follow these.
     Returns:
@@ -152,7 +146,12 @@ def precision(coarse: pd.Series[Any], known: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def summary(
-    counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[str, int | None], *, rounded: bool = True
+    counted: pd.DataFrame | Counted,
+    by: list[str],
+    value: str,
+    wanted: Mapping[str, int | None],
+    *,
+    rounded: bool = True,
 ) -> pd.DataFrame:
     """Count, sum, mean, extremes and quantiles of counted times.
 
@@ -163,6 +162,12 @@ def summary(
         ``by``, ``plies``, ``total_ms``, ``mean_ms``, ``least_ms``, ``most_ms``, ``coarse`` (plies with whole seconds),
         ``precision``, and ``wanted``.
     """
+    return _of_pieces(counted, lambda piece: _summary(piece, by, value, wanted, rounded=rounded))
+
+
+def _summary(
+    counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[str, int | None], *, rounded: bool
+) -> pd.DataFrame:
     rows, groups = _numbered(counted, by)
     rows = rows.assign(sum=rows[value] * rows["n"], coarse=rows["coarse"] * rows["n"])
     sums = rows.groupby("_group").agg(
@@ -182,7 +187,9 @@ def summary(
     return table
 
 
-def quantiles(counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[str, int | None]) -> pd.DataFrame:
+def quantiles(
+    counted: pd.DataFrame | Counted, by: list[str], value: str, wanted: Mapping[str, int | None]
+) -> pd.DataFrame:
     """Quantiles of values of which is known how often each occurs.
 
     Args:
@@ -192,8 +199,21 @@ def quantiles(counted: pd.DataFrame, by: list[str], value: str, wanted: Mapping[
     Returns:
         ``by`` and a column for each name; one row per group.
     """
-    rows, groups = _numbered(counted, by)
-    return groups.join(_quantiles(rows, value, wanted))
+
+    def of_piece(piece: pd.DataFrame) -> pd.DataFrame:
+        rows, groups = _numbered(piece, by)
+        return groups.join(_quantiles(rows, value, wanted))
+
+    return _of_pieces(counted, of_piece)
+
+
+def _of_pieces(counted: pd.DataFrame | Counted, compute: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+    """A table of groups, from the pieces of their counts one after the other."""
+    if isinstance(counted, pd.DataFrame):
+        return compute(counted)
+    tables = [compute(piece) for piece in counted.pieces()]
+    filled = [table for table in tables if len(table)] or tables[:1]
+    return pd.concat(filled, ignore_index=True)
 
 
 def _numbered(counted: pd.DataFrame, by: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -16,11 +16,12 @@ from exporters.measures.base import (
     NOT_PLAYED,
     SECONDS_ONLY,
     UNTIMED,
+    Aggregate,
     Plies,
-    collect,
     flag,
 )
-from exporters.measures.result import by_group, compute, in_unit, mean, precision, share, shown_columns, summary
+from exporters.measures.batches import Steps, measure
+from exporters.measures.result import by_group, in_unit, mean, precision, share, shown_columns, summary
 
 __all__ = ["DECIDES", "INSTANT_MS", "THINKS", "autocorrelation", "instant", "longest_thinks", "time_usage"]
 
@@ -38,9 +39,8 @@ _SHOWN_THINKS = (
 _THOUSAND = 1000
 
 
-def time_usage(
-    plies: IntoFrame, by: str | Iterable[str] = ("time_control",), *, first_moves: bool = True
-) -> pd.DataFrame:
+@measure
+def time_usage(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), *, first_moves: bool = True) -> Steps:
     """How much time moves took.
 
     Args:
@@ -51,7 +51,7 @@ def time_usage(
         ``median_ms``, ``p95_ms`` (nearest rank), ``longest_ms``, ``precision``.
     """
     source = Plies.of(plies, by, ("elapsed_ms",), THINKS if first_moves else (*THINKS, FIRST_MOVE))
-    found = compute(source, {"values": source.counts("elapsed_ms"), "games": source.games()})
+    found = yield source.ask({"values": source.counts("elapsed_ms"), "games": source.games()})
     table = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
     table = by_group(source, table, found["games"]).rename(columns={"most_ms": "longest_ms"})
     table["share"] = share(table["total_ms"], table["total_ms"].sum())
@@ -59,7 +59,8 @@ def time_usage(
     return shown_columns(source, found, table, shown)
 
 
-def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
+@measure
+def longest_thinks(plies: IntoFrame, n: int = 10) -> Steps:
     """The plies that took longest.
 
     Args:
@@ -69,17 +70,19 @@ def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
         ``side``, ``move_no``, ``san``, ``phase``, ``clock_before_ms``, ``elapsed_ms``, ``lag_ms``, ``precision``.
     """
     source = Plies.of(plies, (), ("elapsed_ms", *_SHOWN_THINKS), THINKS)
-    times = collect({"times": source.rows.group_by("elapsed_ms").agg(n=nw.len())})["times"]
-    times = times.sort_values("elapsed_ms", ascending=False)
+    counts = Aggregate(source.rows.group_by("elapsed_ms").agg(n=nw.len()), ("elapsed_ms",))
+    found = yield source.ask({"times": counts}, finished=False)
+    times = found["times"].sort_values("elapsed_ms", ascending=False)
     enough = times.loc[times["n"].cumsum() >= n, "elapsed_ms"]
     least_ms = 0 if enough.empty else int(enough.iloc[0])
     longest = source.with_rows(source.rows.filter(nw.col("elapsed_ms") >= least_ms), "shorter")
-    found = compute(longest, {"plies": longest.rows.select("key", "ply", *_SHOWN_THINKS)})
+    found = yield longest.ask({"plies": Aggregate(longest.rows.select("key", "ply", *_SHOWN_THINKS), None)})
     table = shown_columns(longest, found, found["plies"], " ".join(_SHOWN_THINKS), then=["key", "ply"])
     return table.sort_values("elapsed_ms", ascending=False, kind="stable", ignore_index=True)
 
 
-def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = INSTANT_MS) -> pd.DataFrame:
+@measure
+def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = INSTANT_MS) -> Steps:
     """Moves made at once, such as premoves: those that cost no time, or only the least time that the server charges.
 
     First moves, which are free, and plies with times in whole seconds, which are too coarse, are excluded.
@@ -95,19 +98,21 @@ def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit
     marked = source.rows.with_columns(
         instant=flag(took <= limit_ms), at_zero=flag(took == 0), at_limit=flag(took == limit_ms)
     )
-    sums = marked.group_by(*source.by).agg(
-        *(nw.col(name).sum() for name in ("instant", "at_zero", "at_limit", "coarse")),
+    sums = source.grouped(
+        marked,
+        **{name: nw.col(name).sum() for name in ("instant", "at_zero", "at_limit", "coarse")},
         plies=nw.len(),
         known=nw.col("precision").count(),
     )
-    found = compute(source, {"sums": sums, "games": source.games()})
+    found = yield source.ask({"sums": sums, "games": source.games()})
     table = by_group(source, found["sums"], found["games"])
     table["share"] = share(table["instant"], table["plies"])
     table["precision"] = precision(table["coarse"], table["known"])
     return shown_columns(source, found, table, "games plies instant share at_zero at_limit precision")
 
 
-def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+@measure
+def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> Steps:
     """Whether long thinks follow each other: Pearson's correlation of a side's think time with its previous one.
 
     First moves, which are free, do not count. Plies with times in whole seconds are excluded: together with finer times
@@ -131,15 +136,16 @@ def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",
         coarse=flag((nw.col("coarse") + nw.col("coarse_before")) > 0),
     )
     source = source.with_rows(pairs, "no think before")
-    sums = pairs.group_by(*source.by).agg(
-        *(nw.col(f"{name}_{half}").sum() for name in products for half in ("high", "low")),
-        nw.col("coarse").sum(),
+    sums = source.grouped(
+        pairs,
+        **{f"{name}_{half}": nw.col(f"{name}_{half}").sum() for name in products for half in ("high", "low")},
+        coarse=nw.col("coarse").sum(),
         pairs=nw.len(),
         known=nw.col("precision").count(),
         x=nw.col("before_ms").sum(),
         y=nw.col("elapsed_ms").sum(),
     )
-    found = compute(source, {"sums": sums, "games": source.games()})
+    found = yield source.ask({"sums": sums, "games": source.games()})
     table = by_group(source, found["sums"], found["games"])
     table["correlation"] = _correlation(table)
     table["mean_ms"] = in_unit(mean(table["y"], table["pairs"]), table["coarse"])

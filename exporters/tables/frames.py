@@ -21,7 +21,7 @@ from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis
 from storage import GameFilter
 from storage.dataset.reading import DatasetReader, DatasetStore
-from storage.read.columns import NULL, GameFacts, Ints
+from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
 from storage.read.query import pieces
 from storage.read.store import GameStore
 
@@ -43,6 +43,7 @@ __all__ = [
     "side_frame",
     "spread",
     "whole",
+    "with_extra",
 ]
 
 
@@ -145,7 +146,7 @@ def ply_frame(
 
 
 def ply_batches(
-    reader: TableReader, games: list[tuple[int, int]], rows: int, extra: Collection[str] = ()
+    reader: TableReader, games: list[tuple[int, int]], rows: int, columns: Sequence[Column] = PLY_COLUMNS
 ) -> Iterator[pd.DataFrame]:
     """As ``plies_of``, in runs of about so many rows and at least one game.
 
@@ -153,15 +154,15 @@ def ply_batches(
         reader: of the archive or data set.
         games: row number and number of plies of each game.
         rows: the most rows of a run of several games.
-        extra: names of ``ON_REQUEST``.
+        columns: of the frames.
     Yields:
         One row for each ply of a run.
     """
     if isinstance(reader, DatasetReader):
-        yield from _runs_of_dataset(reader, list(pieces(games, rows)), _with_extra(extra))
+        yield from _runs_of_dataset(reader, list(pieces(games, rows)), columns)
         return
     for run in pieces(games, rows):
-        yield plies_of(reader, run, extra)
+        yield _plies_of(reader, run, columns)
 
 
 def plies_of(reader: TableReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:
@@ -174,16 +175,21 @@ def plies_of(reader: TableReader, ids: list[int], extra: Collection[str] = ()) -
     Returns:
         One row for each ply; without games an empty frame with all columns.
     """
-    columns = _with_extra(extra)
+    columns = with_extra(extra)
     if isinstance(reader, DatasetReader):
         return next(_runs_of_dataset(reader, [ids], columns)) if ids else empty(columns)
-    values = values_of(reader, ids, boards=bool(extra))
+    return _plies_of(reader, ids, columns)
+
+
+def _plies_of(reader: ColumnReader, ids: list[int], columns: Sequence[Column]) -> pd.DataFrame:
+    values = values_of(reader, ids, [column.name for column in columns])
     if values is None:
         return empty(columns)
     return frame_of(columns, {column.name: _of_values(column, values[column.name]) for column in columns})
 
 
-def _with_extra(extra: Collection[str]) -> tuple[Column, ...]:
+def with_extra(extra: Collection[str]) -> tuple[Column, ...]:
+    """The columns of plies, with some of ``ON_REQUEST``."""
     return (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from exporters.tables.block import PlyBlock, holdings_of, moves_of, read_block
 from exporters.tables.boards import fens, material, replay
 from exporters.tables.clocks import CAUSES, clocks_of
-from exporters.tables.columns import EVALUATIONS, PHASES
+from exporters.tables.columns import EVALUATIONS, PHASES, PLY_COLUMNS
 from exporters.tables.evaluations import Judged, judge_block
 from exporters.tables.facts import side_of
 from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, Precision, Proof, TimeBasis
@@ -34,62 +34,85 @@ class Spread(NamedTuple):
     rows: NDArray[np.signedinteger[Any]]
 
 
+_NAMES = tuple(column.name for column in PLY_COLUMNS)
+
 PlyValues = dict[str, "Spread | Ints | NDArray[np.object_]"]
 """Columns by name: few values at many rows, integers (``NULL`` where unknown), or texts (None where unknown)."""
 
 
-def values_of(reader: ColumnReader, ids: list[int], *, boards: bool = False) -> PlyValues | None:
+def values_of(reader: ColumnReader, ids: list[int], names: Collection[str] = _NAMES) -> PlyValues | None:
     """The columns of the plies of some games.
 
     Args:
         reader: of the archive. ids: row numbers of games, in the order of the rows.
-        boards: also the columns ``material`` and ``fen``.
+        names: of ``PLY_COLUMNS`` and ``ON_REQUEST``: the columns that are wanted; what only others need is skipped.
     Returns:
-        The columns of ``PLY_COLUMNS``; None if the games have no plies.
+        The columns; None if the games have no plies.
     """
     block = read_block(reader, ids) if ids else None
-    return None if block is None else _values(block, reader, boards=boards)
+    if block is None:
+        return None
+    values = _values(block, reader, frozenset(names))
+    return {name: values[name] for name in names}
 
 
-def _values(block: PlyBlock, reader: ColumnReader, *, boards: bool) -> PlyValues:
-    plies, game = block.plies, block.game
-    white = plies.ply & 1 == 1
-    nothing = Spread((None,), np.zeros(len(game), dtype=np.int64))
-    clocks = clocks_of(block, reader)
-    white_holdings, black_holdings = holdings_of(block, reader)
+def _values(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> PlyValues:
+    plies, white = block.plies, block.plies.ply & 1 == 1
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
-    basis = [one.time_basis for one in block.games]
-    utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
-    played = replay(moves_of(block, reader), keep=boards)
-    moves, place = np.unique(plies.move, return_inverse=True)
     values: PlyValues = {
         **_facts_of_games(block),
         **_numbers(plies.ply),
         "san": plies.san,
-        "uci": Spread([None if move == NULL else decode_move(move) for move in moves.tolist()], place),
-        "phase": Spread((*PHASES, None), played.phase),
-        "clock_before_ms": clocks.before_ms,
         "clock_after_ms": after,
-        "opponent_clock_ms": _waiting(block, after),
         "white_clock_ms": plies.white_clock_ms,
         "black_clock_ms": plies.black_clock_ms,
         "elapsed_ms": plies.elapsed_ms,
         "elapsed_origin": Spread((*ELAPSED_ORIGINS, None), _elapsed_origin(block)),
         "lag_ms": plies.lag_ms,
-        "at": np.where(utc, plies.at_ms, NULL),
         "arrival_ms": plies.at_ms,
-        "interval_ms": clocks.interval_ms,
-        "thinking_ms": clocks.thinking_ms,
         **_quality(block),
+    }
+    if "at" in names:
+        utc = np.array([one.time_basis == TimeBasis.UTC.value for one in block.games], dtype=bool)[block.game]
+        values["at"] = np.where(utc, plies.at_ms, NULL)
+    if "opponent_clock_ms" in names:
+        values["opponent_clock_ms"] = _waiting(block, after)
+    if "uci" in names:
+        moves, place = np.unique(plies.move, return_inverse=True)
+        values["uci"] = Spread([None if move == NULL else decode_move(move) for move in moves.tolist()], place)
+    if not _OF_CLOCKS.isdisjoint(names):
+        clocks = clocks_of(block, reader)
+        values |= {
+            "clock_before_ms": clocks.before_ms,
+            "interval_ms": clocks.interval_ms,
+            "thinking_ms": clocks.thinking_ms,
+            "residual_ms": clocks.residual_ms,
+            "cause": Spread((*CAUSES, None), clocks.cause),
+        }
+    if not _OF_EVALUATIONS.isdisjoint(names):
+        values |= _evaluations(judge_block(block, reader), len(plies.ply))
+    if not _OF_BOARDS.isdisjoint(names):
+        values |= _boards(block, reader, boards="fen" in names or "material" in names)
+    return values
+
+
+_OF_CLOCKS = frozenset({"clock_before_ms", "interval_ms", "thinking_ms", "residual_ms", "cause"})
+_OF_EVALUATIONS = frozenset(EVALUATIONS)
+_OF_BOARDS = frozenset({"phase", "white_holdings", "black_holdings", "material", "fen"})
+
+
+def _boards(block: PlyBlock, reader: ColumnReader, *, boards: bool) -> PlyValues:
+    """The phase and pieces in hand, and what positions show."""
+    white_holdings, black_holdings = holdings_of(block, reader)
+    played = replay(moves_of(block, reader), keep=boards)
+    values: PlyValues = {
+        "phase": Spread((*PHASES, None), played.phase),
         "white_holdings": white_holdings,
         "black_holdings": black_holdings,
-        "residual_ms": clocks.residual_ms,
-        "cause": Spread((*CAUSES, None), clocks.cause),
-        **_evaluations(judge_block(block, reader), nothing),
     }
     if played.boards is not None:
         values["material"] = np.where(played.known, material(played.boards), NULL)
-        values["fen"] = np.array(fens(played, plies, white_holdings, black_holdings), dtype=object)
+        values["fen"] = np.array(fens(played, block.plies, white_holdings, black_holdings), dtype=object)
     return values
 
 
@@ -155,10 +178,10 @@ def _quality(block: PlyBlock) -> PlyValues:
     return {name: Spread(facts, rows) for name, facts in zip(("precision", "origin", "proof"), columns, strict=True)}
 
 
-def _evaluations(judged: Judged | None, nothing: Spread) -> PlyValues:
-    """The columns of evaluations; ``judged`` None: no ply has one."""
+def _evaluations(judged: Judged | None, rows: int) -> PlyValues:
+    """The columns of evaluations of some rows; ``judged`` None: no ply has one."""
     if judged is None:
-        return dict.fromkeys(EVALUATIONS, nothing)
+        return dict.fromkeys(EVALUATIONS, Spread((None,), np.zeros(rows, dtype=np.int64)))
     columns: PlyValues = dict(zip(EVALUATIONS, judged[:-1], strict=True))
     columns["eval_engine"] = Spread((*judged.engines, None), judged.engine)
     return columns

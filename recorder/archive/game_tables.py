@@ -124,14 +124,14 @@ class GameTables:
             ExportError, StorageError: as for ``plies``, before the first piece; also if ``rows`` is less than 1.
         """
         _add_measures()
-        from exporters.tables.frames import ply_batches
+        from exporters.tables.frames import ply_batches, with_extra
 
         _check(extra)
         if rows < 1:
             raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
         where = self._filter(filters)
         with self._store.columns(arrow=self._arrow) as reader:
-            yield from ply_batches(reader, reader.games_of(where), rows, extra)
+            yield from ply_batches(reader, reader.games_of(where), rows, with_extra(extra))
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read what each side of each game did, as a table.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -203,26 +204,47 @@ def clock_table(
     table = CLOCK_TABLES[name]
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
-    plies: Any  # of pandas or DuckDB
-    if isinstance(archive, DatasetStore) and not table.matches:
-        plies = archive.relation(chosen)
-    else:
-        plies = _match_plies(archive, chosen) if table.matches else _plies(archive, chosen)
     measure = getattr(measures, table.measure)
-    if chosen.players and not table.both_sides:
-        plies, reasons = _moves_of(plies, sorted(chosen.players), one_player=_pools(table, by, measure))
-        excluded |= reasons
-    if not table.grouped:
-        return (measure(plies) if top is None else measure(plies, top)), excluded
-    names = [word.replace("-", "_") for word in by]
-    found = measure(plies, names) if names else measure(plies)
-    if table.evaluated:
-        found.attrs["engines"] = _engines(measure(plies, "eval_engine"))
+    with _plies_of(archive, chosen, matches=table.matches) as plies:
+        if chosen.players and not table.both_sides:
+            plies, reasons = _moves_of(plies, sorted(chosen.players), one_player=_pools(table, by, measure))
+            excluded |= reasons
+        if not table.grouped:
+            return (measure(plies) if top is None else measure(plies, top)), excluded
+        names = [word.replace("-", "_") for word in by]
+        found = measure(plies, names) if names else measure(plies)
+        if table.evaluated:
+            found.attrs["engines"] = _engines(measure(plies, "eval_engine"))
     return found, excluded
 
 
+_ROWS_AT_ONCE = 100_000
+
+
+@contextmanager
+def _plies_of(archive: AnyStore, chosen: GameFilter, *, matches: bool = False) -> Iterator[Any]:
+    """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``."""
+    if matches:
+        yield _match_plies(archive, chosen)
+    elif isinstance(archive, DatasetStore):
+        yield archive.relation(chosen)
+    else:
+        from exporters.measures.batches import PlyBatches
+        from exporters.tables.columns import PLY_COLUMNS
+        from exporters.tables.frames import empty, ply_batches
+
+        with archive.columns() as reader:
+            games = reader.games_of(chosen)
+
+            def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+                wanted = [column for column in PLY_COLUMNS if column.name in names]
+                return ply_batches(reader, games, _ROWS_AT_ONCE, wanted)
+
+            yield PlyBatches(read, empty(PLY_COLUMNS))
+
+
 def _moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> tuple[Any, Mapping[str, int]]:
-    """The moves of some players, of a table of any engine.
+    """The moves of some players, of a table of any engine or of batches.
 
     Args:
         one_player: of each handle only the moves of the player that it names, no others' who had it.
@@ -231,19 +253,19 @@ def _moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> tuple[
     """
     import narwhals as nw
 
-    from exporters.measures.base import collect, lazy
+    from exporters.measures.batches import filtered, movers
 
-    mover = nw.col("mover").str.to_lowercase()
-    own = lazy(plies).filter(mover.is_in([handle.lower() for handle in handles]))
+    named = nw.col("mover").str.to_lowercase().is_in([handle.lower() for handle in handles])
+    own = filtered(plies, named, "mover")
     if not one_player:
         return own, {}
     from exporters.tables.facts import choose_player
 
-    people = collect({"people": own.select("key", "mover", "mover_id", "mover_guest").unique()})["people"]
+    people = movers(own)
     players = [choose_player(people, handle) for handle in handles]
     identities = {identity for one in players for identity in one.identities}
     excluded = {reason: number for one in players for reason, number in one.excluded.items()}
-    return own.filter(nw.col("mover_id").is_in(sorted(identities))), excluded
+    return filtered(own, nw.col("mover_id").is_in(sorted(identities)), "mover_id"), excluded
 
 
 def _pools(table: ClockTable, by: tuple[str, ...], measure: Callable[..., Any]) -> bool:
@@ -262,18 +284,13 @@ def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
     return [{"engine": name, "plies": count} for name, count in ordered]
 
 
-def _plies(archive: AnyStore, chosen: GameFilter) -> pd.DataFrame:
-    from exporters.tables.frames import ply_frame
-
-    return ply_frame(archive, chosen)
-
-
 def _match_plies(archive: AnyStore, chosen: GameFilter) -> pd.DataFrame:
     """The plies of both boards of each match; the filter excludes it if it excludes one of them."""
+    from exporters.tables.frames import ply_frame
     from exporters.tables.matches import boards_of, match_frame, read_matches
 
     matches = read_matches(archive, chosen)
-    return match_frame(_plies(archive, boards_of(matches, chosen)), matches)
+    return match_frame(ply_frame(archive, boards_of(matches, chosen)), matches)
 
 
 def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilter | None:

@@ -14,7 +14,8 @@ import pytest
 
 from exporters.table_files import PliesCsvExporter, PliesJsonExporter, write_plies
 from exporters.tables.boards import NORMAL_START, board_of_fen
-from exporters.tables.columns import PLY_COLUMNS
+from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
+from exporters.tables.frames import plies_of, ply_batches
 from recorder import Archive
 from recorder.ledger import Cause
 from recorder.model import Proof
@@ -75,6 +76,15 @@ def test_pieces_are_the_whole(corpus_archive: Archive, plies: pd.DataFrame) -> N
     together = pd.concat([piece.astype(object) for piece in pieces], ignore_index=True)
     pd.testing.assert_frame_equal(together, plies.astype(object), check_dtype=False)
     assert list(corpus_archive.batches(player="nobody-at-all")) == []
+
+
+def test_a_column_alone_is_that_of_the_whole_table(corpus_archive: Archive) -> None:
+    with Storage.open(str(corpus_archive.path), read_only=True) as storage, storage.columns(arrow=False) as reader:
+        games = reader.games_of(GameFilter())[::25]
+        whole = plies_of(reader, [row_id for row_id, _ in games], ["material", "fen"])
+        for column in (*PLY_COLUMNS, *ON_REQUEST):
+            (alone,) = ply_batches(reader, games, len(whole), [column])
+            pd.testing.assert_frame_equal(alone, whole[[column.name]])
 
 
 def test_a_game_is_in_no_two_pieces(corpus_archive: Archive) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from exporters import measures
+from exporters.measures.batches import PlyBatches
 from recorder import Archive
 from tests.support.effort import long_after
 from tests.tables.measures.engines import assert_equal, on_dask, on_duckdb, partitioned
@@ -128,3 +129,18 @@ def test_a_dimension_that_the_table_has_anyway_is_refused(name: str, by: str, pl
 
 def test_key_is_the_game(plies: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(measures.time_usage(plies, by="key"), measures.time_usage(plies, by="game"))
+
+
+@pytest.fixture(scope="module")
+def batches(plies: pd.DataFrame) -> PlyBatches:
+    """The same plies in three batches of whole games."""
+    games = plies["key"].astype("category").cat.codes % 3
+    return PlyBatches(lambda columns: (plies.loc[games == n, sorted(columns)] for n in range(3)), plies.head(0))
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_batches_agree(name: str, batches: PlyBatches, of_pandas: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the sums of batches are added up at once, and counts divided into small pieces."""
+    for limit, few in {"_ROWS_BETWEEN": 50, "_GROUPS_IN_SHARD": 3, "_ROWS_IN_PIECE": 1000}.items():
+        monkeypatch.setattr(f"exporters.measures.batches.{limit}", few)
+    assert_equal(getattr(measures, name)(batches), of_pandas[name])

@@ -1,0 +1,265 @@
+"""How a measure is computed: of one frame in its own engine, or of batches of whole games, one after the other.
+
+A measure is a generator. It yields which parts of the plies it needs, small tables that an engine computes, receives
+them as pandas frames, and returns its table. Of batches the parts are computed batch by batch and added up, so memory
+holds one batch and the sums. Counted values, from which exact quantiles are computed, are kept as arrays of integers.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Generator, Iterator
+from functools import wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, cast
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from narwhals.typing import IntoFrame
+from numpy.typing import NDArray
+
+from exporters.measures.base import Aggregate, Asked, collect, lazy
+
+__all__ = ["Counted", "PlyBatches", "Steps", "filtered", "measure", "movers"]
+
+Arguments = ParamSpec("Arguments")
+
+_ROWS_BETWEEN = 50_000  # that are collected before they are added up
+_GROUPS_IN_SHARD = 64
+_ROWS_IN_PIECE = 100_000
+
+
+class PlyBatches(NamedTuple):
+    """Plies in batches of whole games, which may be read several times.
+
+    Attributes:
+        read: the batches, with these columns at least. empty: a batch without rows, with all columns.
+    """
+
+    read: Callable[[Collection[str]], Iterator[pd.DataFrame]]
+    empty: pd.DataFrame
+
+
+class Counted:
+    """Counted values of batches, in arrays of integers.
+
+    Args:
+        part: with a ``value``; its rows are counted by the other columns and ``coarse``.
+    """
+
+    def __init__(self, part: Aggregate) -> None:
+        assert part.by is not None
+        assert part.value is not None
+        self._value = part.value
+        self._by = [name for name in part.by if name not in (part.value, "coarse")]
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._groups: list[pd.DataFrame] = []
+        self._shards: list[_Shard] = []
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Add a batch's table."""
+        if table.empty and self._groups:
+            return
+        local = table.groupby(self._by, dropna=False, observed=True, sort=False).ngroup().to_numpy()
+        groups = table[self._by].iloc[np.unique(local, return_index=True)[1]]
+        known = len(self._numbers)
+        rows = groups.itertuples(index=False, name=None)
+        numbers = [self._numbers.setdefault(row, len(self._numbers)) for row in rows]
+        self._groups.append(groups[np.array(numbers, dtype=np.int64) >= known])
+        group = np.array(numbers, dtype=np.int64)[local] if numbers else np.zeros(0, dtype=np.int64)
+        value, coarse, count, precise = (
+            table[name].to_numpy(dtype=np.int64) for name in (self._value, "coarse", "n", "known")
+        )
+        order = np.argsort(group, kind="stable")
+        group, key, count = group[order], (value * 4 + coarse * 2 + (precise > 0))[order], count[order]
+        while len(self._shards) * _GROUPS_IN_SHARD < len(self._numbers):
+            self._shards.append(_Shard())
+        ends = np.searchsorted(group, np.arange(1, len(self._shards) + 1) * _GROUPS_IN_SHARD)
+        begin = 0
+        for shard, end in zip(self._shards, ends.tolist(), strict=True):
+            if end > begin:
+                shard.add(group[begin:end], key[begin:end], count[begin:end])
+            begin = end
+
+    def pieces(self) -> Iterator[pd.DataFrame]:
+        """The counts, with all rows of a group in one piece; at least one piece."""
+        groups = pd.concat(self._groups, ignore_index=True)
+        for shard in self._shards or [_Shard()]:
+            group, key, count = shard.summed()
+            begin = 0
+            while begin < len(group) or begin == 0:
+                end = len(group)
+                if end - begin > _ROWS_IN_PIECE:
+                    end = int(np.searchsorted(group, group[begin + _ROWS_IN_PIECE], side="left"))
+                    end = end if end > begin else int(np.searchsorted(group, group[begin], side="right"))
+                rows = slice(begin, end)
+                piece = groups.take(group[rows]).reset_index(drop=True)
+                piece[self._value] = pd.array(key[rows].astype(np.int64) >> 2, dtype="Int64")
+                piece["coarse"] = pd.array((key[rows] >> 1 & 1).astype(np.int64), dtype="Int64")
+                piece["n"] = pd.array(count[rows].astype(np.int64), dtype="Int64")
+                piece["known"] = piece["n"].where(pd.array((key[rows] & 1) == 1, dtype="boolean"), 0)
+                yield piece
+                if end == len(group):
+                    break
+                begin = end
+
+
+class _Shard:
+    """Counts of some groups: rows that have not been summed up are at most as many as those that have."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[NDArray[Any], ...]] = []
+        self._summed = 0
+        self._added = 0
+
+    def add(self, *columns: NDArray[np.int64]) -> None:
+        """Add rows of group, key and count."""
+        self._blocks.append(tuple(map(_narrow, columns)))
+        self._added += len(columns[0])
+        if self._added > max(self._summed, _ROWS_BETWEEN):
+            self.summed()
+
+    def summed(self) -> tuple[NDArray[Any], ...]:
+        """Group, key and count, sorted by group and key, each pair once."""
+        if not self._blocks:
+            return tuple(np.zeros(0, dtype=np.int64) for _ in range(3))
+        group, key, count = (np.concatenate(column) for column in zip(*self._blocks, strict=True))
+        self._blocks.clear()
+        order = np.lexsort((key, group))
+        group, key, count = group[order], key[order], count[order].astype(np.int64)
+        first = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (key[1:] != key[:-1])][: len(group)])
+        count = np.add.reduceat(count, first) if len(first) else count
+        self._blocks.append((group[first], key[first], _narrow(count)))
+        self._summed, self._added = len(first), 0
+        return self._blocks[0]
+
+
+def _narrow(values: NDArray[np.int64]) -> NDArray[Any]:
+    """As 32 bits, if these are enough."""
+    enough = np.iinfo(np.int32).max
+    return values.astype(np.int32) if len(values) and -enough < values.min() and values.max() < enough else values
+
+
+Steps = Generator[Asked, dict[str, Any], pd.DataFrame]
+"""What a measure is before it is computed: it asks for parts, gets their tables by name, and returns its own."""
+
+
+class _Sums:
+    """Tables of batches, added up; of a part without ``by`` one behind the other."""
+
+    def __init__(self, part: Aggregate) -> None:
+        self._part = part
+        self._tables: list[pd.DataFrame] = []
+        self._pending = self._summed = 0
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Add a batch's table."""
+        if table.empty and self._tables:
+            return
+        self._tables.append(table)
+        self._pending += len(table)
+        if self._part.by is not None and self._pending > max(self._summed, _ROWS_BETWEEN):
+            self.table()
+
+    def table(self) -> pd.DataFrame:
+        """The table of all batches so far."""
+        by = self._part.by
+        filled = [table for table in self._tables if len(table)] or self._tables[:1]
+        found = filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=True)
+        if by is not None and len(filled) > 1:
+            how = {name: "sum" for name in found.columns if name not in by}
+            how |= dict.fromkeys(self._part.least, "min") | dict.fromkeys(self._part.most, "max")
+            keys: Any = list(by) or np.zeros(len(found), dtype=np.int64)
+            found = found.groupby(keys, dropna=False, observed=True, sort=False).agg(how)
+            found = found.reset_index(drop=not by)[self._tables[0].columns]
+        self._tables, self._pending, self._summed = [found], 0, len(found)
+        return found
+
+
+def _of_frame(steps: Steps) -> pd.DataFrame:
+    asked = next(steps)
+    while True:
+        try:
+            asked = steps.send(dict(collect(asked.parts)))
+        except StopIteration as stop:
+            found: pd.DataFrame = stop.value
+            return found
+
+
+def _of_batches(begin: Callable[[Any], Steps], batches: PlyBatches) -> pd.DataFrame:
+    answers: list[dict[str, Any]] = []
+    columns = next(begin(batches.empty)).columns
+    while True:
+        sums: dict[str, _Sums | Counted] = {}
+        steps = _add(begin, batches.empty, answers, sums)
+        for plies in batches.read(columns):
+            _add(begin, plies, answers, sums)
+        answers.append({name: one.table() if isinstance(one, _Sums) else one for name, one in sums.items()})
+        try:
+            steps.send(answers[-1])
+        except StopIteration as stop:
+            found: pd.DataFrame = stop.value
+            return found
+
+
+def _add(
+    begin: Callable[[Any], Steps], plies: pd.DataFrame, answers: list[dict[str, Any]], sums: dict[str, _Sums | Counted]
+) -> Steps:
+    """Compute the parts of one batch, after those that were answered, and add them to the sums."""
+    steps = begin(plies)
+    asked = next(steps)
+    for answer in answers:
+        asked = steps.send(answer)
+    tables = collect(asked.parts)
+    for name, part in asked.parts.items():
+        if name not in sums:
+            sums[name] = _Sums(part) if part.value is None else Counted(part)
+        sums[name].add(tables[name])
+    return steps
+
+
+def measure(
+    function: Callable[Concatenate[Any, Arguments], Steps],
+) -> Callable[Concatenate[Any, Arguments], pd.DataFrame]:
+    """Make a generator that asks for parts a function that computes them and returns the table.
+
+    Args:
+        function: its first argument is the ply frame.
+    Returns:
+        The function of a ply frame of any engine, or of ``PlyBatches``.
+    """
+
+    @wraps(function)
+    def computed(plies: IntoFrame | PlyBatches, *arguments: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
+        if isinstance(plies, PlyBatches):
+            return _of_batches(lambda batch: function(batch, *arguments, **named), plies)
+        return _of_frame(function(plies, *arguments, **named))
+
+    computed.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]
+    return cast("Callable[Concatenate[Any, Arguments], pd.DataFrame]", computed)
+
+
+def filtered(plies: Any, condition: nw.Expr, *columns: str) -> Any:
+    """The plies for which a condition holds.
+
+    Args:
+        plies: the ply frame of any engine, or batches. condition: of the plies. columns: that it reads.
+    Returns:
+        Plies of the same kind.
+    """
+    if not isinstance(plies, PlyBatches):
+        return lazy(plies).filter(condition)
+
+    def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        for batch in plies.read({*names, *columns}):
+            yield nw.from_native(batch, eager_only=True).filter(condition).to_native()
+
+    return PlyBatches(read, plies.empty)
+
+
+@measure
+def movers(plies: IntoFrame) -> Steps:
+    """The players who moved in each game: ``key``, ``mover``, ``mover_id``, ``mover_guest``."""
+    columns = ("key", "mover", "mover_id", "mover_guest")
+    found = yield Asked(frozenset(columns), {"movers": Aggregate(lazy(plies).select(*columns).unique(), None)})
+    return pd.DataFrame(found["movers"])
