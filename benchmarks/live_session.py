@@ -237,8 +237,8 @@ class Session:
         """Stop both."""
         self._recorder.send_signal(signal.SIGINT)
         assert self._recorder.stderr is not None
-        said = self._recorder.stderr.read().decode()
-        assert self._recorder.wait() == 0, said
+        messages = self._recorder.stderr.read().decode()
+        assert self._recorder.wait() == 0, messages
         assert self._server.stdin is not None
         self._server.stdin.close()
         self._server.wait()

@@ -285,8 +285,10 @@ def files_with(archive: ArchiveStore, forgotten: Forgotten) -> list[Path]:
     """The logs and journals of the archive that are still where they were and hold a handle or are called by it."""
     found: list[Path] = []
     for row in archive.sources():
-        if row.path is not None and (held := _file_holds(row, forgotten)) is not None:
-            found += [file for file in log_files(Path(row.path)) if held or forgotten.name(str(file)) != str(file)]
+        if row.path is not None and (has_handle := _file_holds(row, forgotten)) is not None:
+            found += [
+                file for file in log_files(Path(row.path)) if has_handle or forgotten.name(str(file)) != str(file)
+            ]
     return found
 
 

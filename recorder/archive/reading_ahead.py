@@ -183,15 +183,15 @@ class ReadingAhead:
         while self._submitted < len(self._batches) and self._submitted <= self._place[number] + self._ahead:
             self._submit(self._submitted)
             self._submitted += 1
-        name, told = self._sources[number].name, None
+        name, shown = self._sources[number].name, None
         while True:
             try:
                 return future.result(_LOOK_S)
             except NotYetError:
                 step = self._steps.get(number)
-                if step is not None and step is not told:
+                if step is not None and step is not shown:
                     progress(name, step.done, step.total)
-                    told = step
+                    shown = step
 
     def done(self, number: int) -> None:
         """Forget a log that is stored; the shard goes with the last of its logs."""

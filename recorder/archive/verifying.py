@@ -384,7 +384,7 @@ class _Counter:
 
 
 def _compare_counts(
-    tag: str, stored: Mapping[Disposition, int], again: Mapping[Disposition, int], counted: int
+    tag: str, stored: Mapping[Disposition, int], reread: Mapping[Disposition, int], counted: int
 ) -> Iterable[str]:
     """Differences in the dispositions of ``<12>`` or ``<b1>`` lines, one sentence each.
 
@@ -393,8 +393,8 @@ def _compare_counts(
     """
     if sum(stored.values()) != counted:
         yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
-    for kind in sorted({*stored, *again}, key=lambda kind: kind.value):
-        before, now = stored.get(kind, 0), again.get(kind, 0)
+    for kind in sorted({*stored, *reread}, key=lambda kind: kind.value):
+        before, now = stored.get(kind, 0), reread.get(kind, 0)
         if before != now:
             yield f"{tag} {kind.value}: {before:,} stored, {now:,} read again."
 

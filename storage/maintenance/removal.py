@@ -287,13 +287,13 @@ def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Itera
         driver: in a transaction. row_id: of the source.
         redact: gives as many bytes as it gets.
     Returns:
-        Whether anything was replaced.
+        Whether anything was before.
     """
     places = driver.execute(
         'SELECT "offset", size_bytes FROM source_chunks WHERE source_id = ? ORDER BY "offset"', (row_id,)
     ).fetchall()
     compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
-    held: dict[int, bytes] = {}
+    before: dict[int, bytes] = {}
 
     def stored() -> Iterator[bytes]:
         for offset, _ in places:
@@ -301,15 +301,15 @@ def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Itera
                 'SELECT zstd FROM source_chunks WHERE source_id = ? AND "offset" = ?', (row_id, offset)
             ).fetchone()
             place = f"zstd in the row of source_chunks with source_id {row_id}, offset {offset}"
-            held[offset] = unpacked(packed, place)
-            yield held[offset]
+            before[offset] = unpacked(packed, place)
+            yield before[offset]
 
     stream, ready, changed = redact(stored()), b"", False
     for offset, size in places:
         while len(ready) < size:
             ready += next(stream)
         after, ready = ready[:size], ready[size:]
-        if after != held.pop(offset):
+        if after != before.pop(offset):
             changed = True
             driver.execute(
                 'UPDATE source_chunks SET zstd = ? WHERE source_id = ? AND "offset" = ?',

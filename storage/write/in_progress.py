@@ -133,8 +133,8 @@ class SourceInProgress:
             if self._driver.in_transaction:
                 with storage_errors(self._path):
                     self._driver.execute("ROLLBACK")
-            if (said := storage_error(self._path, error)) is not None:
-                raise said from error
+            if (failure := storage_error(self._path, error)) is not None:
+                raise failure from error
             raise
         finally:
             self._rows = None

@@ -289,9 +289,9 @@ class Rehearsal:
         family, guest = self.we.family, self.we.guest
         games = self._explainer.finish()
         watched = {game.game_no: game for game in games if game.watched_ms is not None}
-        said = [] if guest else [RehearsedCommand("variables")]
-        said += [RehearsedCommand(command) for command in setting_commands(family, {})[0]]
-        said.append(RehearsedCommand(format_request(AskGames(), family)))
+        commands = [] if guest else [RehearsedCommand("variables")]
+        commands += [RehearsedCommand(command) for command in setting_commands(family, {})[0]]
+        commands.append(RehearsedCommand(format_request(AskGames(), family)))
         for number in self._explainer.asked:
-            said.append(RehearsedCommand(format_request(Observe(number), family), watched.get(number)))
-        return said, games
+            commands.append(RehearsedCommand(format_request(Observe(number), family), watched.get(number)))
+        return commands, games

@@ -122,8 +122,8 @@ class SecretGuard:
         self._size += sum(len(piece) for _, piece in line.pieces)
         self._pair()
         if self._size > MOST_PENDING:
-            for held in self._pending:
-                self._give(held, None, out)
+            for waiting in self._pending:
+                self._give(waiting, None, out)
             self._drop_pending()
             self._lost = True
 

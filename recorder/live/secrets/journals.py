@@ -46,7 +46,7 @@ class JournalCleaner:
         scrubber, answers = Scrubber(SourceKind.RAW), AnswerGuard()
         received = 0
         clean = bytearray()
-        held: deque[JournalHeader | Record] = deque()
+        waiting: deque[JournalHeader | Record] = deque()
         self._added = 0  # records more than were read in this part
         for value in islice(self._read(), self._size):
             if isinstance(value, Record) and value.kind is RecordKind.RECEIVED:
@@ -56,17 +56,17 @@ class JournalCleaner:
                     answers.learn(secret)
                 received += 1
                 clean += scrubber.receive(_joined(answers.receive(value.data)))
-            held.append(value)
-            yield from self._release(held, clean, sent)
+            waiting.append(value)
+            yield from self._release(waiting, clean, sent)
         clean += scrubber.receive(_joined(answers.finish())) + scrubber.finish()
-        yield from self._release(held, clean, sent)
+        yield from self._release(waiting, clean, sent)
 
     def _release(
-        self, held: deque[JournalHeader | Record], clean: bytearray, sent: deque[list[Release]]
+        self, waiting: deque[JournalHeader | Record], clean: bytearray, sent: deque[list[Release]]
     ) -> Iterator[bytes]:
         """Write what comes before the first received bytes that are not scrubbed yet."""
-        while held:
-            value = held[0]
+        while waiting:
+            value = waiting[0]
             if isinstance(value, JournalHeader):
                 self._added = 0
                 yield format_header(value) + b"\n"
@@ -97,7 +97,7 @@ class JournalCleaner:
                     note["records"] += self._added
                     value = value._replace(data=format_note(note.pop("kind"), note))
                 yield format_record(value) + b"\n"
-            held.popleft()
+            waiting.popleft()
 
     def _line(self, record: Record, data: bytes) -> bytes:
         self.replaced += sum(a != b for a, b in zip(record.data, data, strict=True))
@@ -138,8 +138,8 @@ class JournalCleaner:
         return _cut(out, [len(data) for _, data in sent])
 
 
-def _joined(said: list[ServerText]) -> bytes:
-    return b"".join([data for _, data in said])
+def _joined(texts: list[ServerText]) -> bytes:
+    return b"".join([data for _, data in texts])
 
 
 def _note(record: Record) -> dict[str, Any]:

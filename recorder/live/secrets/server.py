@@ -217,7 +217,7 @@ class AnswerGuard:
         Args:
             line: the part of the first line in front of them. ended: whether their last word is complete.
         """
-        seen = self._held[0].data if len(self._held) == 1 else b"".join([said.data for said in self._held])
+        seen = self._held[0].data if len(self._held) == 1 else b"".join([waiting.data for waiting in self._held])
         plain = plain_text(seen)
         size = len(seen)
         word = size - len(plain.rpartition(b" ")[2])
@@ -239,13 +239,13 @@ class AnswerGuard:
         given: list[ServerText] = []
         left: list[ServerText] = []
         done = 0
-        for said in self._held:
-            count = min(max(going - done, 0), len(said.data))
+        for waiting in self._held:
+            count = min(max(going - done, 0), len(waiting.data))
             if count:
-                given.append(ServerText(said.at_ns, clean[done : done + count]))
-            if count < len(said.data):
-                left.append(ServerText(said.at_ns, said.data[count:]))
-            done += len(said.data)
+                given.append(ServerText(waiting.at_ns, clean[done : done + count]))
+            if count < len(waiting.data):
+                left.append(ServerText(waiting.at_ns, waiting.data[count:]))
+            done += len(waiting.data)
         self._held, self._held_clean = left, clean[going:]
         return given
 

@@ -261,8 +261,8 @@ def _hand(viewing: Viewing, number: int, white: bool, width: int, look: SceneSty
     pieces = [
         _piece(letter if white else letter.lower(), look) for letter in (holdings.white if white else holdings.black)
     ]
-    held = f"{'~' if holdings.inferred else ''}{' '.join(pieces) or 'nothing'}"
-    return [Span(_fit(f"  in hand: {held}", width, look))]
+    hand = f"{'~' if holdings.inferred else ''}{' '.join(pieces) or 'nothing'}"
+    return [Span(_fit(f"  in hand: {hand}", width, look))]
 
 
 def _piece(letter: str, look: SceneStyle) -> str:
@@ -387,7 +387,9 @@ def _events(viewing: Viewing, width: int, height: int, look: SceneStyle) -> list
         lines = textwrap.wrap(clean(event.text), max(width - len(front), 10), max_lines=3, placeholder=" ...") or [""]
         for place, line in enumerate(lines):
             text = _fit(line, width - len(front), look)
-            rows.append([Span(" " * len(front) if place else front, "dim"), Span(text, "said" if event.said else "")])
+            rows.append(
+                [Span(" " * len(front) if place else front, "dim"), Span(text, "said" if event.is_chat else "")]
+            )
     return rows[-height:] if height else []
 
 

@@ -164,7 +164,7 @@ class TerminalScreen:
 
     def close(self) -> None:
         """Give the terminal back; nothing interrupts that."""
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, (*_ENDING, *_NOTED, signal.SIGINT))
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, (*_ENDING, *_NOTED, signal.SIGINT))
         try:
             self._leave()
             signal.set_wakeup_fd(-1)
@@ -173,7 +173,7 @@ class TerminalScreen:
             for end in self._wake:
                 os.close(end)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._noted.append(number)

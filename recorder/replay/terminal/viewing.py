@@ -49,11 +49,11 @@ class ShownHoldings(NamedTuple):
 
 
 class ShownEvent(NamedTuple):
-    """Something besides moves: when, what, and whether people said it."""
+    """Something besides moves: when, what, and whether it is chat."""
 
     at_ms: int
     text: str
-    said: bool
+    is_chat: bool
 
 
 def ply_text(ply: Ply) -> str:
@@ -171,8 +171,8 @@ class Viewing:
             what = moments[index].what
             text = event_text(what)
             if text is not None:
-                said = isinstance(what, GameEvent) and what.kind is EventKind.CHAT
-                found.append(ShownEvent(self.recording.moments[places[index]].at_ms, text, said))
+                is_chat = isinstance(what, GameEvent) and what.kind is EventKind.CHAT
+                found.append(ShownEvent(self.recording.moments[places[index]].at_ms, text, is_chat))
             if len(found) == count:
                 break
         return found[::-1]
