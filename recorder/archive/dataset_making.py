@@ -359,23 +359,23 @@ def _prepare(folder: DataFolder, sources: Sequence[Input], *, update: bool, forc
     Raises:
         ExportError: there is something that must not be changed.
     """
-    there = folder.names()
-    if not there:
-        write_manifest(folder, [], complete=False)
-        return {}
-    if read_manifest(folder) is None:
+    manifest = read_manifest(folder)
+    if manifest is None and folder.names():
         raise ExportError(f"{folder.name} is there and is no data set; name another folder.")
-    if force:
+    if manifest is not None and force:
         for source in sources:
             refuse_protected(Path(folder.name), source.files())
         folder.remove_all()
+    if manifest is None or force:
         write_manifest(folder, [], complete=False)
         return {}
     if not update:
         raise ExportError(
             f"{folder.name} is a data set already; use --update to add sources to it, or --force to replace it."
         )
-    return {record.source: record for record in read_records(folder)}
+    records = read_records(folder)
+    write_manifest(folder, records, manifest.shared_games, complete=False)
+    return {record.source: record for record in records}
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,10 @@ from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 CORPUS = SERVER.parent
 PGN = CORPUS / "pgn" / "ics-client-saved-2009.pgn"
 SAVED = PGN.read_bytes()
-LOGS = (
-    SERVER / "a03_crazyhouse" / "observer_GuestObsD.raw.gz",
+LOGS = (  # tests/dataset compares others
     SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw",
-    SERVER / "b06_bughouse" / "observer_GuestXo.raw.gz",
     SERVER / "b05_examine_bsetup" / "observer_GuestXk.raw",
-    SERVER / "x03_zippy_engines" / "xboard_fairymax.debug.gz",
     CORPUS / "public" / "bughouse-2005-client-saved.bpgn",
-    CORPUS / "ficsgames" / "2009-wild5.pgn",
 )
 
 
@@ -114,22 +109,25 @@ def test_files_are_of_one_variant_and_month(cli: Cli, tmp_path: Path) -> None:
         assert set(found["source"]) == {record["source"]}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(lambda data: data, id="as-it-is"),
-        pytest.param(lambda data: data + b"\n\n" + data, id="games-with-equal-keys"),
-        pytest.param(lambda data: data.replace(b"1-0\n\n", b"{1-0\n\n}\n\n"), id="comments-like-borders"),
-    ],
-)
 @pytest.mark.usefixtures("divided")
-def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Not even where pieces have games with equal keys."""
     saved = tmp_path / "saved.pgn"
-    saved.write_bytes(change(SAVED))
+    saved.write_bytes(SAVED + b"\n\n" + SAVED)
     for jobs in (1, 2):
         cli("convert", "--dataset", tmp_path / f"jobs{jobs}", "--jobs", jobs, "--date", "2020-01-31", saved, ADJOURNED)
     assert contents(tmp_path / "jobs2") == contents(tmp_path / "jobs1")
     same_as_archive(tmp_path / "jobs1", saved, tmp_path / "archive.sqlite")
+
+
+@pytest.mark.usefixtures("divided")
+def test_a_file_that_cannot_be_divided_is_read_as_one(cli: Cli, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.pgn"
+    game = '[Event "x"]\n[White "A{0}"]\n[Result "1-0"]\n\n1. e4 {{a letter: 1-0\n\n[Event "one"]}} e5 1/2\n\n'
+    saved.write_text("".join(game.format(number) for number in range(120)))
+    cli("convert", "--dataset", tmp_path / "games", "--date", "2020-01-31", saved)
+    same_as_archive(tmp_path / "games", saved, tmp_path / "archive.sqlite")
+    assert {name.rpartition("/")[2][16:18] for name in records(tmp_path / "games")[0]["parts"]} == {"-0"}
 
 
 def test_logs_are_added_and_others_stay(cli: Cli, tmp_path: Path) -> None:
@@ -179,16 +177,16 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
 ) -> None:
     saved = tmp_path / "saved.pgn"
     saved.write_bytes(SAVED)
-    words = ("convert", "--dataset", tmp_path / "games", "--jobs", 2)
+    words = ("convert", "--dataset", tmp_path / "games")
     with monkeypatch.context() as patch:
         patch.setattr(dataset_making, "make_piece", dying)
-        said = cli(*words, saved, WATCHER, code=3).stderr
+        said = cli(*words, "--jobs", 2, saved, WATCHER, code=3).stderr
     assert f"{saved}: the process that read it ended with signal 9; nothing of it is in the data set" in said
     assert [record["name"] for record in records(tmp_path / "games")] == [str(WATCHER)]
     left = next((tmp_path / "games").glob("games/*/*.parquet"))
     left.with_name(f".{left.name}.1-00.part").write_bytes(b"unfinished")
-    cli(*words, "--update", saved, WATCHER)
-    cli("convert", "--dataset", tmp_path / "other", saved, WATCHER)
+    cli(*words, "--jobs", 1, "--update", saved, WATCHER)
+    cli("convert", "--dataset", tmp_path / "other", "--jobs", 1, saved, WATCHER)
     assert contents(tmp_path / "games") == contents(tmp_path / "other")
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import typing
+from dataclasses import fields
 from pathlib import Path
 
 from exporters.clocks import SideClocks
+from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.games_json import game_object
 from exporters.pgn import tags as pgn_tags
+from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS
+from recorder.archive.dataset_folder import Manifest, SourceRecord
 from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from recorder.times import iso
 from tests.exporters.games import make_game
@@ -80,3 +84,10 @@ def test_pgn_tags() -> None:
         sides = ("White", "Black") if name.startswith("{side}") else ("",)
         written |= {name.replace("{side}", side) for side in sides}
     assert written | {pgn_tags.KEY_TAG} == set(names("tag"))
+
+
+def test_data_sets() -> None:
+    assert names("data set column") == [column.name for column in DATASET_GAME_COLUMNS[len(GAME_COLUMNS) :]]
+    assert [column.name for column in DATASET_PLY_COLUMNS[len(PLY_COLUMNS) :]] == ["source"]
+    assert names("record field") == list(SourceRecord("", "", 0, "").to_json())
+    assert names("manifest field") == [field.name for field in fields(Manifest)]
