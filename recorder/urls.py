@@ -17,8 +17,12 @@ from recorder.errors import SourceError, StorageError
 if TYPE_CHECKING:
     from recorder.progress import Progress
 
-__all__ = ["check_url", "download", "file_system", "is_url", "shown_url"]
+__all__ = ["DATASET_SCHEMES", "INPUT_SCHEMES", "check_url", "download", "file_system", "is_url", "shown_url"]
 
+INPUT_SCHEMES: Final = ("https", "s3")
+"""Of URLs of logs."""
+DATASET_SCHEMES: Final = ("s3",)
+"""Of URLs of data sets."""
 _MARK: Final = "://"
 _UNSAFE: Final = re.compile(r"[@?#\s\x00-\x1f\x7f]")
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -26,6 +30,7 @@ _EXTRAS: Final = {"http": "https", "https": "https", "s3": "s3"}
 _CONNECT_S: Final = 30
 _SILENCE_S: Final = 60
 _AT_ONCE_BYTES: Final = 1 << 20
+_AHEAD_BYTES: Final = 5 << 20  # is read ahead of what is wanted of a file of S3
 
 
 def is_url(text: str) -> bool:
@@ -75,11 +80,12 @@ def check_url(url: str, schemes: tuple[str, ...]) -> None:
         raise SourceError(f"{url}: a URL needs {'a bucket' if scheme == 's3' else 'a host'} and a path behind it.")
 
 
-def file_system(url: str) -> Any:
+def file_system(url: str, *, listed: bool = False) -> Any:
     """The file system of fsspec that has a URL.
 
     Args:
         url: that ``check_url`` accepts.
+        listed: it asks the server once which files there are: for files that do not change.
     Raises:
         StorageError: a package that it needs is missing.
     """
@@ -88,7 +94,7 @@ def file_system(url: str) -> Any:
         import fsspec
 
         if scheme == "s3":
-            return fsspec.filesystem("s3")
+            return fsspec.filesystem("s3", use_listings_cache=listed, default_block_size=_AHEAD_BYTES)
         from aiohttp import ClientTimeout
     except ImportError as error:
         raise StorageError(f"{scheme}:// needs fsspec: pip install 'ics-recorder[{_EXTRAS[scheme]}]'.") from error

@@ -39,7 +39,7 @@ class Dataset(GameTables):
     no table of games, no dates. Use it as a context manager, or call ``close``.
 
     Args:
-        path: the folder (``~`` is the home folder). The data set is read as it is now.
+        path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is now.
     Raises:
         StorageError: DuckDB is not installed, or there is no data set that it can read; also from every method.
     """

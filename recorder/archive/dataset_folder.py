@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
 from exporters.dataset_parts import Part, PartFolder
+from recorder.archive.url_folder import UrlFolder
 from recorder.errors import ExportError, StorageError
 from recorder.pipeline import PARSER_VERSION
+from recorder.urls import is_url
 
 __all__ = [
     "DATASET_SCHEMA",
@@ -32,6 +34,7 @@ __all__ = [
     "read_manifest",
     "read_records",
     "remove_source",
+    "remove_unfinished",
     "stem_of",
     "write_manifest",
     "write_record",
@@ -118,13 +121,17 @@ class LocalFolder:
         shutil.rmtree(self.name)
 
 
-def open_folder(where: str) -> DataFolder:
+def open_folder(where: str, *, absolute: bool = False) -> DataFolder:
     """The folder of a data set, which need not be there yet.
 
     Args:
-        where: as the user names it.
+        where: as the user names it: a path, or a URL of S3. absolute: other computers are to find the path, too.
+    Raises:
+        SourceError: data sets cannot be at this URL.
     """
-    return LocalFolder(where)
+    if is_url(where):
+        return UrlFolder.of(where)
+    return LocalFolder(str(Path(where).absolute()) if absolute else where)
 
 
 @dataclass(slots=True)
@@ -255,6 +262,13 @@ def remove_source(folder: DataFolder, sha256: str, names: list[str]) -> None:
     folder.remove(_record_name(sha256))
     for name in names:
         folder.remove(name)
+
+
+def remove_unfinished(folder: DataFolder) -> None:
+    """Remove files that processes that died did not finish; no process may be writing."""
+    for name in folder.names():
+        if name.rpartition("/")[2].startswith("."):
+            folder.remove(name)
 
 
 def part_names(folder: DataFolder) -> dict[str, list[str]]:

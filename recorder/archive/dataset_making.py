@@ -30,6 +30,7 @@ from recorder.archive.dataset_folder import (
     read_manifest,
     read_records,
     remove_source,
+    remove_unfinished,
     stem_of,
     write_manifest,
     write_record,
@@ -40,7 +41,7 @@ from recorder.archive.pieces import NoBorderError, cut_file, joined_report, piec
 from recorder.archive.storing import Outcome
 from recorder.archive.workers import WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
-from recorder.errors import ExportError, JournalError, SourceError
+from recorder.errors import ExportError, JournalError, SourceError, StorageError
 from recorder.model import SourceKind, SourceReport
 from recorder.progress import of_several, shown_progress
 from recorder.urls import is_url
@@ -147,12 +148,14 @@ def make_piece(piece: Piece, reporting: Reporting) -> PieceMade | None:
     Returns:
         What was written; None: no game ends with the piece, and the source must be read as one.
     Raises:
-        ExportError: a file cannot be written.
+        ExportError: a file cannot be written. StorageError: a file of the data set cannot be read.
     """
     name = piece.source.name
+    if piece.source.error is not None:
+        return PieceMade(failed=piece.source.error)
     try:
         return _make_piece(piece, reporting)
-    except ExportError:
+    except (ExportError, StorageError):
         raise
     except NoBorderError:
         return None
@@ -276,34 +279,42 @@ def convert_to_dataset(
     jobs: int | None = None,
     update: bool = False,
     force: bool = False,
+    dask: str | None = None,
     progress: Progress,
-    run: Run | None = None,
 ) -> DatasetReport:
     """Make a data set of logs and PGN files, or add to it.
 
     Args:
         paths: files and folders; ``-`` is standard input.
-        where: the data set's folder.
+        where: the data set's folder, or its URL.
         options: how logs are read.
         jobs: how many processes read; None: one for each core. The files are the same.
         update: add to a data set that is there; sources that another version of this program wrote are rebuilt.
         force: replace a data set that is there.
+        dask: address of a cluster that does all this instead, as ``cluster_run`` describes.
         progress: called after each block.
-        run: has tasks done; None: as many processes of this machine as ``jobs`` says.
     Returns:
         What became of each source.
     Raises:
         ExportError: the folder is there, or cannot be written. StorageError: it cannot be read.
     """
     import_pyarrow()
-    folder = open_folder(where)
+    folder = open_folder(where, absolute=dask is not None)
     report = DatasetReport()
     with ExitStack() as stack:
-        sources = list(stack.enter_context(open_inputs(paths, report.skipped, progress=progress)))
-        records = _prepare(folder, sources, update=update, force=force)
-        if run is None:
+        inputs = open_inputs(paths, report.skipped, progress=progress, copy_urls=dask is None)
+        sources = list(stack.enter_context(inputs))
+        if dask is None:
             run = stack.enter_context(_local_run(sources, options, jobs))
+        else:
+            from recorder.archive.cluster import cluster_run
+
+            sources = [replace(source, path=source.path.absolute()) for source in sources]
+            run = stack.enter_context(cluster_run(dask, folder, sources))
+        records = _prepare(folder, sources, update=update, force=force)
         report.outcomes = _Making(folder, options, records, run, progress).make(sources)
+    if dask is not None:
+        remove_unfinished(folder)
     found = read_records(folder)
     games = [part for record in found for part in record.parts if part.name.startswith("games/")]
     report.manifest = write_manifest(folder, found, count_shared_games(folder, games), complete=True)
@@ -332,7 +343,7 @@ def make_dataset(
 
     Args:
         paths: as for ``Archive.import_logs``, but no archives.
-        folder: of the data set (``~`` is the home folder). ``Dataset`` reads it.
+        folder: of the data set (``~`` is the home folder), or its ``s3://`` URL. ``Dataset`` reads it.
         update: add to a data set that is there.
         force: replace a data set that is there.
         progress, kind, server, date, tz, chat: as for ``Archive.import_logs``.
@@ -345,7 +356,7 @@ def make_dataset(
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     names = [str(path) if is_url(str(path)) else str(Path(path).expanduser()) for path in given]
-    where = str(Path(folder).expanduser())
+    where = str(folder) if is_url(str(folder)) else str(Path(folder).expanduser())
     options = checked_options(kind, server, date, tz, chat)
     if update and force:
         raise ExportError("update adds to a data set and force replaces it: give one of them.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from recorder.errors import RecorderError, SourceError
 from recorder.model import SourceReport
@@ -30,7 +30,7 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.times import parse_zone
-from recorder.urls import check_url, download, is_url, shown_url
+from recorder.urls import INPUT_SCHEMES, check_url, download, is_url, shown_url
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -39,20 +39,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fingerprint",
-    "INPUT_SCHEMES",
     "GameReader",
     "Input",
     "ReadOptions",
     "LogReading",
     "checked_options",
     "fingerprint",
+    "local_copy",
     "open_inputs",
     "read_options",
     "timing_of",
 ]
-
-INPUT_SCHEMES: Final = ("https", "s3")
-"""Of URLs that logs are read from."""
 
 
 _CHATS = ("none", "public", "own", "all")
@@ -185,6 +182,7 @@ class Input:
         path: what is opened. spooled: it is a copy of standard input, of a pipe or of the file of a URL.
         named: the user named this file, not a folder in which it is.
         error: why there is nothing to read, one sentence, or None.
+        url: of a log that ``local_copy`` is to copy first; else None.
         on_block: called after each block that is read of it, in every pass.
     """
 
@@ -194,6 +192,7 @@ class Input:
     named: bool = True
     error: str | None = None
     on_block: Callable[[], None] | None = None
+    url: str | None = None
 
     def files(self) -> list[Path]:
         """The files that the log is read from."""
@@ -205,13 +204,17 @@ class Input:
 
 @contextmanager
 def open_inputs(
-    paths: Sequence[str], skipped: list[Path] | None = None, progress: Progress | None = None
+    paths: Sequence[str],
+    skipped: list[Path] | None = None,
+    progress: Progress | None = None,
+    *,
+    copy_urls: bool = True,
 ) -> Iterator[Iterator[Input]]:
     """The logs that the arguments of a command name: files, folders with all below, URLs, ``-`` for standard input.
 
     A path without a log is an ``Input`` with an ``error``. Standard input, pipes and URLs can be read only once, but a
     log is read twice: they are copied to a file that lives as long as the context. ``skipped`` is as for ``find_logs``;
-    ``progress`` is called while a URL is copied.
+    ``progress`` is called while a URL is copied. ``copy_urls=False``: they are left to ``local_copy``.
     """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
@@ -222,7 +225,8 @@ def open_inputs(
                     copy = Path(folder) / hashlib.sha256(path.encode()).hexdigest()
                     if copy not in given:
                         given.add(copy)
-                        yield _downloaded(path, copy, progress)
+                        source = _of_url(path, copy)
+                        yield _downloaded(source, progress) if copy_urls else source
                     continue
                 try:
                     kind = "pipe" if path == "-" else path_kind(path)
@@ -253,14 +257,38 @@ def open_inputs(
         yield inputs()
 
 
-def _downloaded(url: str, copy: Path, progress: Progress | None) -> Input:
-    name = shown_url(url)
+def _of_url(url: str, copy: Path) -> Input:
     try:
         check_url(url, INPUT_SCHEMES)
-        download(url, copy, progress)
+    except SourceError as error:
+        return Input(shown_url(url), copy, spooled=True, error=str(error))
+    return Input(url, copy, spooled=True, url=url)
+
+
+def _downloaded(source: Input, progress: Progress | None = None) -> Input:
+    if source.url is None:
+        return source
+    try:
+        download(source.url, source.path, progress)
     except RecorderError as error:
-        return Input(name, copy, spooled=True, error=str(error))
-    return Input(name, copy, spooled=True)
+        return replace(source, error=str(error), url=None)
+    return replace(source, url=None)
+
+
+@contextmanager
+def local_copy(source: Input) -> Iterator[Input]:
+    """A log on this computer: itself, or a copy of its URL that lives as long as the context.
+
+    Args:
+        source: as ``open_inputs`` gives it.
+    Yields:
+        With an ``error`` if it cannot be copied.
+    """
+    if source.url is None:
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
+        yield _downloaded(replace(source, path=Path(folder) / "log"))
 
 
 def _stream(path: str) -> AbstractContextManager[IO[bytes]]:

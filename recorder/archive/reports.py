@@ -186,13 +186,19 @@ DIMENSIONS = (
 
 
 def clock_table(
-    archive: AnyStore, chosen: GameFilter, name: str, by: tuple[str, ...] = (), top: int | None = None
+    archive: AnyStore,
+    chosen: GameFilter,
+    name: str,
+    by: tuple[str, ...] = (),
+    top: int | None = None,
+    dask: str | None = None,
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """A measure of the chosen games' moves, with a filter for players of those players' moves.
 
     Args:
         archive: where the games are. chosen: which; keys may be ``last`` and ``last~2``.
         name: of ``CLOCK_TABLES``. by: of ``DIMENSIONS``. top: how many of the longest thinks.
+        dask: address of a cluster that computes it, of a data set.
     Returns:
         The table, whose ``attrs["engines"]`` has the engines where evaluations count; and which games are excluded.
     Raises:
@@ -205,7 +211,7 @@ def clock_table(
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
     measure = getattr(measures, table.measure)
-    with _plies_of(archive, chosen, matches=table.matches) as plies:
+    with _plies_of(archive, chosen, matches=table.matches, dask=dask) as plies:
         if chosen.players and not table.both_sides:
             plies, reasons = _moves_of(plies, sorted(chosen.players), one_player=_pools(table, by, measure))
             excluded |= reasons
@@ -222,10 +228,21 @@ _ROWS_AT_ONCE = 100_000
 
 
 @contextmanager
-def _plies_of(archive: AnyStore, chosen: GameFilter, *, matches: bool = False) -> Iterator[Any]:
-    """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``."""
+def _plies_of(
+    archive: AnyStore, chosen: GameFilter, *, matches: bool = False, dask: str | None = None
+) -> Iterator[Any]:
+    """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``.
+
+    ``dask``: of a data set the frame of a cluster.
+    """
     if matches:
         yield _match_plies(archive, chosen)
+    elif isinstance(archive, DatasetStore) and dask is not None:
+        from recorder.archive.cluster import check_reading, cluster_client
+
+        with cluster_client(dask) as client:
+            check_reading(client, archive.where, archive.some_files())
+            yield archive.plies_for_dask(chosen)
     elif isinstance(archive, DatasetStore):
         yield archive.relation(chosen)
     else:

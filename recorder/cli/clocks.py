@@ -14,6 +14,7 @@ from recorder.cli.export_options import csv_option, format_of, output_options, s
 from recorder.cli.options import (
     Command,
     archive_option,
+    dask_option,
     dataset_option,
     filter_options,
     game_filter,
@@ -78,6 +79,7 @@ Examples:
   ics-recorder clocks --table longest --top 20 --since 2020-01-01
   ics-recorder clocks --player Morphy --table lag --by hour --json
   ics-recorder clocks --table profile --csv -o players.csv
+  ics-recorder clocks --dataset games/ --by time-control --dask tcp://host:8786
   ics-recorder clocks --list
 """,
 )
@@ -85,6 +87,7 @@ Examples:
 @unique_option
 @archive_option
 @dataset_option
+@dask_option
 @wide_option
 @output_options
 @click.option(
@@ -125,6 +128,7 @@ Examples:
 def command(
     where: str,
     dataset: str | None,
+    dask: str | None,
     output: str,
     force: bool,
     by: tuple[str, ...],
@@ -158,6 +162,8 @@ def command(
         raise click.UsageError("--format table is for the terminal only; use csv, jsonl or json for files.")
     if name is None and (by or top is not None):
         name = "usage" if by else "longest"
+    if dask is not None and (dataset is None or name is None):
+        raise click.UsageError("--dask computes a measure of a data set: add --dataset, and --by or --table.")
     if name is None:
         with open_games(where, dataset) as archive:
             _write_games(archive, chosen, format_name, output, force, csv_raw)
@@ -168,7 +174,7 @@ def command(
 
     with open_games(where, dataset) as archive:
         try:
-            table, reasons = clock_table(archive, chosen, name, by, top)
+            table, reasons = clock_table(archive, chosen, name, by, top, dask)
         except DimensionError as error:
             raise click.UsageError(f"--by {' --by '.join(by)} does not go with --table {name}: {error}.") from None
         _write_table(table, asked, reasons, format_name, output, force, archive, csv_raw)

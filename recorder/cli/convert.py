@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_written
-from recorder.cli.options import INCLUDES, Command, WordSet, jobs_option, reading_options
+from recorder.cli.options import INCLUDES, Command, WordSet, dask_option, jobs_option, reading_options
 from recorder.cli.output import say
 from recorder.errors import ExitCode
 from recorder.progress import show_progress
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _OF_DATASETS = frozenset(
-    ("logs", "dataset", "update", "force", "jobs", "strict", "kind", "server", "date", "tz", "chat")
+    ("logs", "dataset", "update", "force", "jobs", "dask", "strict", "kind", "server", "date", "tz", "chat")
 )
 
 
@@ -38,6 +38,7 @@ Examples:
   ics-recorder convert --jobs 4 *.log -o games.pgn
   ics-recorder convert --dataset games/ logs/ lichess.pgn.zst
   ics-recorder convert --dataset games/ --update logs/
+  ics-recorder convert --dataset s3://my-bucket/games --dask tcp://host:8786 s3://my-bucket/logs/2026-10.pgn.zst
 """,
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG…")
@@ -45,10 +46,11 @@ Examples:
 @click.option(
     "--dataset",
     metavar="DIR",
-    help="Write a data set of plies and games to this folder: Parquet files by variant and month.",
+    help="Write a data set of plies and games to this folder or s3:// URL: Parquet files by variant and month.",
 )
 @click.option("--update", is_flag=True, help="Add new logs to the data set of --dataset.")
 @jobs_option
+@dask_option
 @reading_options
 @pgn_options
 @click.option(
@@ -78,6 +80,7 @@ def command(
     dataset: str | None,
     update: bool,
     jobs: int | None,
+    dask: str | None,
     pgn_words: PgnWords,
     format_name: str | None,
     include: frozenset[str],
@@ -95,12 +98,17 @@ def command(
 
     --dataset writes tables of all plies and games, which DuckDB, Dask and others read in parallel. LOG may then be a
     folder, too. A log that is in the data set already is skipped, or rebuilt if another version of this program wrote
-    it. After Ctrl-C the logs that were finished are there, and --update adds the others.
+    it. After Ctrl-C the logs that were finished are there, and --update adds the others. --dask has a cluster read the
+    logs and write the files; folders must have the same path on all its computers.
     """
     if dataset is not None:
         _refuse_others(ctx)
-        _make_dataset(ctx, logs, dataset, force=force, update=update, jobs=jobs, strict=strict, **reading)
+        if dask is not None and jobs is not None:
+            raise click.UsageError("--jobs is for processes of this computer, --dask for a cluster: give one of them.")
+        _make_dataset(ctx, logs, dataset, force=force, update=update, jobs=jobs, dask=dask, strict=strict, **reading)
         return
+    if dask is not None:
+        raise click.UsageError("--dask makes a data set; name it with --dataset.")
     if update:
         raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
     from exporters.base import ExportReport
@@ -159,6 +167,7 @@ def _make_dataset(
     force: bool,
     update: bool,
     jobs: int | None,
+    dask: str | None,
     strict: bool,
     **reading: Any,
 ) -> None:
@@ -169,7 +178,7 @@ def _make_dataset(
         raise click.UsageError("--update adds to a data set and --force replaces it: give one of them.")
     with show_progress() as progress:
         report = convert_to_dataset(
-            logs, where, read_options(**reading), jobs=jobs, update=update, force=force, progress=progress
+            logs, where, read_options(**reading), jobs=jobs, update=update, force=force, dask=dask, progress=progress
         )
     for outcome in report.outcomes:
         _print_outcome(outcome)

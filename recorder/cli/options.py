@@ -46,6 +46,7 @@ __all__ = [
     "force_option",
     "game_filter",
     "in_section",
+    "dask_option",
     "jobs_option",
     "json_option",
     "reading_options",
@@ -216,7 +217,7 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
             raise click.UsageError("--dataset and --db both say where the games are: give one of them.")
         return command(*words, **values)
 
-    help_text = "Data set of `convert --dataset` to read instead of an archive; requires the extra `duckdb`."
+    help_text = "Data set (folder or s3:// URL) to read instead of an archive; requires the extra `duckdb`."
     option = click.option("--dataset", metavar="DIR", type=_Name(), help=help_text)
     return option(cast("_AnyCommand", checked))
 
@@ -235,6 +236,15 @@ def jobs_option(command: _AnyCommand) -> _AnyCommand:
         default=None,
         metavar="N",
         help="Read logs in N processes.  [default: one for each core]",
+    )(command)
+
+
+def dask_option(command: _AnyCommand) -> _AnyCommand:
+    """``--dask``: the cluster that does the work."""
+    return click.option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Use the cluster of this Dask scheduler, e.g. tcp://host:8786; requires the extra `dask`.",
     )(command)
 
 

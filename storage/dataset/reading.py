@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from recorder.errors import StorageError
 from recorder.model import SAVED_KINDS, TimeBasis
+from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
 from storage.read.query import (
     ALL_PLAYED,
@@ -221,7 +222,7 @@ class DatasetStore:
     def __init__(self, where: str) -> None:
         self.where = where
         self._files = find_files(where)
-        self._connection = connect()
+        self._connection = connect(where)
         self._numbers = count()
         with dataset_errors(where):
             games = [path for paths in self._files.games.values() for path in paths]
@@ -322,6 +323,27 @@ class DatasetStore:
         with self._reading() as cursor:
             return undated(_Driver(cursor), where, _FILTERS)
 
+    def some_files(self) -> list[str]:
+        """The first and the last of its files of plies, by their whole paths."""
+        paths = [path for of_source in self._files.plies.values() for path in of_source]
+        return [_absolute(path) for path in (*paths[:1], *paths[1:][-1:])]
+
+    def plies_for_dask(self, where: GameFilter = ALL_PLAYED) -> Any:
+        """The plies of the games that match, as a Dask DataFrame that the workers of a cluster read; in no order.
+
+        Args:
+            where: which games. All played ones are found by the workers; of others the keys are sent to them.
+        """
+        from storage.dataset.on_dask import dask_plies
+
+        files = {source: tuple(map(_absolute, paths)) for source, paths in self._files.plies.items()}
+        if where == ALL_PLAYED:
+            return dask_plies(files, None)
+        sql, values = select_ids(where, _FILTERS)
+        query = f"SELECT source, list(key) FROM game_rows WHERE id IN ({sql}) GROUP BY source"
+        with self._reading() as cursor:
+            return dask_plies(files, dict(cursor.execute(query, list(values)).fetchall()))
+
     def relation(self, where: GameFilter = ALL_PLAYED) -> DuckDBPyRelation:
         """The plies of the games that match, for DuckDB to compute with; in no order.
 
@@ -350,6 +372,10 @@ def _rows_of_plies() -> str:
         for fact, name in facts.items()
     ]
     return _ROWS_OF_PLIES.format(sides=", ".join(sides))
+
+
+def _absolute(path: str) -> str:
+    return path if is_url(path) else str(Path(path).absolute())
 
 
 def _listed(paths: Collection[str]) -> str:

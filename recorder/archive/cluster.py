@@ -1,0 +1,279 @@
+"""A cluster of ``dask.distributed`` that has tasks done: checked before the first of them, and used as ``Run``.
+
+A worker that dies costs the tasks that it had: another one does them again, and writes the same files.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from recorder.archive.dataset_folder import DATASET_SCHEMA, DataFolder
+from recorder.archive.inputs import Input, local_copy
+from recorder.archive.workers import WorkerDiedError
+from recorder.errors import RecorderError
+from recorder.pipeline import PARSER_VERSION
+from recorder.urls import file_system, reason
+
+if TYPE_CHECKING:
+    from distributed import Client, KilledWorker
+
+    from recorder.archive.dataset_making import Reporting, Run
+    from recorder.progress import Progress
+
+__all__ = ["check_reading", "cluster_client", "cluster_run"]
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+_PACKAGE: Final = "ics-recorder"
+_CONNECT_S: Final = 10
+_WORKERS_S: Final = 10
+_TASKS_AHEAD: Final = 4
+"""How many tasks wait for each thread of the cluster, the one that runs included."""
+_RETRIES: Final = 2
+_TASK_BYTES: Final = "64MiB"
+"""A piece of a PGN file is a task of 8 MB; Dask warns of more than this."""
+
+
+@contextmanager
+def cluster_client(address: str) -> Iterator[Client]:
+    """Connect to a cluster whose workers have this version of the program.
+
+    Args:
+        address: of the scheduler, as ``tcp://host:8786``.
+    Yields:
+        The connection.
+    Raises:
+        RecorderError: the extra ``dask`` is missing, nothing answers there, or a worker has another version.
+    """
+    try:
+        import dask
+        from distributed import Client, KilledWorker
+    except ImportError as error:
+        raise RecorderError(f"--dask needs Dask: pip install '{_PACKAGE}[dask]'.") from error
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _TASK_BYTES}):
+        try:
+            client = Client(address, timeout=_CONNECT_S)  # type: ignore[no-untyped-call]  # Dask has no types
+        except (OSError, ValueError, TypeError) as error:
+            raise RecorderError(
+                f"{address}: no scheduler of Dask answers there; start it with `dask scheduler` and give its address, "
+                "as in tcp://host:8786."
+            ) from error
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=_WORKERS_S)
+            except TimeoutError as error:
+                raise RecorderError(
+                    f"{address}: the scheduler has no workers; start them with `dask worker {address}`."
+                ) from error
+            _check_versions(client)
+            try:
+                yield client
+            except KilledWorker as error:
+                raise RecorderError(
+                    f"{_died(error)} It may need more memory than a worker has: start fewer workers on each computer."
+                ) from error
+            except CancelledError as error:
+                raise RecorderError(f"{address}: the scheduler does not answer any more.") from error
+
+
+def _died(error: KilledWorker) -> str:
+    return f"A task ended {error.allowed_failures + 1} workers, one after another."
+
+
+def _check_versions(client: Client) -> None:
+    """Refuse workers with another version of the program.
+
+    Raises:
+        RecorderError: names one of them.
+    """
+    ours = version(_PACKAGE)
+    for worker, theirs in client.run(version, _PACKAGE, on_error="return").items():
+        if isinstance(theirs, PackageNotFoundError):
+            raise RecorderError(f"{worker}: {_PACKAGE} is not installed on this worker; install version {ours} there.")
+        if theirs != ours:
+            raise RecorderError(
+                f"{worker}: this worker has version {theirs} of {_PACKAGE}, and this computer has {ours}: "
+                "install the same version on all."
+            )
+    for worker, facts in client.run(_facts, on_error="return").items():
+        if facts != _facts():
+            raise RecorderError(
+                f"{worker}: {_PACKAGE} is version {ours} on this worker, too, but not the same program: "
+                "install the same build on all."
+            )
+
+
+def _facts() -> tuple[str, int]:
+    """What two builds of one version may differ in."""
+    return PARSER_VERSION, DATASET_SCHEMA
+
+
+@contextmanager
+def cluster_run(address: str, folder: DataFolder, sources: Sequence[Input]) -> Iterator[Run]:
+    """Have the tasks of a data set done by a cluster.
+
+    Args:
+        address: as for ``cluster_client``.
+        folder: of the data set. sources: all logs. Both have absolute paths.
+    Yields:
+        As ``Run``.
+    Raises:
+        RecorderError: as ``cluster_client`` does; or a worker does not reach the logs or the folder.
+    """
+    with cluster_client(address) as client:
+        _check_places(client, folder, sources)
+        yield cast("Run", partial(_run, client))
+
+
+def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) -> None:
+    """Look from each worker at the logs, and write a file to the folder.
+
+    Raises:
+        RecorderError: names the worker, and what it does not reach.
+    """
+    for source in sources:
+        if source.spooled and source.url is None:
+            raise RecorderError(f"{source.name} cannot be read by the workers of a cluster; name a file or a URL.")
+    files = [(source.name, str(source.path), source.path.stat().st_size) for source in sources if _is_file(source)]
+    hosts = {source.url.split("/")[2]: source.url for source in sources if source.url is not None}
+    trial = cast(DataFolder, replace(cast(Any, folder), name=f"{folder.name}/.check-{secrets.token_hex(8)}"))
+    token = secrets.token_bytes(16)
+    try:
+        with trial.create("client") as out:
+            out.write(token)
+        found = client.run(partial(_look_around, files, list(hosts.values()), trial, token), on_error="return")
+        written = set(trial.names())
+        for worker, answer in found.items():
+            if isinstance(answer, BaseException):
+                raise RecorderError(f"{worker}: this worker cannot be asked what it reaches: {answer}") from answer
+            problem, name = answer
+            if problem is None and name not in written:
+                problem = f"what it writes to {folder.name} does not arrive there"
+            if problem is not None:
+                raise RecorderError(
+                    f"{worker}: {problem}; put logs and data set into a folder that all computers share, or on s3://."
+                )
+    finally:
+        trial.remove_all()
+
+
+def check_reading(client: Client, folder: str, files: Sequence[str]) -> None:
+    """Look from each worker at files of a data set.
+
+    Args:
+        client: of the cluster. folder: as messages call the data set. files: with absolute paths, or URLs.
+    Raises:
+        RecorderError: a worker cannot read one.
+    """
+    for worker, problem in client.run(partial(_try_reading, files), on_error="return").items():
+        if problem is not None:
+            raise RecorderError(
+                f"{worker}: this worker does not reach {folder} ({problem}); put the data set into a folder that all "
+                "computers share, or on s3://."
+            )
+
+
+def _try_reading(files: Sequence[str]) -> str | None:
+    """Open files of a data set; runs on the worker. None: it can."""
+    from storage.dataset.files import arrow_place
+
+    for path in files:
+        name, system = arrow_place(path)
+        try:
+            with Path(name).open("rb") if system is None else system.open(path, "rb") as file:
+                file.read(4)
+        except Exception as error:
+            return reason(error)
+    return None
+
+
+def _is_file(source: Input) -> bool:
+    return source.error is None and source.url is None
+
+
+def _look_around(
+    files: list[tuple[str, str, int]], urls: list[str], trial: DataFolder, token: bytes
+) -> tuple[str | None, str]:
+    """Find what this worker does not reach; runs on the worker.
+
+    Returns:
+        The problem as words, or None; and the name of the file that it wrote.
+    """
+    name = f"worker-{secrets.token_hex(8)}"
+    for log, path, size in files:
+        try:
+            if Path(path).stat().st_size != size:
+                return f"{log} is another file on this worker", name
+        except OSError:
+            return f"this worker does not reach {log}", name
+    for url in urls:
+        try:
+            with suppress(FileNotFoundError):  # the log is reported when its turn comes
+                file_system(url).info(url)
+        except Exception as error:
+            return f"this worker does not reach {url} ({reason(error)})", name
+    place = trial.name.rpartition("/")[0]
+    try:
+        with trial.open("client") as file:
+            if file.read() != token:
+                return f"{place} is another folder on this worker", name
+        with trial.create(name) as out:
+            out.write(token)
+    except (OSError, RecorderError) as error:
+        why = f" ({error})" if isinstance(error, RecorderError) else ""
+        return f"this worker does not reach {place}, or cannot write there{why}", name
+    return None, name
+
+
+class _Quiet:
+    """A task that another computer does reports no progress: Dask's own page shows it."""
+
+    def progress(self, name: str, done: int, total: int | None) -> None:
+        """Report nothing."""
+
+
+def _work(function: Callable[[Any, Reporting], _Result], task: Any) -> _Result:
+    """Do a task; runs on the worker."""
+    with local_copy(task.source) as source:
+        return function(replace(task, source=source), _Quiet())
+
+
+def _run(
+    client: Client, function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], _progress: Progress
+) -> Iterator[Future[_Result]]:
+    """As ``Run``."""
+    submitted: deque[Any] = deque()
+    for task in tasks:
+        key = f"{_PACKAGE}-{secrets.token_hex(8)}"
+        submitted.append(client.submit(_work, function, task, key=key, pure=False, retries=_RETRIES))
+        threads: dict[str, int] = client.nthreads()  # type: ignore[no-untyped-call]
+        while len(submitted) >= _TASKS_AHEAD * max(sum(threads.values()), 1):
+            yield _outcome(submitted.popleft())
+    while submitted:
+        yield _outcome(submitted.popleft())
+
+
+def _outcome(remote: Any) -> Future[Any]:
+    """Wait for a task."""
+    from distributed import KilledWorker
+
+    future: Future[Any] = Future()
+    try:
+        future.set_result(remote.result())
+    except KilledWorker as error:
+        future.set_exception(WorkerDiedError(f"died on {error.allowed_failures + 1} workers, one after another"))
+    except CancelledError:
+        raise
+    except Exception as error:
+        future.set_exception(error)
+    remote.release()
+    return future

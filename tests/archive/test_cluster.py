@@ -1,0 +1,156 @@
+"""Data sets made by a cluster of Dask: equal to those of one process, also when a worker is killed."""
+
+from __future__ import annotations
+
+import gzip
+import signal
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from recorder.archive import cluster
+from recorder.archive.dataset_folder import open_folder
+from recorder.errors import ExitCode, RecorderError
+from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
+from tests.support.dask_cluster import DaskCluster, dask_cluster
+from tests.support.s3server import s3_server
+from tests.support.webserver import web_server
+
+LOGS = (
+    WATCHER,
+    GUESTS,
+    SERVER / "a03_crazyhouse" / "observer_GuestObsD.raw.gz",
+    SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw",
+    SERVER / "b06_bughouse" / "observer_GuestXo.raw.gz",
+    SERVER / "b01_standard" / "observer_GuestXa.raw.gz",
+)
+KILLED = """
+import os, signal
+from exporters import dataset_parts
+
+files = []
+close = dataset_parts._OpenFile.close
+
+def close_or_die(self, error=None):
+    files.append(self)
+    if len(files) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    close(self, error)
+
+dataset_parts._OpenFile.close = close_or_die
+"""
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """A bucket with one log."""
+    with s3_server({"logs/a.log.gz": gzip.compress(WATCHER.read_bytes())}) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory, bucket: str) -> Iterator[DaskCluster]:
+    """A cluster whose workers reach the bucket."""
+    with dask_cluster(tmp_path_factory.mktemp("dask")) as running:
+        yield running
+
+
+def contents(where: Path | str) -> dict[str, bytes]:
+    folder = open_folder(str(where))
+    found = {}
+    for name in folder.names():
+        with folder.open(name) as file:
+            found[name] = file.read()
+    return found
+
+
+@pytest.mark.long
+def test_a_killed_worker_changes_nothing(cli: Cli, tmp_path: Path, dask: DaskCluster) -> None:
+    dies = tmp_path / "dies.py"
+    dies.write_text(KILLED)
+    dask.start_worker("--preload", dies)
+    one, two = tmp_path / "one", tmp_path / "two"
+    cli("convert", *LOGS, "--dataset", one, "--jobs", 1)
+    with cluster.cluster_client(dask.address) as client:
+        client.wait_for_workers(2, 60)
+        cli("convert", *LOGS, "--dataset", two, "--dask", dask.address)
+    assert dask.workers[-1].wait(10) == -signal.SIGKILL
+    assert contents(two) == contents(one)
+    assert "unchanged" in cli("convert", *LOGS, "--dataset", two, "--update", "--dask", dask.address).stdout
+
+
+@pytest.mark.long
+def test_measures_are_equal_on_the_cluster(cli: Cli, tmp_path: Path, dask: DaskCluster, bucket: str) -> None:
+    here, there = tmp_path / "here", f"{bucket}/measured"
+    for where in (here, there):
+        cli("convert", *LOGS[:3], "--dataset", where)
+    for where, *words in ((there, "--by", "phase"), (here, "--table", "longest", "--player", "Steinitz")):
+        wanted = cli("clocks", "--json", "--dataset", here, *words).output
+        assert cli("clocks", "--json", "--dataset", where, *words).output == wanted
+        assert cli("clocks", "--json", "--dataset", where, "--dask", dask.address, *words).output == wanted
+
+
+@pytest.mark.long
+def test_logs_and_data_set_may_be_urls(cli: Cli, tmp_path: Path, dask: DaskCluster, bucket: str) -> None:
+    with web_server(log=GUESTS.read_bytes()) as web:
+        logs = (f"{bucket}/logs/a.log.gz", f"{web.url}/log", f"{web.url}/nothing")
+        here = cli("convert", *logs, "--dataset", tmp_path / "here", code=ExitCode.INPUT)
+        there = cli("convert", *logs, "--dataset", f"{bucket}/there/", "--dask", dask.address, code=ExitCode.INPUT)
+    assert there.stdout == here.stdout
+    assert "nothing: cannot be read: there is no such file" in there.stderr
+    assert contents(f"{bucket}/there") == contents(tmp_path / "here")
+
+
+@pytest.mark.long
+def test_what_a_worker_does_not_reach_is_one_sentence(
+    cli: Cli, tmp_path: Path, dask: DaskCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links whose place depends on the process stand for a folder that only this computer has."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    Path("x.log").write_bytes(WATCHER.read_bytes())
+    log, folder = tmp_path / "log", tmp_path / "folder"
+    log.symlink_to("/proc/self/cwd/x.log")
+    folder.symlink_to("/proc/self/cwd")
+    how = ("--dask", dask.address)
+    said = cli("convert", log, "--dataset", tmp_path / "set", *how, code=ExitCode.INPUT).stderr
+    assert f"this worker does not reach {log}; put logs and data set into a folder that all computers share" in said
+    said = cli("convert", WATCHER, "--dataset", folder / "set", *how, code=ExitCode.INPUT).stderr
+    assert f"this worker does not reach {folder / 'set'}, or cannot write there" in said
+    said = cli("convert", "-", "--dataset", tmp_path / "set", *how, code=ExitCode.INPUT, input=b"x").stderr
+    assert "standard input cannot be read by the workers of a cluster" in said
+    cli("convert", WATCHER, "--dataset", "set")
+    words = ("--by", "phase", "--dataset", folder / "set", *how)
+    said = cli("clocks", *words, code=ExitCode.INPUT).stderr
+    assert f"this worker does not reach {folder / 'set'} (there is no such file" in said
+    monkeypatch.setattr(cluster, "PARSER_VERSION", 0)
+    said = cli("convert", WATCHER, "--dataset", tmp_path / "set", *how, code=ExitCode.INPUT).stderr
+    assert "not the same program" in said
+    assert not list((tmp_path / "set").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("theirs", "sentence"),
+    [
+        ("0.0.1", "tcp://w: this worker has version 0.0.1 of ics-recorder"),
+        (PackageNotFoundError("ics-recorder"), "tcp://w: ics-recorder is not installed on this worker"),
+    ],
+)
+def test_workers_of_another_version_are_refused(theirs: object, sentence: str) -> None:
+    client = SimpleNamespace(run=lambda *_words, **_how: {"tcp://w": theirs})
+    with pytest.raises(RecorderError, match=sentence):
+        cluster._check_versions(cast(Any, client))
+
+
+def test_a_cluster_that_is_not_there_is_one_sentence(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_CONNECT_S", 0.1)
+    for address in ("tcp://127.0.0.1:1", "nonsense"):
+        said = cli("convert", WATCHER, "--dataset", tmp_path / "x", "--dask", address, code=ExitCode.INPUT).stderr
+        assert f"{address}: no scheduler of Dask answers there" in said
+    assert not (tmp_path / "x").exists()
+    for words in (("--dask", "tcp://h:1"), ("--dataset", tmp_path / "x", "--dask", "tcp://h:1", "--jobs", 2)):
+        assert "--dask" in cli("convert", WATCHER, *words, code=ExitCode.USAGE).stderr
