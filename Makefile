@@ -22,7 +22,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 $(VENV)/.installed: $(BUILD)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) setuptools
-	ICS_RECORDER_PURE=1 $(PIP) --no-build-isolation -e '.[report]'
+	ICS_RECORDER_PURE=1 $(PIP) --no-build-isolation -e '.[report,web]'
 	touch $@
 
 # What a developer needs: everything else, and the hot path compiled where there is a compiler.
@@ -43,6 +43,7 @@ demo: $(VENV)/.installed
 		$(RUN) report --db demo/archive.sqlite "$$key" -o demo/game.html
 	@echo "The archive is demo/archive.sqlite, its games are in demo/games.pgn."
 	@echo "Open this game with its real think times in a browser: $(CURDIR)/demo/game.html"
+	@echo "Look at all of them: $(RUN) web --db demo/archive.sqlite --open"
 
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests
 # Runs the cells of the notebooks. Among the tests that take longer are those that run them and compare their outputs.

@@ -16,7 +16,8 @@
     │   └── VariantError   one that does not play a game's variant: no fault of its
     ├── ReplayError    a place in a recording that cannot be read or found
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
-    │   └── UnknownVariantError   a filter names a variant that neither the rules nor the archive know
+    │   ├── UnknownVariantError   a filter names a variant that neither the rules nor the archive know
+    │   └── SearchTimeoutError    a search that took longer than it may
     └── ExportError    a game that does not fit a format, or an output that must not be written
 
 A class stands here only when some caller treats it differently.
@@ -40,6 +41,7 @@ __all__ = [
     "PolicyError",
     "RecorderError",
     "ReplayError",
+    "SearchTimeoutError",
     "SourceError",
     "StorageError",
     "UnknownVariantError",
@@ -140,6 +142,10 @@ class UnknownVariantError(StorageError):
     """A filter names a variant that is unknown to the rules and occurs in no game."""
 
 
+class SearchTimeoutError(StorageError):
+    """A search for a page took longer than it may, and was stopped."""
+
+
 class ExportError(RecorderError):
     """A game that does not fit a format, or an output that must not be written."""
 
@@ -156,7 +162,7 @@ class ExitCode(IntEnum):
     UNPROVED = 6  # verify could read none of the logs again
     JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
     LOGIN = 8  # the server cannot be reached, or does not let us in
-    LISTEN = 9  # no client can be served at the address of --listen
+    LISTEN = 9  # no client can be served at the address of --listen, or of web
     ENGINE = 10  # an engine cannot be started, or failed with some game
     RECONNECTING = 11  # status --check: a recorder runs and has no connection
     NOT_RECORDING = 12  # status --check: no recorder runs

@@ -16,6 +16,7 @@ from storage.erasures import Erasures
 from storage.files import driver_of
 from storage.maintenance.malformed import storage_errors
 from storage.read.games import load_games
+from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, within
 from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, source_paths, undated
 from storage.read.sources import (
     SourceRow,
@@ -383,6 +384,34 @@ class ArchiveStore:
         """How many games match."""
         with self._database.reading() as driver:
             return count_games(driver, where)
+
+    def list_games(
+        self,
+        where: GameFilter,
+        order: ListOrder,
+        count: int,
+        *,
+        after: ListPlace | None = None,
+        before: ListPlace | None = None,
+        limit_s: float = 10,
+    ) -> list[ListedGame]:
+        """Part of a sorted list of games; see ``storage.read.listing.list_games``.
+
+        Raises:
+            SearchTimeoutError: it took longer than ``limit_s``.
+        """
+        with self._database.reading() as driver, within(driver, limit_s):
+            return list_games(driver, where, order, count, after=after, before=before)
+
+    def place_of(self, key: str, order: ListOrder) -> ListPlace | None:
+        """The place of a game, by its key as stored, in a sorted list; None: there is no such game."""
+        with self._database.reading() as driver:
+            return place_of(driver, key, order)
+
+    def rank_of(self, where: GameFilter, order: ListOrder, place: ListPlace) -> int:
+        """How many games of a sorted list are in front of a place."""
+        with self._database.reading() as driver:
+            return rank_of(driver, where, order, place)
 
     def undated(self, where: GameFilter) -> int:
         """How many games only the date bounds of ``where`` exclude, because their date is unknown."""

@@ -42,6 +42,8 @@ from recorder.rules.fen import board_fen
 if TYPE_CHECKING:
     import pandas as pd
 
+    from exporters.report.site import Site
+
 __all__ = ["PlaybackBoard", "game_report", "is_untimed", "marked", "play_data", "where"]
 
 
@@ -163,6 +165,10 @@ def marked(move: Ply | None) -> tuple[str, ...]:
 
 
 _HOLDINGS = "The file has no pieces in hand: they follow from the captures and drops of both boards."
+_LINKS = {
+    LinkKind.PARTNER: "The other board of this match",
+    LinkKind.EXAMINED: "Examined, or the game examined",
+}
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
 
 
@@ -175,6 +181,7 @@ def game_report(
     plies: pd.DataFrame | None = None,
     events: pd.DataFrame | None = None,
     in_progress: Collection[str] = (),
+    site: Site | None = None,
 ) -> bytes:
     """A self-contained page that plays a game back.
 
@@ -184,6 +191,7 @@ def game_report(
         anomalies: of the game, or of board A and of board B.
         in_progress: keys of games that have not ended.
         plies, events: the ply frame and the event frame of the game or of both boards; without plies no pictures.
+        site: that the page is part of.
     Returns:
         HTML in UTF-8; the same game gives the same bytes.
     Raises:
@@ -204,7 +212,12 @@ def game_report(
         "description": _description(boards, in_progress),
         "drawings": drawings(),
         "boards": [
-            _board_values(board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress)
+            {
+                **_board_values(
+                    board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress
+                ),
+                **_linked(board, site),
+            }
             for number, board in enumerate(boards)
         ],
         "evidence": evidence,
@@ -221,7 +234,23 @@ def game_report(
         scripts=("game.js",),
         more_style=chart_style,
         data=play_data(boards, shown),
+        site=site,
     )
+
+
+def _linked(board: PlaybackBoard, site: Site | None) -> dict[str, Any]:
+    """What of a board leads to other pages of the site: its players, and games that belong to it."""
+    game = board.game
+    players = {
+        side: {**_player(player), "link": site and site.player(player.handle, game.server)}
+        for side, player in (("white", game.white), ("black", game.black))
+    }
+    links = [
+        (_LINKS[link.kind], link.key[:8], link.evidence, site and site.game(link.key))
+        for link in game.links
+        if not (board.letter and link.kind is LinkKind.PARTNER)
+    ]
+    return {**players, "links": links}
 
 
 def _playback_boards(
@@ -305,8 +334,6 @@ def _board_values(
         "heading": f"Board {board.letter}" if board.letter else "Game",
         "result": _RESULTS.get(game.result, game.result),
         "reason": result_words(game, goes_on),
-        "white": _player(game.white),
-        "black": _player(game.black),
         "flipped": board.flipped,
         "drawn": drawn,
         "timed": _has_clocks(board),
@@ -325,18 +352,6 @@ def _board_values(
         "proof": [*proof_words(game), *([_HOLDINGS] if derived_holdings else [])],
         "provenance": provenance(game, goes_on),
         "anomalies": list(anomaly_words(board.anomalies)),
-        "links": [
-            (
-                {
-                    LinkKind.PARTNER: "The other board of this match",
-                    LinkKind.EXAMINED: "Examined, or the game examined",
-                }[link.kind],
-                link.key[:8],
-                link.evidence,
-            )
-            for link in game.links
-            if not (board.letter and link.kind is LinkKind.PARTNER)
-        ],
         "key": game.key,
     }
 

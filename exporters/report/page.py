@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from html import unescape
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from exporters.report.site import Site
+
 __all__ = [
     "PIECES",
     "clock_text",
@@ -34,6 +37,7 @@ __all__ = [
     "island",
     "number_text",
     "plain_name",
+    "policy_of",
     "render_page",
     "spoken_duration",
     "spoken_move",
@@ -44,6 +48,7 @@ __all__ = [
 PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 _CASTLES = re.compile(r"[O0]-[O0](-[O0])?")
 _DROP = re.compile(r"([KQRBNP])?@([a-h][1-8])")
+_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 _MOVE = re.compile(r"([KQRBN])?([a-h]?[1-8]?)(x?)([a-h][1-8])(?:=?\(?([QRBNK])\)?)?")
 
 
@@ -150,6 +155,8 @@ def render_page(
     scripts: Sequence[str] = (),
     more_style: str = "",
     data: object = None,
+    site: Site | None = None,
+    folder: Path | None = None,
 ) -> bytes:
     """A whole page.
 
@@ -159,20 +166,25 @@ def render_page(
         styles, scripts: files of ``templates`` that become the one style sheet (after ``base.css``) and the one script.
         more_style: rules of this page alone, made by this program.
         data: what the script reads.
+        site: that the page is part of: it may then send forms to its own site, and ask it for data.
+        folder: where further templates are, and files for ``styles`` and ``scripts``.
     Returns:
         UTF-8. The same arguments give the same bytes.
     Raises:
         ExportError: Jinja2 is not installed.
     """
-    style = "\n".join([*(_asset(name) for name in ("base.css", *styles)), more_style]).strip()
-    script = "\n".join(_asset(name) for name in scripts)
+    folders = [_TEMPLATES] if folder is None else [folder, _TEMPLATES]
+    sheets = ("base.css", *styles) if site is None else ("base.css", *styles, "site.css")
+    style = "\n".join([*(_asset(name, folders) for name in sheets), more_style]).strip()
+    script = "\n".join(_asset(name, folders) for name in scripts)
     text = (
-        _environment()
+        _environment(folders)
         .get_template(template)
         .render(
             {
                 **values,
-                "policy": _policy(style, script),
+                "policy": _policy(style, script, site),
+                "site": site,
                 "style": trusted(style),
                 "script": trusted(script),
                 "data": None if data is None else island(data),
@@ -183,13 +195,19 @@ def render_page(
     return text.encode("utf-8", "backslashreplace")
 
 
-def _environment() -> Environment:
+def policy_of(html: bytes) -> str:
+    """The Content-Security-Policy that a page names, for the header of the answer that has the page."""
+    found = _POLICY.search(html)
+    return unescape(found[1].decode()) if found else "default-src 'none'"
+
+
+def _environment(folders: Sequence[Path]) -> Environment:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise ExportError(_MISSING) from error
     return Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(folders),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_printed,
@@ -213,15 +231,17 @@ def _seen(value: Any) -> Any:
     return value
 
 
-def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8").strip()
+def _asset(name: str, folders: Sequence[Path]) -> str:
+    path = next(path for folder in folders if (path := folder / name).exists())
+    return path.read_text(encoding="utf-8").strip()
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str, site: Site | None) -> str:
+    own = "form-action 'none'" if site is None else "form-action 'self'; connect-src 'self'"
     scripts = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; {scripts}; img-src data:; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        f"{own}; require-trusted-types-for 'script'; trusted-types 'none'"
     )
 
 

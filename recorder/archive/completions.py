@@ -43,6 +43,12 @@ class Completion(Enum):
     VARIANT = _WORD.format("variant")
     CATEGORY = _WORD.format("category")
     SERVER = _WORD.format("server")
+    REASON = _WORD.format("reason_key")
+    TIME_CONTROL = """
+        SELECT base_s || '+' || coalesce(increment_s, 0), NULL FROM games WHERE base_s IS NOT NULL
+            AND base_s || '+' || coalesce(increment_s, 0) LIKE ?1 ESCAPE '/'
+        GROUP BY base_s, coalesce(increment_s, 0) ORDER BY base_s, coalesce(increment_s, 0)
+    """
 
 
 def completions(where: str, kind: Completion, typed: str) -> list[tuple[str, str | None]]:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.dialects.style12 import FRAME_TAG
-from recorder.errors import JournalError, RecorderError, SourceError
+from recorder.errors import JournalError, RecorderError, SourceError, StorageError
 from recorder.events import Chunk, CutLines, Line
 from recorder.journal import (
     Damage,
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "GameLine",
     "Log",
     "RecordedLines",
     "file_of",
     "find_journals",
     "lines_at",
+    "lines_of_game",
     "log_in_archive",
     "log_in_file",
     "reading",
@@ -179,6 +181,46 @@ def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Ite
                 ended = True
             else:
                 buffer += block
+
+
+class GameLine(NamedTuple):
+    """A line of a log about a game.
+
+    Attributes:
+        offset: of its first byte in the log.
+        ply: the half-move that it shows, or the last one before it; None: it is about the game as a whole.
+        text: the line, each byte as a letter.
+    """
+
+    offset: int
+    ply: int | None
+    text: str
+
+
+def lines_of_game(archive: ArchiveStore, row: SourceRow, game: Game) -> Iterator[GameLine]:
+    """The lines from which a game was read, in the order of the log.
+
+    Args:
+        row: the source. game: as this source has it.
+    Raises:
+        StorageError: the source is not kept, and its file is missing or has changed.
+    """
+    plies: dict[int, int | None] = {game.first_offset: None}
+    for seen in game.observations:
+        plies |= dict.fromkeys([seen.offset, *([seen.start.offset] if seen.start else [])])
+        plies |= {anchor.offset: anchor.ply for anchor in seen.anchors}
+        plies |= {change.offset: change.ply for change in seen.holdings}
+        plies |= {event.offset: event.ply for event in seen.events}
+        plies |= {thought.offset: thought.ply for thought in seen.thinking}
+        plies |= {ply.offset: ply.ply for line in seen.lines for ply in line.plies}
+    first = min(plies)
+    blocks = source_blocks(archive, row, first)
+    if blocks is None:
+        raise StorageError(
+            f"The lines are not available: {row.name} is not kept, and its file is missing or has changed."
+        )
+    for offset, line in lines_at(blocks, first, sorted(plies)):
+        yield GameLine(offset, plies[offset], line.decode("latin-1"))
 
 
 def find_journals(file: str) -> Iterator[tuple[str, Path]]:

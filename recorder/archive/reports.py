@@ -18,6 +18,7 @@ from storage.dataset.reading import DatasetStore
 if TYPE_CHECKING:
     import pandas as pd
 
+    from exporters.report.site import Site
     from recorder.archive.exporting import AnyStore
 
 __all__ = [
@@ -51,30 +52,42 @@ class ReportPage:
     servers: Mapping[str, int] = field(default_factory=dict)
 
 
-def page_of_game(archive: AnyStore, spec: str) -> ReportPage:
+def page_of_game(archive: AnyStore, spec: str, *, site: Site | None = None, public: bool = False) -> ReportPage:
     """The page of one game, of a bughouse match with both boards.
 
+    Args:
+        archive: where it is. spec: the beginning of its key, or ``last``.
+        site: that the page is part of.
+        public: without what is not for others (``storage.maintenance.private``).
     Raises:
         StorageError: there is no such game, or there are several.
     """
     from exporters.report.game import game_report
     from exporters.tables.facts import with_progress
-    from exporters.tables.frames import events_of, ply_frame
+    from exporters.tables.frames import event_frame, ply_frame
 
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
     has_events = not isinstance(archive, DatasetStore)
     games = [game] if match is None else [match.a, match.b]
+    anomalies = [anomalies_of_game(archive, one) for one in games]
+    if public:
+        from storage.maintenance.private import public_anomaly, public_game
+
+        game, games = public_game(game), [public_game(one) for one in games]
+        match = None if match is None else replace(match, a=games[0], b=games[1])
+        anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
     in_progress = games_in_progress(archive)
     html = game_report(
         game,
         match=match,
         evidence=evidence,
-        anomalies=[anomalies_of_game(archive, one) for one in games],
+        anomalies=anomalies,
         plies=with_progress(ply_frame(archive, chosen), in_progress),
-        events=events_of(archive, chosen) if has_events else None,
+        events=event_frame(games) if has_events else None,
         in_progress=in_progress,
+        site=site,
     )
     return ReportPage(html, f"the report of game {game.key[:8]}")
 

@@ -50,7 +50,7 @@ _PLACES = {
 """Module and name of a command; of the others the module has the command's name, and the name is ``command``."""
 _SECTIONS = {
     "Get games in": ("import", "record", "proxy", "follow"),
-    "Look": ("games", "show", "report", "plot", "clocks", "replay"),
+    "Look": ("games", "show", "report", "web", "plot", "clocks", "replay"),
     "Get games out": ("export", "convert", "publish"),
     "Care": (
         "status",

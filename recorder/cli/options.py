@@ -398,6 +398,7 @@ def game_filter(
     from storage import GameFilter
 
     sets["variants"] += tuple(filter(None, map(read_pgn_variant, sets["variants"])))
+    words: dict[str, Any] = {name: frozenset(values) for name, values in sets.items()}
     kinds = {GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}
     return GameFilter(
         since_ms=None if since is None else _day_ms(since),
@@ -413,5 +414,5 @@ def game_filter(
         per_source=False,
         unique=unique,
         last=last,
-        **{name: frozenset(values) for name, values in sets.items()},
+        **words,
     )

@@ -18,7 +18,7 @@ from recorder.times import format_clock
 
 if TYPE_CHECKING:
     from recorder.model import Analysis, Game, Player, Thinking
-    from storage import ArchiveStore, SourceRow
+    from storage import ArchiveStore
 
 __all__ = ["command"]
 
@@ -349,29 +349,9 @@ def _print_anomalies(archive: ArchiveStore, game: Game) -> None:
 
 def _print_raw(archive: ArchiveStore, game: Game) -> None:
     """The lines of the game in its sources, each after the log's name and its offset."""
-    from recorder.archive.kept_bytes import short_names
+    from recorder.archive.kept_bytes import lines_of_game, short_names
 
     names = short_names(archive.sources())
     for row, source_game in games_by_source(archive, game):
-        _print_lines(archive, row, source_game, names[row.id])
-
-
-def _print_lines(archive: ArchiveStore, row: SourceRow, game: Game, name: str) -> None:
-    from recorder.archive.kept_bytes import lines_at, source_blocks
-
-    offsets = {game.first_offset}
-    for seen in game.observations:
-        offsets |= {seen.offset, *([seen.start.offset] if seen.start else [])}
-        offsets |= {anchor.offset for anchor in seen.anchors}
-        offsets |= {ply.offset for line in seen.lines for ply in line.plies}
-        offsets |= {change.offset for change in seen.holdings}
-        offsets |= {event.offset for event in seen.events}
-        offsets |= {thought.offset for thought in seen.thinking}
-    first = min(offsets)
-    blocks = source_blocks(archive, row, first)
-    if blocks is None:
-        raise StorageError(
-            f"The lines are not available: {row.name} is not kept, and its file is missing or has changed."
-        )
-    for offset, line in lines_at(blocks, first, sorted(offsets)):
-        click.echo(f"{clean(name)}:{offset}: {clean(line.decode('latin-1'))}")
+        for line in lines_of_game(archive, row, source_game):
+            click.echo(f"{clean(names[row.id])}:{line.offset}: {clean(line.text)}")

@@ -1,19 +1,23 @@
-"""What of an archive is not for others: ``db share`` and ``publish`` exclude the same."""
+"""What of an archive is not for others: ``db share``, ``publish`` and ``web`` exclude the same."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import secrets
+from dataclasses import replace
 from typing import Any, Final
 
-from recorder.model import EventKind
+from recorder.model import Anomaly, EventKind, Game, GameEvent
 
 __all__ = [
     "PRIVATE_COLUMNS",
     "PRIVATE_TABLES",
     "PUBLIC_CHAT",
     "keyed",
+    "public_anomaly",
+    "public_game",
     "published_events",
     "published_settings",
 ]
@@ -67,6 +71,27 @@ def published_settings(stored: str, secret: bytes) -> str:
         if isinstance(value, str) and not _HARMLESS.fullmatch(value):
             settings["options"][name] = f"[{keyed(value, secret, 4)}]"
     return json.dumps(settings, sort_keys=True)
+
+
+_SECRET: Final = secrets.token_bytes(16)
+
+
+def public_game(game: Game) -> Game:
+    """A game without what is not for others: private chat, and values of engines' options that may be paths."""
+    observations = [
+        replace(seen, events=[event for event in seen.events if _is_public(event)]) for seen in game.observations
+    ]
+    analyses = [replace(one, settings=published_settings(one.settings, _SECRET)) for one in game.analyses]
+    return replace(game, observations=observations, analyses=analyses)
+
+
+def _is_public(event: GameEvent) -> bool:
+    return event.kind is not EventKind.CHAT or event.detail in PUBLIC_CHAT
+
+
+def public_anomaly(anomaly: Anomaly) -> Anomaly:
+    """An anomaly without its line."""
+    return anomaly._replace(text="")
 
 
 def keyed(text: str, secret: bytes, size: int) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "FilterWords",
     "GameFilter",
     "beginning",
+    "conditions_of",
     "count_games",
     "fold",
     "game_ids",
@@ -61,6 +62,11 @@ class GameFilter:
         folded: keys of games that are counted with another one; they are excluded.
         unique: probable duplicates are to be folded; ``recorder.archive.exporting`` finds ``folded`` then.
         last: only the newest so many, after all else.
+        max_plies: most known half-moves.
+        time_controls: White's base time and increment in seconds, as ``300+3``.
+        reasons: why games ended, as stored in ``reason_key`` (``mate``, ``forfeit-time``).
+        outcomes: how one of ``players`` did: ``win``, ``draw`` or ``loss``.
+        min_rating, max_rating: bounds of both players' ratings; games with an unknown rating do not match.
     """
 
     players: frozenset[str] = ANY
@@ -86,6 +92,12 @@ class GameFilter:
     folded: frozenset[str] = ANY
     unique: bool = False
     last: int | None = None
+    max_plies: int | None = None
+    time_controls: frozenset[str] = ANY
+    reasons: frozenset[str] = ANY
+    outcomes: frozenset[str] = ANY
+    min_rating: int | None = None
+    max_rating: int | None = None
 
 
 ALL_PLAYED = GameFilter()
@@ -169,19 +181,30 @@ def _played(handles: frozenset[str], column: str) -> _Condition:
     return f"{column} IN (SELECT id FROM players WHERE {text})", values
 
 
-def _met(players: frozenset[str], opponents: frozenset[str]) -> _Condition:
-    """One of the players had one colour, and one of the opponents the other; an empty set asks nothing."""
+_RESULTS: Final = {
+    "g.white_id": {"win": "1-0", "draw": "1/2-1/2", "loss": "0-1"},
+    "g.black_id": {"win": "0-1", "draw": "1/2-1/2", "loss": "1-0"},
+}
+"""The result that is a side's win, draw or loss."""
+
+
+def _met(where: GameFilter) -> _Condition:
+    """One of the players had one colour, with one of the outcomes, and one of the opponents the other."""
     ways: list[_Condition] = []
     for own, other in (("g.white_id", "g.black_id"), ("g.black_id", "g.white_id")):
-        sides = ((players, own), (opponents, other))
-        ways.append(_all([_played(handles, column) for handles, column in sides if handles]))
+        sides = ((where.players, own), (where.opponents, other))
+        way = [_played(handles, column) for handles, column in sides if handles]
+        if where.outcomes:
+            way.append(_in("g.result", (_RESULTS[own][outcome] for outcome in where.outcomes)))
+        ways.append(_all(way))
     return _either(ways)
 
 
-def _conditions(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bool = True) -> _Condition:
-    """What a game must be.
+def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bool = True) -> _Condition:
+    """What a game must be, but for ``last``: a condition in SQL and the values for its question marks.
 
     Args:
+        where: the filter. words: of the database; ``g`` is the row of ``games``.
         dates: False ignores the bounds of the start.
     """
     found = [*_of_game(where), *(_of_dates(where, words) if dates else ()), *_of_players(where, words)]
@@ -196,7 +219,7 @@ def _conditions(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bool
 def _of_players(where: GameFilter, words: FilterWords) -> list[_Condition]:
     found: list[_Condition] = []
     if where.players or where.opponents:
-        found.append(_met(where.players, where.opponents))
+        found.append(_met(where))
     if where.white:
         found.append(_played(where.white, "g.white_id"))
     if where.black:
@@ -223,6 +246,15 @@ def _of_game(where: GameFilter) -> list[_Condition]:
         found.append(_in("g.result", where.results))
     if where.min_plies > 0:
         found.append(("g.ply_count >= ?", (where.min_plies,)))
+    if where.max_plies is not None:
+        found.append(("g.ply_count <= ?", (where.max_plies,)))
+    if where.time_controls:
+        found.append(_in("g.base_s || '+' || coalesce(g.increment_s, 0)", where.time_controls))
+    if where.reasons:
+        found.append(_in("g.reason_key", where.reasons))
+    for bound, sign in ((where.min_rating, ">="), (where.max_rating, "<=")):
+        if bound is not None:
+            found += [(f"g.{side}_rating {sign} ?", (bound,)) for side in ("white", "black")]
     if where.complete:
         found.append(("g.complete", ()))
     if where.kinds:
@@ -276,7 +308,7 @@ def game_ids(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE
 
 def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE) -> tuple[str, tuple[Any, ...]]:
     """The statement of ``game_ids`` and its values."""
-    text, values = _conditions(where, words)
+    text, values = conditions_of(where, words)
     if where.last is not None:
         text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_newest_first(words)} LIMIT ?)"
         values = (*values, where.last)
@@ -285,7 +317,7 @@ def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE) -> tuple[str, t
 
 def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
     """The keys of the games that match."""
-    text, values = _conditions(where)
+    text, values = conditions_of(where)
     return frozenset(key for (key,) in driver.execute(f"SELECT g.key {_FROM} WHERE {text}", values))
 
 
@@ -317,7 +349,7 @@ def _count(driver: SqlDriver, conditions: _Condition) -> int:
 
 def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
     """How many games match."""
-    count = _count(driver, _conditions(where, words))
+    count = _count(driver, conditions_of(where, words))
     return count if where.last is None else min(count, where.last)
 
 
@@ -325,7 +357,7 @@ def undated(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE)
     """How many games the date bounds exclude only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
-    return _count(driver, _all([_conditions(where, words, dates=False), (f"{words.dated_ms} IS NULL", ())]))
+    return _count(driver, _all([conditions_of(where, words, dates=False), (f"{words.dated_ms} IS NULL", ())]))
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
@@ -339,7 +371,7 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
         StorageError: no game, or several (they are listed).
     """
     if match := _LAST.fullmatch(spec):
-        text, values = _conditions(ALL_PLAYED, words)
+        text, values = conditions_of(ALL_PLAYED, words)
         query = f"{_SHOWN} {_FROM} WHERE {text} {_newest_first(words)} LIMIT 1 OFFSET ?"
         row = driver.execute(query, (*values, int(match[1] or 0))).fetchone()
         if row is None:

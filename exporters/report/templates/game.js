@@ -322,7 +322,16 @@
     if (loud) announce();
     const hash = at ? "#" + lastStop(at) : "";
     if (location.hash !== hash) history.replaceState(null, "", hash || location.pathname + location.search);
+    for (const link of links) {
+      const to = new URL(link.href);
+      const stop = play[lastStop(at)];
+      to.searchParams.set("ply", data.boards[stop.board].states[stop.state].ply);
+      link.href = to.pathname + to.search;
+    }
   }
+
+  // Links to other pages about the half-move that is shown.
+  const links = [...document.querySelectorAll("a.at-ply")];
 
   // --- going through it
 
@@ -514,6 +523,9 @@
   $("line").max = String(end());
   document.body.classList.add("live");
   document.querySelector(".controls").hidden = false;
+  const wanted = new URLSearchParams(location.search).get("ply");
+  const linked = wanted === null || location.hash ? undefined : placeOfPly(0, Number(wanted));
+  if (linked !== undefined) go(linked, false);
   fromHash();  // before the first drawing, which writes the place into the address
   draw(false);
 })();

@@ -282,11 +282,11 @@ _READ_BYTES: Final = 1 << 16
 _FAREWELL_S: Final = 1
 
 
-def listen(address: Address) -> list[socket.socket]:
+def listen(address: Address, option: str = "--listen") -> list[socket.socket]:
     """Listen on every IP address of a host.
 
     Args:
-        address: of the proxy or replay server.
+        address: of the proxy, replay server or site. option: by which the user chose it.
     Returns:
         One socket for each IP address; none of them blocks.
     Raises:
@@ -303,7 +303,7 @@ def listen(address: Address) -> list[socket.socket]:
             opened.close()
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
         raise ListenError(
-            f"Cannot listen on {format_address(address)} ({why}): choose another address with --listen."
+            f"Cannot listen on {format_address(address)} ({why}): choose another address with {option}."
         ) from error
     return sockets
 

@@ -1,0 +1,75 @@
+"""``ics-recorder web``: the archive as a site in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from recorder.cli.options import Command, archive_option
+from recorder.cli.output import say
+
+__all__ = ["command"]
+
+
+@click.command(
+    "web",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder web --db games.sqlite --open
+  ics-recorder web --port 8080
+  ics-recorder web --host 0.0.0.0 --token-file token.txt
+""",
+)
+@archive_option
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="HOST",
+    show_default=True,
+    help="Address to listen on. With another one, other computers reach the site and need the token.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port to listen on; 0: any free one."
+)
+@click.option("--open", "open_browser", is_flag=True, help="Open the site in the default browser.")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="File with the token that readers must give once; without it, ICS_RECORDER_WEB_TOKEN.",
+)
+@click.option(
+    "--trust-proxy",
+    is_flag=True,
+    help="A proxy in front of the site decides who reads it: answer under any name, and make no token.",
+)
+def command(where: str, host: str, port: int, open_browser: bool, token_file: Path | None, trust_proxy: bool) -> None:
+    """Serve the archive as a site: search games, replay them, follow links.
+
+    The site reads the archive and never writes it. Its address is printed to stdout; Ctrl-C ends it. Requires the
+    extra `web`.
+
+    Only this computer reaches the site by default. With another --host, readers give a token once, in a form or in the
+    header `Authorization: Bearer TOKEN`; without ICS_RECORDER_WEB_TOKEN and --token-file one is made and printed. Lines
+    of logs, tells and comments are shown on this computer only: elsewhere, and with --trust-proxy, the site shows what
+    `db share` keeps.
+    """
+    from recorder.live.net.sockets import Address
+    from recorder.web.server import read_token, serve
+
+    try:
+        token = read_token(token_file)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+    def started(url: str, made: str | None) -> None:
+        click.echo(url)
+        if made is not None:
+            say(f"Token: {made}")
+        say("Ctrl-C ends the site.")
+        if open_browser:
+            click.launch(url)
+
+    serve(where, Address(host, port), token=token, behind_proxy=trust_proxy, started=started)

@@ -1,0 +1,303 @@
+"""The site: what each address answers. Archives are opened for each request, read-only."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import IO, Any, Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from exporters.report.page import policy_of, visible
+from recorder.archive.completions import Completion, completions
+from recorder.archive.exporting import require_variants
+from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
+from recorder.archive.locate import open_archive
+from recorder.archive.related import games_by_source, games_in_progress
+from recorder.archive.reports import page_of_game
+from recorder.errors import ExportError, RecorderError, SearchTimeoutError, StorageError
+from recorder.model import Game
+from recorder.web.links import WebSite
+from recorder.web.listing import PAGE_GAMES, ListState, read_list
+from recorder.web.pages import game_bar, games_page, lines_page, login_page, message_page
+from recorder.web.security import Access, Guard
+from storage import ArchiveStore, GameFilter, SourceRow
+from storage.maintenance.private import public_game
+
+__all__ = ["SEARCH_S", "make_app"]
+
+SEARCH_S: Final = 5.0
+"""How long a search may take."""
+
+_CHOICES_S: Final = 60.0
+_CHOICES: Final = {
+    "variant": Completion.VARIANT,
+    "time": Completion.TIME_CONTROL,
+    "reason": Completion.REASON,
+    "category": Completion.CATEGORY,
+    "server": Completion.SERVER,
+    "source": Completion.SOURCE,
+}
+_BLOCK: Final = 1 << 18
+_IN_MEMORY: Final = 1 << 23
+_AROUND: Final = 3
+"""Half-moves before and after the one whose lines are shown."""
+
+_TYPES: Final = {
+    "csv": "text/csv; charset=utf-8",
+    "pgn": "application/x-chess-pgn; charset=utf-8",
+    "jsonl": "application/jsonl; charset=utf-8",
+}
+
+
+def make_app(where: str, access: Access) -> Guard:
+    """The site of an archive.
+
+    Args:
+        where: the archive, as ``--db`` names it. access: who may read what.
+    Raises:
+        StorageError: the archive cannot be used.
+    """
+    site = _Site(where, access)
+    routes = [
+        Route("/", site.games),
+        Route("/games.{suffix}", site.download),
+        Route("/players.json", site.handles),
+        Route("/login", lambda _request: RedirectResponse("/", 303)),
+        Route("/game/{key}.{suffix}", site.game_file),
+        Route("/game/{key}", site.game),
+        Route("/game/{key}/lines", site.lines),
+    ]
+    handlers: Mapping[Any, Callable[..., Response]] = {404: _not_found, 405: _not_found, RecorderError: _failed}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
+
+
+def _page(html: bytes, status: int = 200) -> Response:
+    """A page, with its policy in the header, too."""
+    headers = {"content-security-policy": f"{policy_of(html)}; frame-ancestors 'none'"}
+    return Response(html, status, headers, "text/html; charset=utf-8")
+
+
+def _not_found(_request: Request, _error: Exception) -> Response:
+    return _page(message_page("Not found", "There is no such page. The address may be mistyped."), 404)
+
+
+def _failed(_request: Request, error: Exception) -> Response:
+    """What the archive or an exporter reports: the archive is busy, was moved, or has another schema."""
+    if isinstance(error, SearchTimeoutError):
+        return _page(message_page("Timed out", f"{error} Add filters that exclude more games."), 503)
+    return _page(message_page("Error", visible(str(error))), 503)
+
+
+class _Site:
+    """The pages of one archive. Its methods run in threads: the requests of several readers at once."""
+
+    def __init__(self, where: str, access: Access) -> None:
+        self._where = where
+        self._public = not access.private
+        self._drawing = threading.Lock()  # matplotlib draws one picture at a time
+        with open_archive(where):  # it can be used
+            self._choices = _read_choices(where)
+        self._choices_at = time.monotonic()
+
+    # --- lists
+
+    def games(self, request: Request) -> Response:
+        """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
+        pairs = request.query_params.multi_items()
+        if any(not value.strip() for _, value in pairs):
+            return RedirectResponse(_address("/", [(name, value) for name, value in pairs if value.strip()]), 303)
+        try:
+            listed = read_list(pairs)
+            with open_archive(self._where) as archive, archive.snapshot():
+                require_variants(archive, listed.where)
+                return _page(self._list(archive, listed))
+        except SearchTimeoutError:
+            raise
+        except (ExportError, StorageError) as error:
+            if isinstance(error, StorageError) and "variant" not in dict(pairs):
+                raise
+            values = dict(pairs)
+            return _page(
+                message_page("Not understood", visible(str(error)), values=values, choices=self._current_choices()), 400
+            )
+
+    def _list(self, archive: ArchiveStore, listed: ListState) -> bytes:
+        found = archive.list_games(
+            listed.where,
+            listed.order,
+            PAGE_GAMES + 1,
+            after=listed.after,
+            before=listed.before,
+            limit_s=SEARCH_S,
+        )
+        more = len(found) > PAGE_GAMES
+        if listed.before is not None:
+            games, ends = found[-PAGE_GAMES:], (more, True)
+        else:
+            games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
+        of = archive.count()
+        return games_page(
+            listed,
+            games,
+            count=archive.count(listed.where) if listed.values else of,
+            of=of,
+            undated=archive.undated(listed.where),
+            more=ends,
+            choices=self._current_choices(),
+        )
+
+    def _current_choices(self) -> Mapping[str, Sequence[str]]:
+        """Values for the form; they are read again at most once a minute."""
+        if time.monotonic() - self._choices_at > _CHOICES_S:
+            self._choices_at = time.monotonic()
+            self._choices = _read_choices(self._where)
+        return self._choices
+
+    def handles(self, request: Request) -> Response:
+        """Handles that begin as typed, as JSON: for the form's lists of players."""
+        typed = request.query_params.get("q", "").strip().lower()
+        found = completions(self._where, Completion.HANDLE, typed) if typed else []
+        return JSONResponse([value for value, _ in found])
+
+    def download(self, request: Request) -> Response:
+        """The games of a list as a file, in the order of their start."""
+        suffix = request.path_params["suffix"]
+        if suffix not in _TYPES:
+            return _not_found(request, KeyError(suffix))
+        try:
+            listed = read_list(request.query_params.multi_items())
+        except ExportError as error:
+            return _page(message_page("Not understood", visible(str(error))), 400)
+        with open_archive(self._where) as archive, archive.snapshot():
+            require_variants(archive, listed.where)
+            return self._file(archive, listed.where, suffix, "games")
+
+    def _file(self, archive: ArchiveStore, where: GameFilter, suffix: str, name: str) -> Response:
+        """A file of games. It is written whole before it is sent, so that no reader keeps a transaction open."""
+        out = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it was sent
+        if suffix == "csv":
+            from exporters.table_files import write_games
+
+            write_games(archive, where, out, "csv")  # type: ignore[arg-type]  # it is a binary file
+        else:
+            games = archive.games(where)
+            exporter: Any
+            if suffix == "pgn":
+                from exporters.pgn.exporter import PgnExporter, PgnOptions
+
+                exporter = PgnExporter(PgnOptions(), games_in_progress(archive))
+            else:
+                from exporters.games_json import GamesJsonExporter
+
+                exporter = GamesJsonExporter()
+            exporter.write(map(public_game, games) if self._public else games, out)
+        headers = {"content-disposition": f'attachment; filename="{name}.{suffix}"', "content-length": str(out.tell())}
+        out.seek(0)
+        return StreamingResponse(_blocks(out), 200, headers, _TYPES[suffix])
+
+    # --- games
+
+    def game(self, request: Request) -> Response:
+        """The page of a game."""
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            site = WebSite(listed=_reached_from(request))
+            places, rank = _neighbours(archive, game.key, site)
+            bar = tuple(game_bar(site, game.key, places, rank=rank, lines=not self._public))
+            with self._drawing:
+                page = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public)
+        return _page(page.html)
+
+    def lines(self, request: Request) -> Response:
+        """The lines of the logs that a game was read from, around a half-move: for this computer only."""
+        if self._public:
+            return _page(message_page("Not shown", "Lines of logs are shown on the computer of the archive only."), 403)
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            text = request.query_params.get("ply", "")
+            ply = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+            names = short_names(archive.sources())
+            sources = [(names[row.id], _lines(archive, row, one, ply)) for row, one in games_by_source(archive, game)]
+        site = WebSite(listed=_reached_from(request))
+        return _page(lines_page(site, game.key, (game.white.handle, game.black.handle), sources, ply))
+
+    def game_file(self, request: Request) -> Response:
+        """A game as a file."""
+        suffix = request.path_params["suffix"]
+        if suffix not in ("pgn", "jsonl"):
+            return _not_found(request, KeyError(suffix))
+        with open_archive(self._where) as archive, archive.snapshot():
+            game = self._find(archive, request)
+            if isinstance(game, Response):
+                return game
+            where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
+            return self._file(archive, where, suffix, game.key[:8])
+
+    def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
+        """The game that an address names, or the answer that there is none."""
+        try:
+            return archive.game(request.path_params["key"])
+        except StorageError as error:
+            return _page(message_page("No such game", visible(str(error))), 404)
+
+
+def _read_choices(where: str) -> dict[str, list[str]]:
+    return {name: [value for value, _ in completions(where, kind, "")] for name, kind in _CHOICES.items()}
+
+
+def _address(path: str, pairs: Sequence[tuple[str, str]]) -> str:
+    from urllib.parse import urlencode
+
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:
+    """The lines of a log about a game, around a half-move or all; a sentence if they are not available."""
+    try:
+        lines = list(lines_of_game(archive, row, game))
+    except StorageError as error:
+        return str(error)
+    return [line for line in lines if ply is None or (line.ply is not None and abs(line.ply - ply) <= _AROUND)]
+
+
+def _reached_from(request: Request) -> ListState | None:
+    """The list in the address of a game; what cannot be read is none."""
+    try:
+        return read_list(request.query_params.multi_items())
+    except ExportError:
+        return None
+
+
+def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[str, str | None], str | None]:
+    """The previous and the next game of the list, and the place of this one in it."""
+    if site.listed is None:
+        return {}, None
+    where, order = site.listed.where, site.listed.order
+    place = archive.place_of(key, order)
+    if place is None:
+        return {}, None
+    try:
+        before = archive.list_games(where, order, 1, before=place, limit_s=SEARCH_S)
+        after = archive.list_games(where, order, 1, after=place, limit_s=SEARCH_S)
+        rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where):,}"
+    except StorageError:  # of a variant that there is not, or a search that takes too long: the game is shown
+        return {}, None
+    places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}
+    return {**places}, rank
+
+
+def _blocks(out: IO[bytes]) -> Iterator[bytes]:
+    with out:
+        while block := out.read(_BLOCK):
+            yield block

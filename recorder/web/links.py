@@ -1,0 +1,61 @@
+"""Where the pages of the site are: every address is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from exporters.report.site import BarItem
+from recorder.web.listing import ListState
+
+__all__ = ["WebSite"]
+
+
+@dataclass(frozen=True)
+class WebSite:
+    """The site that ``ics-recorder web`` serves; see ``exporters.report.site.Site``.
+
+    Attributes:
+        bar: of the page that is made.
+        listed: the list from which the page was reached: its games are the previous and the next one.
+    """
+
+    bar: Sequence[BarItem] = ()
+    listed: ListState | None = None
+    home: str = field(default="/", init=False)
+
+    def game(self, key: str, ply: int | None = None) -> str:
+        """The page of a game."""
+        return self._with(f"/game/{key}", "" if ply is None else f"ply={ply}")
+
+    def lines(self, key: str) -> str:
+        """The lines of the logs that a game was read from."""
+        return self._with(f"/game/{key}/lines")
+
+    def file(self, key: str, suffix: str) -> str:
+        """A game as a file."""
+        return f"/game/{key}.{suffix}"
+
+    def player(self, handle: str, server: str | None) -> str | None:
+        """The list of a player's games."""
+        if not handle.strip():
+            return None
+        return self.games(player=handle, **({} if server is None else {"server": server}))
+
+    def games(self, **filters: str) -> str:
+        """The list of the games that match filters."""
+        return f"/?{urlencode(filters)}" if filters else "/"
+
+    def listing(self, query: str) -> str:
+        """A list by its query."""
+        return f"/?{query}" if query else "/"
+
+    def download(self, query: str, suffix: str) -> str:
+        """The games of a list as a file."""
+        return f"/games.{suffix}{f'?{query}' if query else ''}"
+
+    def _with(self, path: str, more: str = "") -> str:
+        """An address that keeps the list from which the page was reached."""
+        query = "&".join(filter(None, (self.listed.query() if self.listed else "", more)))
+        return f"{path}?{query}" if query else path

@@ -1,0 +1,201 @@
+"""The state of a list of games, as an address holds it: filters, order, and the place in the list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from exporters.selection import Filters, make_filter
+from recorder.errors import ExportError, RecorderError
+from storage import GameFilter
+from storage.read.listing import SORTS, ListOrder, ListPlace
+
+__all__ = ["FIELDS", "PAGE_GAMES", "FormField", "ListState", "read_list"]
+
+PAGE_GAMES: Final = 100
+"""Games on a page."""
+
+_DEFAULT_SORT: Final = "-date"
+_LONGEST: Final = 200
+"""Characters of a value; no handle, site or date has so many."""
+
+
+class FormField(NamedTuple):
+    """A filter as the form shows it.
+
+    Attributes:
+        name: in addresses. label: for people.
+        kind: ``text``, ``date``, ``number`` or ``choice``.
+        first: whether it is always shown; the others are behind "More filters".
+        words: of a choice: each value with its words; None: the values that the archive contains.
+    """
+
+    name: str
+    label: str
+    kind: str = "text"
+    first: bool = False
+    words: Sequence[tuple[str, str]] | None = None
+
+
+FIELDS: Final = (
+    FormField("player", "Player", first=True),
+    FormField("opponent", "Opponent", first=True),
+    FormField("colour", "Player's colour", "choice", True, (("white", "White"), ("black", "Black"))),
+    FormField("outcome", "Player's result", "choice", False, (("win", "won"), ("draw", "drew"), ("loss", "lost"))),
+    FormField(
+        "result", "Result", "choice", True,
+        (("1-0", "1–0"), ("0-1", "0–1"), ("1/2-1/2", "½–½"), ("*", "unfinished")),
+    ),
+    FormField("variant", "Variant", "choice", True),
+    FormField("time", "Time control", "choice", True),
+    FormField("since", "From", "date", True),
+    FormField("until", "To", "date", True),
+    FormField("rating_from", "Both rated from", "number"),
+    FormField("rating_to", "Both rated to", "number"),
+    FormField("plies_from", "Plies from", "number"),
+    FormField("plies_to", "Plies to", "number"),
+    FormField("reason", "Ended by", "choice"),
+    FormField("rated", "Rated", "choice", False, (("yes", "rated"), ("no", "unrated"))),
+    FormField("category", "Category", "choice"),
+    FormField("server", "Server", "choice"),
+    FormField("source", "Source", "choice"),
+    FormField("complete", "Complete", "choice", False, (("yes", "only complete games"),)),
+    FormField("guests", "Guests", "choice", False, (("no", "no games of guests"),)),
+    FormField("computers", "Computers", "choice", False, (("no", "no games of computers"),)),
+    FormField("include", "Also", "choice", False, (("examined", "examined games"), ("empty", "games without moves"))),
+)  # fmt: skip
+_BY_NAME: Final = {field.name: field for field in FIELDS}
+_OTHERS: Final = ("sort", "after", "before")
+
+
+@dataclass(frozen=True)
+class ListState:
+    """A list of games.
+
+    Attributes:
+        values: the filters that are set, by their names in addresses, in the order of the form.
+        where: the same for the archive.
+        order: of the list. after, before: the place behind or in front of which a page begins or ends.
+    """
+
+    values: dict[str, str]
+    where: GameFilter
+    order: ListOrder
+    after: ListPlace | None = None
+    before: ListPlace | None = None
+
+    @property
+    def sort(self) -> str:
+        """The order as addresses have it: ``-date``."""
+        return f"{'-' if self.order.descending else ''}{self.order.by}"
+
+    def query(self, **changes: str | None) -> str:
+        """The list as the query of an address, without the place in it; empty for the whole archive.
+
+        Args:
+            changes: other values; None removes one.
+        """
+        values: dict[str, str | None] = {**self.values, "sort": self.sort, **changes}
+        if values["sort"] == _DEFAULT_SORT:
+            values["sort"] = None
+        names = (*_BY_NAME, *_OTHERS)
+        return urlencode([(name, value) for name in names if (value := values.get(name))])
+
+    def query_at(self, name: str, place: ListPlace) -> str:
+        """The query of the page behind (``after``) or in front of (``before``) a place."""
+        return self.query(**{name: json.dumps([*place], separators=(",", ":"))})
+
+    @property
+    def chosen(self) -> Iterator[tuple[FormField, str]]:
+        """The filters that are set, with their values in words."""
+        for name, value in self.values.items():
+            field = _BY_NAME[name]
+            yield field, dict(field.words or ()).get(value, value)
+
+
+def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
+    """Read an address's query. What is not about lists is ignored; an empty value is no filter.
+
+    Args:
+        pairs: names and values.
+    Raises:
+        ExportError: a value that cannot be read; the sentence names the field.
+    """
+    given = {name: value.strip() for name, value in pairs if value.strip()}
+    values = {name: given[name] for name in _BY_NAME if name in given}
+    for name, value in values.items():
+        if len(value) > _LONGEST:
+            raise ExportError(f"{_BY_NAME[name].label}: the value has more than {_LONGEST} characters.")
+        words = _BY_NAME[name].words
+        if words is not None and value not in dict(words):
+            raise ExportError(f"{_BY_NAME[name].label}: {value!r} is none of {', '.join(dict(words))}.")
+    sort = given.get("sort", _DEFAULT_SORT)
+    order = ListOrder(sort.removeprefix("-"), sort.startswith("-"))
+    if order.by not in SORTS:
+        raise ExportError(f"Sort: {sort!r} is none of {', '.join(SORTS)}, or these with - in front.")
+    places = {name: _place(given[name]) for name in ("after", "before") if name in given}
+    return ListState(values, _filter(values), order, **places)
+
+
+def _filter(values: dict[str, str]) -> GameFilter:
+    """The filter of the archive."""
+    given: dict[str, Any] = {
+        name: values[name]
+        for name in ("player", "opponent", "variant", "category", "result", "server", "since", "until", "include")
+        if name in values
+    }
+    side = values.get("colour")
+    if side is not None and "player" in given:  # "the player had White"; without a player the colour asks nothing
+        given[side] = given["player"]
+    flags = {"rated": "rated", "complete": "complete", "guests": "guests", "computers": "computers"}
+    given |= {key: values[name] == "yes" for name, key in flags.items() if name in values}
+    if "source" in values:
+        given["source"] = values["source"]
+    try:
+        found = make_filter(Filters(**given))  # type: ignore[typeddict-item]  # the names are those of filters
+    except RecorderError as error:
+        raise ExportError(str(error)) from None
+    numbers = {name: _number(name, values.get(name)) for name in ("rating_from", "rating_to", "plies_from", "plies_to")}
+    least = numbers["plies_from"]
+    return replace(
+        found,
+        min_plies=found.min_plies if least is None else least,
+        max_plies=numbers["plies_to"],
+        min_rating=numbers["rating_from"],
+        max_rating=numbers["rating_to"],
+        time_controls=_one(values.get("time")),
+        reasons=_one(values.get("reason")),
+        outcomes=_one(values.get("outcome")) if "player" in values else frozenset(),
+    )
+
+
+def _one(value: str | None) -> frozenset[str]:
+    return frozenset() if value is None else frozenset({value})
+
+
+def _number(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 7):
+        raise ExportError(f"{_BY_NAME[name].label}: {text!r} is not a whole number.")
+    return int(text)
+
+
+def _place(text: str) -> ListPlace:
+    """The inverse of ``ListState.query_at``.
+
+    Raises:
+        ExportError: it is not what this program wrote.
+    """
+    try:
+        value, row_id = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        value, row_id = None, None
+    if type(row_id) is not int or abs(row_id) >= 2**63 or type(value) not in (int, str, type(None)):
+        raise ExportError("The place in the list cannot be read: go to its first page.")
+    if type(value) is int and abs(value) >= 2**63:
+        raise ExportError("The place in the list cannot be read: go to its first page.")
+    return ListPlace(value, row_id)

@@ -1,0 +1,278 @@
+"""The pages of the site: each function takes what a page is about and returns its HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from exporters.report.events import player_words
+from exporters.report.page import plain_name, render_page
+from exporters.report.site import BarItem
+from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
+from exporters.tables.facts import reason_words, time_control
+from recorder.archive.kept_bytes import GameLine
+from recorder.model import Player, TimeBasis
+from recorder.model.games import day_of
+from recorder.text import plural
+from recorder.web.links import WebSite
+from recorder.web.listing import FIELDS, FormField, ListState
+from storage.read.listing import ListedGame
+
+__all__ = ["game_bar", "games_page", "lines_page", "login_page", "message_page"]
+
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_GAMES: Final = BarItem("Games", "/")
+
+# name of the order, heading, class, whether numbers
+_COLUMNS: Final = (
+    ("date", "Date", "date"),
+    ("white", "White", "who"),
+    ("white-rating", "Rating", "number rating"),
+    ("black", "Black", "who"),
+    ("black-rating", "Rating", "number rating"),
+    ("result", "Result", "result"),
+    (None, "Ended by", "more"),
+    ("time", "Time", "number time"),
+    (None, "Kind", "more kind"),
+    ("plies", "Plies", "number plies"),
+)
+_FORMATS: Final = (("csv", "CSV"), ("pgn", "PGN"), ("jsonl", "JSON"))
+
+
+def games_page(
+    listed: ListState,
+    games: Sequence[ListedGame],
+    *,
+    count: int,
+    of: int,
+    undated: int,
+    more: tuple[bool, bool],
+    choices: Mapping[str, Sequence[str]],
+) -> bytes:
+    """The list of games.
+
+    Args:
+        listed: the list. games: those of the page.
+        count: how many games match. of: how many played games the archive has.
+        undated: games that only the bounds of the date exclude, because their date is unknown.
+        more: whether there are games in front of these and behind them.
+        choices: by filter, values that the archive contains.
+    """
+    site = WebSite((_GAMES._replace(here=True),), listed)
+    pages = {
+        "first": site.listing(listed.query()) if more[0] else None,
+        "previous": site.listing(listed.query_at("before", games[0].place)) if more[0] and games else None,
+        "next": site.listing(listed.query_at("after", games[-1].place)) if more[1] and games else None,
+    }
+    title = "Games" if not listed.values else f"Games: {', '.join(value for _, value in listed.chosen)}"
+    values = {
+        "title": title,
+        "description": f"{plural(count, 'game')} of {of:,}" if listed.values else plural(count, "game"),
+        "columns": [_column(listed, site, *column) for column in _COLUMNS],
+        "games": [_row(game, site) for game in games],
+        "count": plural(count, "game"),
+        "of": plural(of, "played game"),
+        "undated": plural(undated, "game") if undated else "",
+        "chosen": [
+            (field.label, _words(field, value), site.listing(listed.query(**{field.name: None})))
+            for field, value in listed.chosen
+        ],
+        "downloads": [(name, site.download(listed.query(), suffix)) for suffix, name in _FORMATS],
+        "pages": pages,
+        **_form(listed.values, choices, None if listed.sort == "-date" else listed.sort),
+    }
+    return _render("games.html", values, site, scripts=("games.js",))
+
+
+def message_page(
+    heading: str,
+    sentence: str,
+    *,
+    values: Mapping[str, str] | None = None,
+    choices: Mapping[str, Sequence[str]] | None = None,
+) -> bytes:
+    """A page about what went wrong: never one about a list without games.
+
+    Args:
+        heading: what happened, in a word or two. sentence: what, where, and what to do.
+        values: of the form that was sent, to be corrected. choices: as for ``games_page``.
+    """
+    site = WebSite((_GAMES,))
+    form = {"fields": (), "others": (), "open": False, "sort": None} if values is None else _form(values, choices or {})
+    return _render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
+
+
+def login_page(target: str, wrong: bool) -> bytes:
+    """The page that asks for the token.
+
+    Args:
+        target: the address to go to afterwards. wrong: whether a wrong token was given.
+    """
+    values = {"title": "Token", "description": "This site asks for its token.", "target": target, "wrong": wrong}
+    return _render("login.html", values, WebSite(()))
+
+
+def lines_page(
+    site: WebSite,
+    key: str,
+    names: tuple[str, str],
+    sources: Sequence[tuple[str, Sequence[GameLine] | str]],
+    ply: int | None,
+) -> bytes:
+    """The lines of the logs that a game was read from.
+
+    Args:
+        key: of the game. names: of its players.
+        sources: by the log's name, its lines, or a sentence if they are not available.
+        ply: the half-move around which they are; None: all are shown.
+    """
+    title = f"{plain_name(names[0])} – {plain_name(names[1])}: lines of the logs"
+    values = {
+        "title": title,
+        "description": "Each line as the log contains it, with its place in bytes.",
+        "key": key,
+        "sources": sources,
+        "around": None if ply is None else f"{(ply + 1) // 2}{'.' if ply % 2 else '…'}",
+        "all": site.lines(key),
+        "ply": ply,
+    }
+    return _render("lines.html", values, replace(site, bar=(*_back(site), BarItem("Game", site.game(key, ply), "up"))))
+
+
+def _render(template: str, values: Mapping[str, object], site: WebSite, scripts: Sequence[str] = ()) -> bytes:
+    return render_page(
+        template, values, styles=("tables.css", "web.css"), scripts=scripts, site=site, folder=_TEMPLATES
+    )
+
+
+def _form(
+    values: Mapping[str, str], choices: Mapping[str, Sequence[str]], sort: str | None = None
+) -> dict[str, object]:
+    """The fields of the form: those that are always shown, the others, and whether these are open."""
+    fields = [_field(field, values.get(field.name, ""), choices) for field in FIELDS]
+    others = [field for field in fields if not field["first"]]
+    return {
+        "fields": [field for field in fields if field["first"]],
+        "others": others,
+        "open": any(field["value"] for field in others),
+        "sort": sort,
+    }
+
+
+def _field(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    found: dict[str, Any] = {**field._asdict(), "value": value}
+    if field.kind == "choice":
+        known = field.words or [(one, _words(field, one)) for one in choices.get(field.name, ())]
+        unknown = [] if not value or value in dict(known) else [(value, value)]
+        found["words"] = [*known, *unknown]
+    return found
+
+
+def _words(field: FormField, value: str) -> str:
+    """A value of a filter in words."""
+    if field.name == "time":
+        return control_words("-" if value == "0+0" else value)
+    return reason_words(value) if field.name == "reason" else value
+
+
+def _column(listed: ListState, site: WebSite, by: str | None, heading: str, kind: str) -> dict[str, Any]:
+    """A heading, and where it leads: to the list sorted by it, the other way round if it is so already."""
+    if by is None:
+        return {"heading": heading, "kind": kind, "href": None, "way": None}
+    sorted_by = listed.order.by == by
+    words = kind.startswith("who") or by == "result"
+    descend = not listed.order.descending if sorted_by else not words  # words begin with a, numbers with the largest
+    way = f"-{by}" if descend else by
+    return {
+        "heading": heading,
+        "label": {"white-rating": "White's rating", "black-rating": "Black's rating"}.get(by, heading),
+        "kind": kind,
+        "href": site.listing(listed.query(sort=way)),
+        "way": None if not sorted_by else "descending" if listed.order.descending else "ascending",
+    }
+
+
+def _row(game: ListedGame, site: WebSite) -> dict[str, Any]:
+    basis = TimeBasis(game.time_basis) if game.time_basis else TimeBasis.NONE
+    black = game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (
+        game.base_s,
+        game.increment_s,
+    )
+    control = time_control(game.base_s, game.increment_s)
+    return {
+        "key": game.key[:8],
+        "href": site.game(game.key),
+        "date": day_text(game.started_at_ms, basis.value, day_of(game.started_at_ms, basis, game.date_text)),
+        "white": _player(
+            game.white, game.white_rating_text, game.white_rating, game.white_titles, game.white_registered,
+            game.server, site,
+        ),
+        "black": _player(
+            game.black, game.black_rating_text, game.black_rating, game.black_titles, game.black_registered,
+            game.server, site,
+        ),
+        "won": {"1-0": "white", "0-1": "black"}.get(game.result),
+        "result": result_text(game.result, game.ending),
+        "reason": reason_words(game.reason_key) or game.reason or NOTHING,
+        "sentence": game.reason or "unknown",
+        "time": (_short(control) if control else NOTHING) + (" *" if black else ""),
+        "control": control_words(control) if control else "unknown",
+        "kind": game_kind({**game._asdict(), "rated": None if game.rated is None else bool(game.rated)}),
+        "plies": f"{game.ply_count:,}",
+        "complete": bool(game.complete),
+    }  # fmt: skip
+
+
+def _short(control: str) -> str:
+    """``3+2`` for 180+2: minutes and seconds as players say it; a base time of no whole minutes in seconds."""
+    base, _, increment = control.partition("+")
+    if not base.isdigit():
+        return "untimed"
+    minutes, rest = divmod(int(base), 60)
+    return f"{base} s+{increment}" if rest else f"{minutes}+{increment}"
+
+
+def _player(
+    handle: str,
+    rating_text: str | None,
+    rating: int | None,
+    titles: str | None,
+    registered: int | None,
+    server: str | None,
+    site: WebSite,
+) -> dict[str, Any]:
+    player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
+    return {
+        "name": plain_name(handle),
+        "href": site.player(handle, server),
+        "rating": NOTHING if rating is None else str(rating),
+        "marks": player_words(player),
+    }
+
+
+def _back(site: WebSite) -> Iterable[BarItem]:
+    """The way back to the list from which a page was reached."""
+    yield BarItem("Games", site.listing(site.listed.query() if site.listed else ""), "up")
+
+
+def game_bar(
+    site: WebSite, key: str, places: Mapping[str, str | None], *, rank: str | None, lines: bool
+) -> Iterable[BarItem]:
+    """The bar of a game's page.
+
+    Args:
+        places: addresses of the ``previous`` and the ``next`` game of the list. rank: ``12 of 345``.
+        lines: whether the raw lines may be shown.
+    """
+    yield from _back(site)
+    for name, text, rel in (("previous", "‹ Previous", "prev"), ("next", "Next ›", "next")):
+        if places.get(name):
+            yield BarItem(text, places[name], rel)
+        if name == "previous" and rank:
+            yield BarItem(rank)
+    if lines:
+        yield BarItem("Lines of the logs", site.lines(key), at_ply=True)
+    yield BarItem("PGN", site.file(key, "pgn"))
+    yield BarItem("JSON", site.file(key, "jsonl"))

@@ -1,0 +1,121 @@
+"""Serve the site: the address, who may read it, and the web server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from recorder.errors import ExportError, StorageError
+from recorder.live.net.sockets import Address, format_address, listen
+from recorder.text import reason_of
+from recorder.web.security import LEAST_TOKEN, Access, is_loopback, new_token
+
+__all__ = ["TOKEN_VARIABLE", "read_token", "serve"]
+
+TOKEN_VARIABLE: Final = "ICS_RECORDER_WEB_TOKEN"
+_HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_ANY: Final = ("0.0.0.0", "::")
+_MISSING: Final = "The site needs {name}: pip install 'ics-recorder[web]'."
+
+
+def read_token(path: Path | None) -> str | None:
+    """The token that the user has set, from a file or the environment.
+
+    Args:
+        path: of the file; None: the variable counts.
+    Returns:
+        The token; None: the user set none.
+    Raises:
+        StorageError: the file cannot be read. ValueError: the token is too short.
+    """
+    if path is None:
+        token, place = os.environ.pop(TOKEN_VARIABLE, ""), TOKEN_VARIABLE
+        if not token:
+            return None
+    else:
+        place = str(path)
+        try:
+            token = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StorageError(f"{path} cannot be read: {reason_of(error)}.") from error
+    token = token.strip()
+    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable():
+        raise ValueError(f"{place}: a token has {LEAST_TOKEN} or more letters, digits and signs of ASCII.")
+    return token
+
+
+def serve(
+    where: str,
+    address: Address,
+    *,
+    token: str | None,
+    behind_proxy: bool,
+    started: Callable[[str, str | None], None],
+) -> None:
+    """Serve an archive until Ctrl-C.
+
+    Args:
+        where: the archive, as ``--db`` names it.
+        address: where to listen; port 0 is any free one.
+        token: that the user has set; None: one is made if other computers can reach the site.
+        behind_proxy: a proxy decides who reaches the site.
+        started: is called with the site's URL and the token that was made, or None.
+    Raises:
+        ListenError: the address is not available. StorageError: the archive cannot be used.
+        ExportError: what the site needs is not installed.
+    """
+    try:
+        import uvicorn
+
+        from recorder.web.app import make_app
+    except ImportError as error:
+        name = (error.name or "").partition(".")[0]
+        if name not in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
+            raise
+        raise ExportError(_MISSING.format(name=name)) from error
+    local = is_loopback(address.host)
+    made = new_token() if token is None and not local and not behind_proxy else None
+    access = Access(
+        hosts=None if behind_proxy else _names(address.host),
+        numbers=address.host in _ANY,
+        token=token or made,
+        behind_proxy=behind_proxy,
+        private=local and not behind_proxy,
+    )
+    app = make_app(where, access)
+    sockets = listen(address, "--port or --host")
+    port = sockets[0].getsockname()[1]
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", server_header=False, proxy_headers=False, ws="none"
+    )
+    shown = "localhost" if address.host in _ANY else address.host
+    threading.Thread(target=_load_pictures, daemon=True).start()
+    started(f"http://{format_address(Address(shown, port))}/", made)
+    try:
+        uvicorn.Server(config).run(sockets=sockets)
+    except KeyboardInterrupt:
+        pass  # uvicorn has finished its answers and raises the signal again
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def _load_pictures() -> None:
+    """Load what draws the first game, which takes seconds, before a reader asks for it."""
+    with suppress(ImportError):  # the page of a game says what is missing
+        import_module("exporters.plots")
+        import_module("exporters.tables.frames")
+
+
+def _names(host: str) -> frozenset[str]:
+    """The names under which the site answers."""
+    if host in _ANY:
+        name = socket.gethostname().lower()
+        return frozenset({*_HERE, name, f"{name}.local"})
+    return frozenset({host.lower(), *(_HERE if is_loopback(host) else ())})

@@ -1,0 +1,175 @@
+"""Lists of games a page at a time: any order, and the games that follow or precede a place in it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from recorder.errors import SearchTimeoutError
+from storage.read.query import DATED_MS, GameFilter, conditions_of
+
+__all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "within"]
+
+SORTS: Final[dict[str, str]] = {
+    "date": DATED_MS,
+    "white": "lower(g.white)",
+    "black": "lower(g.black)",
+    "white-rating": "g.white_rating",
+    "black-rating": "g.black_rating",
+    "result": "g.result",
+    "time": "g.base_s + 40 * coalesce(g.increment_s, 0)",
+    "plies": "g.ply_count",
+}
+"""What a list can be sorted by, with its value in SQL; ``time`` is the time for 40 moves."""
+
+_COLUMNS: Final = (
+    "key", "kind", "server", "white", "white_rating_text", "white_rating", "white_titles", "white_registered",
+    "black", "black_rating_text", "black_rating", "black_titles", "black_registered", "rated", "variant", "category",
+    "base_s", "increment_s", "black_base_s", "black_increment_s", "result", "reason", "reason_key", "ending",
+    "started_at_ms", "time_basis", "date_text", "complete", "ply_count",
+)  # fmt: skip
+_STEPS: Final = 20_000
+"""SQLite's instructions between two looks at the clock: some milliseconds."""
+
+
+class ListOrder(NamedTuple):
+    """How a list is sorted: by one of ``SORTS``. Games of equal value are ordered as they were stored."""
+
+    by: str = "date"
+    descending: bool = True
+
+
+class ListPlace(NamedTuple):
+    """A game's place in a list: its value, null is None, and its row number."""
+
+    value: int | str | None
+    row_id: int
+
+
+class ListedGame(NamedTuple):
+    """What a list shows of a game, with the names of the columns of ``games``, and the game's place in the list."""
+
+    place: ListPlace
+    key: str
+    kind: str
+    server: str | None
+    white: str
+    white_rating_text: str | None
+    white_rating: int | None
+    white_titles: str | None
+    white_registered: int | None
+    black: str
+    black_rating_text: str | None
+    black_rating: int | None
+    black_titles: str | None
+    black_registered: int | None
+    rated: int | None
+    variant: str | None
+    category: str | None
+    base_s: int | None
+    increment_s: int | None
+    black_base_s: int | None
+    black_increment_s: int | None
+    result: str
+    reason: str | None
+    reason_key: str | None
+    ending: str
+    started_at_ms: int | None
+    time_basis: str | None
+    date_text: str | None
+    complete: int
+    ply_count: int
+
+
+@contextmanager
+def within(driver: sqlite3.Connection, limit_s: float) -> Iterator[None]:
+    """Limit the time of the statements in the block.
+
+    Raises:
+        SearchTimeoutError: they took longer; the last one was stopped.
+    """
+    end = time.monotonic() + limit_s
+    driver.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.") from error
+    finally:
+        driver.set_progress_handler(None, 0)
+
+
+def list_games(
+    driver: sqlite3.Connection,
+    where: GameFilter,
+    order: ListOrder,
+    count: int,
+    *,
+    after: ListPlace | None = None,
+    before: ListPlace | None = None,
+) -> list[ListedGame]:
+    """Part of a list of games. Games without the value that sorts come last, in either direction.
+
+    Args:
+        where: which games; ``last`` is ignored.
+        order: of the list. count: the most games to give.
+        after: give the first games behind this place. before: give the last games in front of this place.
+    Returns:
+        The games in the order of the list.
+    """
+    text, values = conditions_of(where)
+    backwards = before is not None
+    if (place := before or after) is not None:
+        beyond, more = _beyond(order, place, backwards)
+        text, values = f"{text} AND {beyond}", (*values, *more)
+    value, descends = SORTS[order.by], order.descending is not backwards
+    way = "DESC" if descends else "ASC"
+    nulls = "FIRST" if backwards else "LAST"
+    found = (
+        f"SELECT g.id AS id, {value} AS value FROM games g WHERE {text}"
+        f" ORDER BY value {way} NULLS {nulls}, g.id {way} LIMIT ?"
+    )
+    columns = ", ".join(f"g.{name}" for name in _COLUMNS)
+    statement = (
+        f"SELECT f.value, f.id, {columns} FROM ({found}) f JOIN games g ON g.id = f.id"
+        f" ORDER BY f.value {way} NULLS {nulls}, f.id {way}"
+    )
+    rows = [
+        ListedGame(ListPlace(sorts_by, row_id), *columns_of)
+        for sorts_by, row_id, *columns_of in driver.execute(statement, (*values, count))
+    ]
+    return rows[::-1] if backwards else rows
+
+
+def _beyond(order: ListOrder, place: ListPlace, backwards: bool) -> tuple[str, tuple[Any, ...]]:
+    """The condition that a game is behind a place, or in front of it."""
+    value = SORTS[order.by]
+    sign = "<" if order.descending is not backwards else ">"
+    if place.value is None:
+        equal = f"({value} IS NULL AND g.id {sign} ?)"
+        return (f"({equal} OR {value} IS NOT NULL)" if backwards else equal), (place.row_id,)
+    nulls = "" if backwards else f" OR {value} IS NULL"
+    return f"(({value}, g.id) {sign} (?, ?){nulls})", (place.value, place.row_id)
+
+
+def place_of(driver: sqlite3.Connection, key: str, order: ListOrder) -> ListPlace | None:
+    """The place that a game has in a list; None: there is no such game.
+
+    Args:
+        key: as stored; of a merged game.
+    """
+    statement = f"SELECT {SORTS[order.by]}, g.id FROM games g WHERE g.key = ? AND g.merged_into IS NULL"
+    row = driver.execute(statement, (key,)).fetchone()
+    return None if row is None else ListPlace(*row)
+
+
+def rank_of(driver: sqlite3.Connection, where: GameFilter, order: ListOrder, place: ListPlace) -> int:
+    """How many games of a list are in front of a place."""
+    text, values = conditions_of(where)
+    beyond, more = _beyond(order, place, backwards=True)
+    (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text} AND {beyond}", (*values, *more)).fetchone()
+    return int(count)

@@ -1,0 +1,40 @@
+"""An archive with games that pages of the site must survive, and clients that ask it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from recorder.web.app import make_app
+from recorder.web.security import Access
+from tests.support.cli import GUESTS, SERVER, Cli
+
+SAVED = Path(__file__).parent.parent / "corpus" / "pgn" / "ficsgames-variants-by-year.pgn"
+TELLS = SERVER / "a01_standard" / "observer_GuestObsA.raw.gz"
+HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
+_HOSTILE_GAME = f"""[Event "x"]
+[White "{HOSTILE.replace('"', chr(92) + '"')}"]
+[Black "../../?a=b#c"]
+[Date "2020.02.30"]
+[Result "*"]
+
+1. e4 {{</pre></script><img src=x onerror=alert(1)>}} e5 *
+"""
+
+HERE = frozenset({"127.0.0.1"})
+PRIVATE = Access(hosts=HERE, private=True)
+
+
+def make_archive(folder: Path) -> Path:
+    """Fifteen games of a log, three with dates of a file, and one with hostile text."""
+    hostile = folder / "hostile.pgn"
+    hostile.write_text(_HOSTILE_GAME, encoding="utf-8")
+    cli = Cli(folder / "archive.sqlite")
+    cli("import", GUESTS, SAVED, hostile)
+    return cli.archive
+
+
+def client_of(archive: Path, access: Access = PRIVATE) -> TestClient:
+    """A client of the site; errors of the program fail the test."""
+    return TestClient(make_app(str(archive), access), base_url="http://127.0.0.1:8000", follow_redirects=False)

@@ -1,0 +1,186 @@
+"""The list of games: filters, order, pages, files, and what a reader sees when nothing is found or understood."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from recorder.archive.locate import open_archive
+from recorder.web import app
+from recorder.web.listing import read_list
+from storage.read.listing import SORTS, ListOrder
+from tests.support.site import HOSTILE, client_of
+
+
+def keys(html: str) -> list[str]:
+    return re.findall(r'class="row" href="/game/([0-9a-f]{20})', html)
+
+
+def link(html: str, words: str) -> str | None:
+    found = re.search(rf'<a href="([^"]*)"[^>]*>{re.escape(words)}</a>', html)
+    return None if found is None else unescape(found[1])
+
+
+def test_all_games_are_listed_newest_first_and_every_row_leads_to_its_game(site: TestClient) -> None:
+    answer = site.get("/")
+    assert answer.status_code == 200
+    found = keys(answer.text)
+    assert len(found) == 19
+    assert "19 games" in answer.text
+    assert answer.text.index("2022-12-31") < answer.text.index("2017-02-07")
+    assert site.get(f"/game/{found[0]}.pgn").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("player=helmsman", 1),
+        ("player=Helmsman&colour=white&outcome=loss", 1),
+        ("player=Helmsman&colour=black", 0),
+        ("player=Helmsman&outcome=win", 0),
+        ("player=Helmsman&opponent=AntaresLight", 1),
+        ("since=2022-01-01", 2),
+        ("since=2022-01-01&until=2022-02-01&server=FICS+freechess.org", 1),
+        ("time=180%2B0", 3),
+        ("rating_from=2000&rating_to=2100", 1),
+        ("plies_from=100", 1),
+        ("plies_to=29&since=2000-01-01", 1),
+        ("reason=resign&player=Helmsman", 1),
+        ("result=*&player=" + quote(HOSTILE, safe=""), 1),
+    ],
+)
+def test_filters_choose_games_and_are_in_the_form_and_the_address(site: TestClient, query: str, count: int) -> None:
+    html = site.get(f"/?{query}").text
+    assert len(keys(html)) == count
+    assert f"{count} game{'' if count == 1 else 's'} <small>of 19" in html
+    listed = read_list([(name, value) for name, (value,) in parse_qs(query).items()])
+    assert parse_qs(listed.query()) == parse_qs(query)
+    for _, value in listed.chosen:
+        assert value in unescape(html)
+
+
+def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient, archive: Path) -> None:
+    nothing = site.get("/?player=Nobody")
+    assert nothing.status_code == 200
+    assert "No game matches these filters." in nothing.text
+    for query, words in (
+        ("since=yesterday", "yesterday' is not a date"),
+        ("rating_from=many", "Both rated from: 'many' is not a whole number."),
+        ("colour=red", "'red' is none of white, black."),
+        ("sort=beauty", "'beauty' is none of date, white"),
+        ("after=[1]", "The place in the list cannot be read"),
+        ("after=" + "[" * 5000, "The place in the list cannot be read"),
+        ("variant=blits", "unknown variant 'blits'"),
+        ("player=" + "x" * 201, "more than 200 characters"),
+    ):
+        answer = site.get(f"/?{query}")
+        assert (answer.status_code, words in unescape(answer.text)) == (400, True), query
+        assert "No game matches" not in answer.text
+    missing = client_of(archive)
+    moved = archive.rename(archive.with_suffix(".moved"))
+    try:
+        answer = missing.get("/")
+        assert (answer.status_code, "There is no archive" in answer.text) == (503, True)
+    finally:
+        moved.rename(archive)
+
+
+def test_a_search_that_takes_too_long_is_said_to_be_stopped(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.read.listing._STEPS", 1)
+    monkeypatch.setattr(app, "SEARCH_S", -1.0)
+    answer = site.get("/?player=Helmsman")
+    assert answer.status_code == 503
+    assert "Timed out" in answer.text
+    assert "No game matches" not in answer.text
+
+
+def test_empty_fields_of_the_form_leave_the_address(site: TestClient) -> None:
+    answer = site.get("/?player=Ann&opponent=&since=&sort=-date")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?player=Ann&sort=-date")
+
+
+@pytest.mark.parametrize("by", sorted(SORTS))
+@pytest.mark.parametrize("descending", [False, True])
+def test_pages_follow_each_other_in_every_order(archive: Path, by: str, descending: bool) -> None:
+    """Forwards and backwards, with equal and unknown values, every game comes once."""
+    where, order = read_list([]).where, ListOrder(by, descending)
+    with open_archive(str(archive)) as store:
+        whole = store.list_games(where, order, 100)
+        assert len({game.key for game in whole}) == 19
+        pages, after = [], None
+        while page := store.list_games(where, order, 4, after=after):
+            pages.append(page)
+            after = page[-1].place
+        assert [game for page in pages for game in page] == whole
+        assert store.list_games(where, order, 4, before=pages[1][0].place) == pages[0]
+        assert store.list_games(where, order, 3, before=whole[-1].place) == whole[-4:-1]
+        assert [store.rank_of(where, order, game.place) for game in whole] == list(range(19))
+        assert store.place_of(whole[7].key, order) == whole[7].place
+    values = [game.place.value for game in whole]
+    known = [value for value in values if value is not None]
+    assert values == [*sorted(known, reverse=descending), *[None] * (len(values) - len(known))]
+
+
+def test_the_reader_turns_pages_by_links(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "PAGE_GAMES", 8)
+    first = site.get("/?sort=white").text
+    assert link(first, "‹ Previous") is None
+    second = site.get(link(first, "Next ›")).text
+    third = site.get(link(second, "Next ›")).text
+    assert link(third, "Next ›") is None
+    assert [len(keys(page)) for page in (first, second, third)] == [8, 8, 3]
+    assert len({*keys(first), *keys(second), *keys(third)}) == 19
+    assert keys(site.get(link(third, "‹ Previous")).text) == keys(second)
+    assert keys(site.get(link(second, "« First")).text) == keys(first)
+
+
+def test_a_heading_sorts_and_sorts_the_other_way_round(site: TestClient) -> None:
+    html = site.get("/?player=Helmsman").text
+    assert 'aria-sort="descending"><a href="/?player=Helmsman&amp;sort=date">' in html
+    assert 'href="/?player=Helmsman&amp;sort=-plies"' in html
+    assert 'href="/?player=Helmsman&amp;sort=white"' in html
+    assert 'aria-sort="ascending"' in site.get("/?sort=white").text
+
+
+def test_the_games_of_a_list_are_files(site: TestClient) -> None:
+    query = "since=2022-01-01"
+    rows = site.get(f"/games.csv?{query}")
+    assert rows.headers["content-disposition"] == 'attachment; filename="games.csv"'
+    assert len(rows.text.splitlines()) == 3
+    assert site.get(f"/games.pgn?{query}").text.count("[White ") == 2
+    found = [json.loads(line) for line in site.get(f"/games.jsonl?{query}").text.splitlines()]
+    assert {game["white"]["handle"] for game in found} == {"exeComp", "blore"}
+    assert site.get("/games.exe").status_code == 404
+    assert site.get("/games.csv?since=x").status_code == 400
+
+
+def test_handles_are_completed(site: TestClient) -> None:
+    assert site.get("/players.json?q=HELM").json() == ["Helmsman"]
+    assert site.get("/players.json?q=").json() == []
+
+
+def test_hostile_text_is_inert_and_unknown_is_a_dash(site: TestClient) -> None:
+    html = site.get("/?player=" + quote(HOSTILE, safe="")).text
+    assert "<script>alert" not in html
+    assert "49" not in html.split("<table")[1].split("</table>")[0].replace(" 49", "")
+    row = html.split("<tbody>")[1].split("</tr>")[0]
+    assert row.count(">–<") >= 4  # date, both ratings, time control
+    assert ">0<" not in row
+    links = re.findall(r'href="([^"]*)"', row)
+    assert all(urlsplit(unescape(one)).path in ("/", f"/game/{keys(html)[0]}") for one in links)
+
+
+def test_the_archive_is_only_read(site: TestClient, archive: Path) -> None:
+    before = archive.read_bytes()
+    for path in ("/", "/?player=Helmsman", "/games.csv", "/players.json?q=a"):
+        assert site.get(path).status_code == 200
+        assert site.post(path).status_code in (404, 405)
+    assert archive.read_bytes() == before
+    assert sqlite3.connect(archive).execute("PRAGMA integrity_check").fetchone() == ("ok",)
