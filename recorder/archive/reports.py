@@ -78,6 +78,9 @@ def page_of_game(archive: AnyStore, spec: str, *, site: Site | None = None, publ
         match = None if match is None else replace(match, a=games[0], b=games[1])
         anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
+    source = game.observations[0].source if game.observations else None
+    if isinstance(archive, DatasetStore) and source is not None:  # another source may have a game with this key
+        chosen = replace(chosen, source=source.sha256)
     in_progress = games_in_progress(archive)
     html = game_report(
         game,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
@@ -189,7 +190,7 @@ def connect(where: str) -> DuckDBPyConnection:
     connection = duckdb.connect(
         config={
             "memory_limit": _MEMORY,
-            "temp_directory": str(Path(tempfile.gettempdir()) / "ics-recorder-duckdb"),
+            "temp_directory": str(Path(tempfile.gettempdir()) / f"ics-recorder-{token_hex(8)}"),
             "autoinstall_known_extensions": False,
         }
     )

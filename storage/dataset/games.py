@@ -18,6 +18,7 @@ from recorder.model import (
     Precision,
     Proof,
     Segment,
+    SourceName,
     StartPrecision,
     TimeBasis,
 )
@@ -44,12 +45,13 @@ _ORIGINS = {one.name.lower(): one.value for one in Origin}
 _PRECISIONS: dict[str | None, int | None] = {one.name.lower(): one.value for one in Precision} | {None: None}
 
 
-def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]]) -> Game:
+def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: SourceName) -> Game:
     """A game of its row and its plies.
 
     Args:
         row: of the table of games, by column.
         plies: rows of ``PLY_NAMES``, by number.
+        source: that has the game.
     Returns:
         A game with one observation; what a data set does not have is unknown.
     """
@@ -71,6 +73,7 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]]) -> Game:
         None,
         None,
         lines=[PlyLine(0, LineKind.MAIN, None, None, rows)],
+        source=source,
     )
     return Game(
         key=row["key"],

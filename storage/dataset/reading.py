@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from recorder.errors import StorageError
-from recorder.model import SAVED_KINDS, TimeBasis
+from recorder.model import SAVED_KINDS, SourceName, TimeBasis
 from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
 from storage.read.query import (
@@ -176,11 +176,12 @@ class DatasetReader:
         """Games, in this order, with what the data set has of them."""
         from storage.dataset.games import PLY_NAMES, game_of
 
+        sources = {one.sha256: SourceName(one.name, one.sha256, one.kind) for one in self._files.sources}
         runs = [ids[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(ids), _GAMES_AT_ONCE)]
         for run, table in zip(runs, self.plies(runs, PLY_NAMES), strict=True):
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
             for game in self.game_rows(run).to_pylist():
-                yield game_of(game, islice(rows, game["plies"]))
+                yield game_of(game, islice(rows, game["plies"]), sources[game["source"]])
 
 
 def _side(white: bool) -> str:

@@ -381,11 +381,11 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
     if not _HEX.fullmatch(spec):
         raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
     named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
-    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) AND {words.shown} ORDER BY g.key LIMIT 11"
+    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) AND {words.shown} ORDER BY g.key, g.id LIMIT 11"
     rows = driver.execute(query, (beginning(spec.lower()),)).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
-    if len(rows) > 1:
+    if len({key for _, key, _, _ in rows}) > 1:  # sources of a data set may have games with equal keys
         found = ", ".join(f"{key} ({white} vs. {black})" for _, key, white, black in rows[:10])
         more = " and more" if len(rows) > 10 else ""
         raise StorageError(f"{spec} matches several keys: {found}{more}. Give more characters.")

@@ -8,7 +8,8 @@ from subprocess import run
 
 import pytest
 
-from tests.support.cli import Cli
+from recorder import Dataset
+from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after
 
 CLOCKS: tuple[tuple[str, ...], ...] = (
@@ -79,3 +80,20 @@ def test_what_a_data_set_cannot_give(cli: Cli, folder: Path, tmp_path: Path) -> 
     assert "is the archive or a log" in error(
         "clocks", "--csv", "--force", "-o", next(folder.rglob("*.parquet")), code=5
     )
+
+
+def test_a_game_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
+    """One is shown where one is asked for."""
+    saved = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
+    other = tmp_path / "other.pgn"
+    other.write_bytes(saved.read_bytes() + b"\n")
+    cli("convert", "--jobs", "1", "--dataset", tmp_path / "games", saved, other)
+    with Dataset(tmp_path / "games") as both:
+        assert [len(list(both.games())), both["6af8"].ply_count] == [6, 44]
+    one = tmp_path / "one"
+    cli("convert", "--jobs", "1", "--dataset", one, saved)
+    pages = []
+    for folder in (tmp_path / "games", one):
+        cli("report", "6af8", "--dataset", folder, "--force", "-o", tmp_path / "game.html")
+        pages.append((tmp_path / "game.html").read_bytes())
+    assert pages[0].replace(b"other.pgn", b"ficsgames-variants-by-year.pgn") == pages[1]
