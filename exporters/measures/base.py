@@ -172,7 +172,7 @@ SECONDS_ONLY = Exclusion("seconds only", COARSE == 1, "precision")
 
 
 class Aggregate(NamedTuple):
-    """A table that a measure needs of the plies, and how the tables of several batches of games become one.
+    """A table that a measure needs of the plies, and how those of several batches of games are added up.
 
     Attributes:
         table: not computed yet.

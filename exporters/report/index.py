@@ -60,7 +60,7 @@ def index_report(
     Raises:
         ExportError: what the page needs is not installed.
     """
-    listed = newest_first(games).head(most or MOST_GAMES)
+    listed = newest_first(games, most or MOST_GAMES)
     parts = (
         ("Players", "players", [_players(sides)]),
         ("Time controls and variants", "controls", [_controls(games)]),
@@ -107,6 +107,7 @@ def _facts(
 def _players(sides: pd.DataFrame) -> Table | None:
     """Who played most; guests in one row, since another guest may have the same handle tomorrow."""
     guest = sides["player_guest"].fillna(False).astype(bool)
+    sides = sides[["player_id", "player", "player_computer", "player_rating", "server", "score", "day"]]
     groups = [(len(group), group) for _, group in sides[~guest].groupby("player_id", observed=True, sort=True)]
     groups.sort(key=lambda item: -item[0])
     rows = []
@@ -148,7 +149,7 @@ def _endings(games: pd.DataFrame) -> Table | None:
 
 def _counted(games: pd.DataFrame, by: list[str]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Groups of games, the largest first."""
-    plain = games.assign(**{name: games[name].astype("string").fillna("") for name in by})
+    plain = games[["plies"]].assign(**{name: games[name].astype("string").fillna("") for name in by})
     groups: list[tuple[tuple[Any, ...], pd.DataFrame]] = [
         (key if isinstance(key, tuple) else (key,), group) for key, group in plain.groupby(by, sort=True)
     ]

@@ -105,7 +105,7 @@ def player_report(
         "charts": charts,
         "sections": sections_of(games, own),
         "opponents": _opponents(own_sides),
-        "games": [_game(row, links or {}) for row in records(newest_first(own_sides).head(MOST_GAMES))],
+        "games": [_game(row, links or {}) for row in records(newest_first(own_sides, MOST_GAMES))],
         "game_count": own_sides["key"].nunique(),
     }
     return render_page("player.html", values, styles=("tables.css",), more_style=style)

@@ -188,10 +188,10 @@ def percent_text(share: float) -> str:
     return "under 1 %" if 0 < share < 0.005 else f"{int(share * 100 + 0.5)} %"
 
 
-def newest_first(games: pd.DataFrame) -> pd.DataFrame:
-    """The rows of games in the archive's order turned round; those without a date stay behind."""
+def newest_first(games: pd.DataFrame, most: int) -> pd.DataFrame:
+    """The first rows, at most ``most``, of games in reverse order; games without a date follow those with one."""
     dated = games["day"].notna()
-    return games.loc[[*games.index[dated][::-1], *games.index[~dated]]]
+    return games.loc[[*games.index[dated][::-1][:most], *games.index[~dated][:most]][:most]]
 
 
 def control_words(control: Any) -> str:

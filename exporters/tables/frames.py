@@ -6,8 +6,10 @@ Plies are read as arrays of many games: no Python runs for each ply.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +36,7 @@ __all__ = [
     "event_frame",
     "events_of",
     "frame_of",
+    "free_bytes",
     "frame_of_arrow",
     "game_frame",
     "game_rows",
@@ -142,7 +145,34 @@ def ply_frame(
         One row for each ply, games in the archive's order.
     """
     with storage.columns(arrow=arrow) as reader:
-        return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
+        games = reader.games_of(where)
+        _warn_of_size(sum(plies for _, plies in games), free_bytes())
+        return plies_of(reader, [row_id for row_id, _ in games], extra)
+
+
+_BYTES_IN_ROW = 320
+_BYTES_TO_READ_ROW = 600
+_MB = 1_000_000
+
+
+def _warn_of_size(rows: int, free: int | None) -> None:
+    """Warn if a ply frame of so many rows does not fit into the free memory; ``free`` None: it is unknown."""
+    if free is not None and rows * _BYTES_TO_READ_ROW > free:
+        warnings.warn(
+            f"The table of {rows:,} plies has about {rows * _BYTES_IN_ROW // _MB:,} MB, and reading it takes about "
+            f"{rows * _BYTES_TO_READ_ROW // _MB:,} MB of memory, of which {free // _MB:,} MB are free: read pieces of "
+            "it with batches(), or a data set with recorder.Dataset.",
+            stacklevel=4,  # the caller of Archive.plies
+        )
+
+
+def free_bytes() -> int | None:
+    """The memory that programs can get, in bytes; None where the operating system does not report it."""
+    try:
+        words = Path("/proc/meminfo").read_text(encoding="ascii").split()
+        return int(words[words.index("MemAvailable:") + 1]) * 1024
+    except (OSError, ValueError):
+        return None
 
 
 def ply_batches(
@@ -231,6 +261,7 @@ def _of_values(column: Column, values: Any) -> Any:
     return whole(values, np.int32 if column.dtype == "Int32" else np.int64)
 
 
+_GAMES_AT_ONCE = 5_000
 _DAY_MS = 86_400_000
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
@@ -250,6 +281,11 @@ def side_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
         points = frame["result"].astype("string").map(SCORES).astype("Float64")
         frame.insert(_SCORE_PLACE, "score", points.where(frame["side"] == "white", 1 - points))
         return frame
+    runs = range(0, len(games), _GAMES_AT_ONCE)
+    return _joined(SIDE_COLUMNS, (_sides_of(reader, games[begin : begin + _GAMES_AT_ONCE]) for begin in runs))
+
+
+def _sides_of(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
     rows = []
     for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
         sides = {white: side_of(facts, white) for white in (True, False)}
@@ -285,7 +321,8 @@ def game_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
     """
     if isinstance(reader, DatasetReader):
         return frame_of_arrow(GAME_COLUMNS, reader.game_rows([row_id for row_id, _ in games]), {})
-    return _frame(GAME_COLUMNS, game_rows(reader, games))
+    runs = (games[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(games), _GAMES_AT_ONCE))
+    return _joined(GAME_COLUMNS, (_frame(GAME_COLUMNS, game_rows(reader, run)) for run in runs))
 
 
 def game_rows(reader: TableReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
@@ -398,6 +435,22 @@ def _frame(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> pd.DataFr
     return frame_of(
         columns, {column.name: _event_values(column, [row[column.name] for row in rows]) for column in columns}
     )
+
+
+def _joined(columns: Sequence[Column], frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Frames one behind the other. Their arrays need a tenth of the memory of the rows that they are made of."""
+    found = list(frames)
+    if len(found) < 2:
+        return found[0] if found else empty(columns)
+    return frame_of(
+        columns, {one.name: _joined_column(one, [frame.pop(one.name) for frame in found]) for one in columns}
+    )
+
+
+def _joined_column(column: Column, values: list[pd.Series[Any]]) -> Any:
+    if column.dtype == "category":
+        return pd.api.types.union_categoricals(values, sort_categories=not column.words)
+    return pd.concat(values, ignore_index=True).array
 
 
 def _event_values(column: Column, values: list[Any]) -> Any:

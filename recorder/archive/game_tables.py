@@ -96,7 +96,7 @@ class GameTables:
             filters: see ``Filters``.
         Returns:
             A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
-            in milliseconds.
+            in milliseconds. A warning states the size of a table that does not fit into the free memory (on Linux).
         Raises:
             ExportError: a filter or ``extra`` has an unknown value. UnknownVariantError: a filter names a variant that
                 is unknown to the rules and occurs in no game. StorageError: the archive cannot be read.

@@ -6,6 +6,7 @@ import io
 import sqlite3
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import chess
@@ -15,7 +16,7 @@ import pytest
 from exporters.table_files import PliesCsvExporter, PliesJsonExporter, write_plies
 from exporters.tables.boards import NORMAL_START, board_of_fen
 from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
-from exporters.tables.frames import plies_of, ply_batches
+from exporters.tables.frames import free_bytes, game_frame, plies_of, ply_batches, side_frame
 from recorder import Archive
 from recorder.ledger import Cause
 from recorder.model import Proof
@@ -25,6 +26,7 @@ from recorder.rules.prove import play_san
 from recorder.rules.variants import rules_of
 from storage import ArchiveStore as Storage
 from storage import GameFilter
+from storage.read.columns import ColumnReader
 from tests.support.cli import Cli
 from tests.tables.oracle import frame_of_games
 
@@ -85,6 +87,35 @@ def test_a_column_alone_is_that_of_the_whole_table(corpus_archive: Archive) -> N
         for column in (*PLY_COLUMNS, *ON_REQUEST):
             (alone,) = ply_batches(reader, games, len(whole), [column])
             pd.testing.assert_frame_equal(alone, whole[[column.name]])
+
+
+def test_a_table_that_does_not_fit_into_memory_is_reported(
+    corpus_archive: Archive, plies: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.tables.frames.free_bytes", lambda: 1_000_000)
+    with pytest.warns(
+        UserWarning, match=r"plies has about .* MB are free: read pieces of it with batches\(\)"
+    ) as found:
+        corpus_archive.plies(**EVERYTHING)
+    assert f"{len(plies):,} plies" in str(found[0].message)
+    assert found[0].filename == __file__, "the warning names the line that asks for the table"
+    for free in (None, len(plies) * 1000):
+        monkeypatch.setattr("exporters.tables.frames.free_bytes", lambda free=free: free)
+        corpus_archive.plies(last=5)
+    assert (free_bytes() or 1) > 0
+
+
+@pytest.mark.parametrize("table", [side_frame, game_frame])
+def test_tables_of_games_in_runs_are_the_whole(
+    corpus_archive: Archive,
+    table: Callable[[ColumnReader, list[tuple[int, int]]], pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Storage.open(str(corpus_archive.path), read_only=True) as storage, storage.columns(arrow=False) as reader:
+        games = reader.games_of(GameFilter())
+        whole = table(reader, games)
+        monkeypatch.setattr("exporters.tables.frames._GAMES_AT_ONCE", 50)
+        pd.testing.assert_frame_equal(table(reader, games), whole)
 
 
 def test_a_game_is_in_no_two_pieces(corpus_archive: Archive) -> None:
