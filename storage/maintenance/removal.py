@@ -287,7 +287,7 @@ def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Itera
         driver: in a transaction. row_id: of the source.
         redact: gives as many bytes as it gets.
     Returns:
-        Whether anything was before.
+        Whether anything was replaced.
     """
     places = driver.execute(
         'SELECT "offset", size_bytes FROM source_chunks WHERE source_id = ? ORDER BY "offset"', (row_id,)
