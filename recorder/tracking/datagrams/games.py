@@ -298,9 +298,9 @@ def printed(line: Line) -> str:
 class DatagramClocks:
     """Takes the datagrams about clocks and lag.
 
-    Each method takes the values of a datagram, its line, and ``begin``, the offset at which its game began if the
-    datagram
-    is the first of it.
+    Each method takes the values of a datagram, its line, and ``begin``, the offset of the unit that it is in; a game
+    that
+    is not known yet begins there.
 
     Args:
         table: the games of the connection.

@@ -204,7 +204,7 @@ def _is_move(shown: Ply, before: Position, heard: ReceivedMove) -> bool:
 
 
 class DatagramPositions:
-    """Takes the datagrams about positions.
+    """Takes the datagrams about positions; its methods have the arguments of those of ``DatagramClocks``.
 
     Args:
         table: the games of the connection.

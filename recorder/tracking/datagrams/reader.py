@@ -77,6 +77,8 @@ _OVER = (14, 17, 19)
 class DatagramGames:
     """Follows the games of one connection by datagrams.
 
+    Methods for one kind of datagram have the arguments of those of ``DatagramClocks``.
+
     Args:
         boards: holds the games.
         titles: handle in lower case → titles, to be filled.
@@ -227,7 +229,8 @@ _OFFER_KINDS = (
 
 
 class DatagramNotices:
-    """Takes the datagrams that have an equivalent text line.
+    """Takes the datagrams that have an equivalent text line; its methods have the arguments of those of
+    ``DatagramClocks``.
 
     Args:
         table: the games of the connection.
