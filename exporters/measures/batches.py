@@ -235,7 +235,7 @@ def measure(
             return _of_batches(lambda batch: function(batch, *arguments, **named), plies)
         return _of_frame(function(plies, *arguments, **named))
 
-    computed.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]
+    computed.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
     return cast("Callable[Concatenate[Any, Arguments], pd.DataFrame]", computed)
 
 

@@ -255,7 +255,7 @@ def _run(
     for task in tasks:
         key = f"{_PACKAGE}-{secrets.token_hex(8)}"
         submitted.append(client.submit(_work, function, task, key=key, pure=False, retries=_RETRIES))
-        threads: dict[str, int] = client.nthreads()  # type: ignore[no-untyped-call]
+        threads: dict[str, int] = client.nthreads()  # type: ignore[no-untyped-call]  # Dask has no types
         while len(submitted) >= _TASKS_AHEAD * max(sum(threads.values()), 1):
             yield _outcome(submitted.popleft())
     while submitted:

@@ -33,15 +33,16 @@ def open_games(where: str, dataset: str | None) -> AnyStore:
 class Dataset(GameTables):
     """The games of a folder that ``ics-recorder convert --dataset`` wrote. Needs the extra ``duckdb``.
 
-    Filters, tables and measures are those of an archive. DuckDB computes them with 200 MB of memory and files in the
-    folder for temporary files. A game that several sources have is there once for each of them. Events and matches of
-    bughouse are not there: their methods raise ``StorageError``. A folder of ``export plies --dataset`` has plies only:
-    no table of games, no dates. Use it as a context manager, or call ``close``.
+    It has the filters, tables and measures of an archive, except events and matches of bughouse: these methods raise
+    ``StorageError``. A game that several sources contain is included once for each of them. DuckDB computes with 200 MB
+    of memory, and with temporary files for the rest. Use a data set as a context manager, or call ``close``. A folder
+    of ``export plies --dataset`` has plies only: no table of games, no dates.
 
     Args:
-        path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is now.
+        path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is when the object
+            is created.
     Raises:
-        StorageError: DuckDB is not installed, or there is no data set that it can read; also from every method.
+        StorageError: DuckDB is not installed, or the folder has no readable data set. Every method can raise it, too.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:

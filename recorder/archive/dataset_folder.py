@@ -188,9 +188,9 @@ class Manifest:
     Attributes:
         program, parser_version, schema: of the program that wrote it.
         sources, games, plies, anomalies: how many there are.
-        shared_games: games that several sources have, with equal players, day and moves: probable copies, each game
-            counted once.
-        complete: whether the program that wrote it came to its end.
+        shared_games: games with equal players, day and moves in several sources: probable duplicates, each counted
+            once.
+        complete: False while a program writes the data set, and after it was interrupted.
     """
 
     program: str

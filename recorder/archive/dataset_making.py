@@ -290,7 +290,7 @@ def convert_to_dataset(
         options: how logs are read.
         jobs: how many processes read; None: one for each core. The files are the same.
         update: add to a data set that is there; sources that another version of this program wrote are rebuilt.
-        force: replace a data set that is there.
+        force: replace an existing data set.
         dask: address of a cluster that does all this instead, as ``cluster_run`` describes.
         progress: called after each block.
     Returns:
@@ -337,21 +337,21 @@ def make_dataset(
 ) -> DatasetReport:
     """Make a data set of logs and PGN files without an archive, or add to one. Needs the extra ``parquet``.
 
-    A game that several files have is there once for each. A file that is in the data set already is skipped, or rebuilt
-    if another version of this program wrote it. Files that were finished stay if the function is ended in the
-    middle; the next call with ``update`` adds the others.
+    A game that several files contain is written once for each of them. A file that is in the data set already is
+    skipped, or rebuilt if another version of this program wrote it. If the function is interrupted, finished files stay
+    in the data set, and the next call with ``update`` adds the others.
 
     Args:
         paths: as for ``Archive.import_logs``, but no archives.
         folder: of the data set (``~`` is the home folder), or its ``s3://`` URL. ``Dataset`` reads it.
-        update: add to a data set that is there.
-        force: replace a data set that is there.
+        update: add to an existing data set.
+        force: replace an existing data set.
         progress, kind, server, date, tz, chat: as for ``Archive.import_logs``.
         jobs: how many processes read; None: one for each core. The files are the same.
     Returns:
         What became of each file, and the summary of the data set.
     Raises:
-        ExportError: the folder is there, or cannot be written; pyarrow is not installed.
+        ExportError: the folder exists already or cannot be written, or pyarrow is not installed.
         SourceError: an option has a value that is not known. StorageError: the data set cannot be read.
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)

@@ -31,7 +31,12 @@ Examples:
     help="Address to listen on. With another one, other computers reach the site and need the token.",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port to listen on; 0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    metavar="PORT",
+    show_default=True,
+    help="Port to listen on; 0: any free one.",
 )
 @click.option("--open", "open_browser", is_flag=True, help="Open the site in the default browser.")
 @click.option(
@@ -43,7 +48,7 @@ Examples:
 @click.option(
     "--trust-proxy",
     is_flag=True,
-    help="A proxy in front of the site decides who reads it: answer under any name, and make no token.",
+    help="A proxy in front of the site decides who reads it: accept any host name, and make no token.",
 )
 def command(where: str, host: str, port: int, open_browser: bool, token_file: Path | None, trust_proxy: bool) -> None:
     """Serve the archive as a site: search games, replay them, follow links.
@@ -51,10 +56,10 @@ def command(where: str, host: str, port: int, open_browser: bool, token_file: Pa
     The site reads the archive and never writes it. Its address is printed to stdout; Ctrl-C ends it. Requires the
     extra `web`.
 
-    Only this computer reaches the site by default. With another --host, readers give a token once, in a form or in the
-    header `Authorization: Bearer TOKEN`; without ICS_RECORDER_WEB_TOKEN and --token-file one is made and printed. Lines
-    of logs, tells and comments are shown on this computer only: elsewhere, and with --trust-proxy, the site shows what
-    `db share` keeps.
+    Only this computer reaches the site by default. With another --host, readers must give a token once, in a form or in
+    the header `Authorization: Bearer TOKEN`. --token-file or ICS_RECORDER_WEB_TOKEN sets the token; otherwise the
+    command prints a new one. Lines of logs, tells and comments are shown on this computer only: elsewhere, and with
+    --trust-proxy, the site shows what `db share` keeps.
     """
     from recorder.live.net.sockets import Address
     from recorder.web.server import read_token, serve

@@ -153,7 +153,7 @@ def test_only_requests_are_answered(site: TestClient) -> None:
     async def nothing(*_: Any) -> Any:
         raise AssertionError
 
-    asyncio.run(site.app({"type": "websocket"}, nothing, nothing))  # type: ignore[attr-defined]
+    asyncio.run(site.app({"type": "websocket"}, nothing, nothing))  # type: ignore[attr-defined]  # it is a Starlette application
 
 
 def test_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
