@@ -229,8 +229,9 @@ _OFFER_KINDS = (
 
 
 class DatagramNotices:
-    """Takes the datagrams that have an equivalent text line; its methods have the arguments of those of
-    ``DatagramClocks``.
+    """Takes the datagrams that have an equivalent text line.
+
+    The methods have the arguments of those of ``DatagramClocks``.
 
     Args:
         table: the games of the connection.
