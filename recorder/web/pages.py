@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,7 @@ _COLUMNS: Final = (
     (None, "Kind", "more kind"),
     ("plies", "Plies", "number plies"),
 )
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FORMATS: Final = (("csv", "CSV"), ("pgn", "PGN"), ("jsonl", "JSON"))
 
 
@@ -162,6 +164,8 @@ def _form(
 
 
 def _field(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    if field.kind == "date" and not _DAY.fullmatch(value):
+        value = ""  # a field for dates takes nothing else
     found: dict[str, Any] = {**field._asdict(), "value": value}
     if field.kind == "choice":
         known = field.words or [(one, _words(field, one)) for one in choices.get(field.name, ())]

@@ -9,32 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, ViewportSize
 
 from exporters.report.game import game_report
 from recorder.model import Game
-from tests.support.browsing import DESK, Open
-from tests.support.programs import program
-
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from tests.support.browsing import DESK, Open, chromium
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One Chromium for the whole module."""
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program("chromium"), args=ARGUMENTS)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
