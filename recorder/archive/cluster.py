@@ -105,6 +105,11 @@ def _check_versions(client: Client) -> None:
                 "install the same version on all."
             )
     for worker, facts in client.run(_facts, on_error="return").items():
+        if isinstance(facts, BaseException):
+            raise RecorderError(
+                f"{worker}: {_PACKAGE} cannot be loaded on this worker ({facts}); install it there, "
+                "and not as an editable installation."
+            )
         if facts != _facts():
             raise RecorderError(
                 f"{worker}: {_PACKAGE} is version {ours} on this worker, too, but not the same program: "
