@@ -82,6 +82,10 @@ def find_files(where: str) -> DatasetFiles:
             for name, files in (("plies/", found.plies), ("games/", found.games)):
                 files[record["source"]] = tuple(f"{place.top}/{part}" for part in parts if part.startswith(name))
         return found
+    if place.paths("", "manifest.json"):
+        raise StorageError(
+            f"{where} has no finished source: `ics-recorder convert --dataset {where} --update` adds them."
+        )
     plies = tuple(sorted(place.paths("", ".parquet")))
     if not plies or not _is_ours(plies[0]):
         raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")

@@ -210,6 +210,13 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
     assert [line.partition(": ")[2] for line in said.splitlines()] == ["unchanged", "34 games, 2,692 plies"]
 
 
+def test_files_that_no_record_names_are_not_read(cli: Cli, tmp_path: Path) -> None:
+    cli("convert", "--dataset", tmp_path / "games", WATCHER)
+    next(tmp_path.glob("games/sources/*.json")).unlink()
+    said = cli("clocks", "--dataset", tmp_path / "games", "--by", "phase", code=4).stderr
+    assert "has no finished source: `ics-recorder convert --dataset" in said
+
+
 def test_the_manifest_counts_games_that_several_sources_have(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
