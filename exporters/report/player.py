@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exporters.report.charts import draw_player_charts
 from exporters.report.page import count, plain_name, render_page
 from exporters.report.tables import (
     NOTHING,
+    CellText,
     Table,
     control_words,
     day_text,
     game_kind,
     known,
+    linked_text,
     marks_of,
     newest_first,
     percent_text,
@@ -29,6 +31,8 @@ from recorder.errors import ExportError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from exporters.report.site import Site
 
 __all__ = ["MOST_GAMES", "games_by_server", "player_report", "player_of_handle"]
 
@@ -73,7 +77,8 @@ def player_report(
     *,
     player: str,
     excluded: Mapping[str, int] | None = None,
-    links: Mapping[str, str] | None = None,
+    site: Site | None = None,
+    filters: Mapping[str, str] | None = None,
 ) -> bytes:
     """A self-contained page about one player.
 
@@ -81,7 +86,7 @@ def player_report(
         plies: the ply frame of the player's games, both sides. sides: the side frame of the same games.
         player: the handle, in any case.
         excluded: reason → games that match the filters and are not in the frames.
-        links: key → address of the game's own page.
+        site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
     Returns:
         HTML in UTF-8; the same tables give the same bytes.
     Raises:
@@ -103,12 +108,12 @@ def player_report(
         "facts": list(_facts(own_sides, own, servers)),
         "left_out": [*_reasons(excluded or {}), *_reasons(chosen.excluded)],
         "charts": charts,
-        "sections": sections_of(games, own),
-        "opponents": _opponents(own_sides),
-        "games": [_game(row, links or {}) for row in records(newest_first(own_sides, MOST_GAMES))],
+        "sections": sections_of(games, own, site, filters),
+        "opponents": _opponents(own_sides, site, filters),
+        "games": [_game(row, site) for row in records(newest_first(own_sides, MOST_GAMES))],
         "game_count": own_sides["key"].nunique(),
     }
-    return render_page("player.html", values, styles=("tables.css",), more_style=style)
+    return render_page("player.html", values, styles=("tables.css",), more_style=style, site=site)
 
 
 def _marks(own: pd.DataFrame) -> list[str]:
@@ -163,7 +168,7 @@ def _reasons(excluded: Mapping[str, int]) -> list[str]:
     return [f"{count(number, 'game')} {reason}" for reason, number in excluded.items()]
 
 
-def _opponents(own: pd.DataFrame) -> Table | None:
+def _opponents(own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None) -> Table | None:
     """The player's opponents, the most frequent first; guests in one row, because they are unknown."""
     guest = own["opponent_guest"].fillna(False).astype(bool)
     rows = []
@@ -174,10 +179,12 @@ def _opponents(own: pd.DataFrame) -> Table | None:
         marks = [text_of(group["server"].iloc[-1]) or "server unknown"] if handles[handle.lower()] > 1 else []
         marks += ["computer"] if group["opponent_computer"].fillna(False).any() else []
         name = plain_name(handle) + (f" ({', '.join(marks)})" if marks else "")
-        rows.append((len(group), name, group))
+        rows.append((len(group), name, handle, group))
     rows.sort(key=lambda row: (-row[0], row[1].lower()))
     shown, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
-    cells = [[name, *score_cells(group)] for _, name, group in shown]
+    cells: list[Sequence[CellText]] = [
+        _against(group, name, handle, site, filters or {}) for _, name, handle, group in shown
+    ]
     if guest.any():
         cells.append(["guests, together", *score_cells(own[guest])])
     if not cells:
@@ -186,16 +193,33 @@ def _opponents(own: pd.DataFrame) -> Table | None:
     return Table("Opponents by games", ("Opponent", "Games", "Won", "Drawn", "Lost", "Score"), cells, note=note)
 
 
-def _game(row: Mapping[str, Any], links: Mapping[str, str]) -> dict[str, Any]:
+def _against(
+    group: pd.DataFrame, name: str, handle: str, site: Site | None, filters: Mapping[str, str]
+) -> Sequence[CellText]:
+    """The row of an opponent: the name leads to the player's page, the numbers to the games."""
+    cells = score_cells(group)
+    if site is None:
+        return [name, *cells]
+    server = text_of(group["server"].iloc[-1]) or None
+    chosen = {**filters, "opponent": handle, **({} if server is None else {"server": server})}
+    outcomes: tuple[dict[str, str], ...] = ({}, {"outcome": "win"}, {"outcome": "draw"}, {"outcome": "loss"})
+    counts = [
+        linked_text(cell, site.games(**chosen, **outcome)) for cell, outcome in zip(cells, outcomes, strict=False)
+    ]
+    return [linked_text(name, site.player(handle, server)), *counts, *cells[len(counts) :]]
+
+
+def _game(row: Mapping[str, Any], site: Site | None) -> dict[str, Any]:
     key = str(row["key"])
     score = {1.0: "won", 0.5: "drawn", 0.0: "lost"}[float(row["score"])] if known(row["score"]) else ""
     return {
         "key": key[:8],
-        "link": links.get(key),
+        "link": None if site is None else site.game(key),
         "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
         "side": str(row["side"]).capitalize(),
         "rating": f"{int(row['player_rating'])}" if known(row["player_rating"]) else NOTHING,
         "opponent": plain_name(str(row["opponent"])),
+        "opponent_link": None if site is None else site.player(str(row["opponent"]), text_of(row["server"]) or None),
         "opponent_rating": f"{int(row['opponent_rating'])}" if known(row["opponent_rating"]) else "",
         "marks": marks_of(row, "opponent"),
         "kind": game_kind(row),

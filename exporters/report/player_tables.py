@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,14 @@ from exporters import measures
 from exporters.report.events import CAUSE_WORDS
 from exporters.report.page import count, plain_name
 from exporters.report.tables import (
+    AnyCell,
     Section,
     Table,
     clock,
     control_words,
     from_frame,
     known,
+    linked,
     number,
     percent,
     signed,
@@ -28,6 +30,8 @@ from recorder.ledger import Cause
 if TYPE_CHECKING:
     import pandas as pd
 
+    from exporters.report.site import Site
+
 __all__ = ["sections_of"]
 
 _PLAYER = "player"
@@ -36,20 +40,28 @@ _MOST_THINKS = 20
 _WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def sections_of(games: pd.DataFrame, own: pd.DataFrame) -> list[Section]:
+def sections_of(
+    games: pd.DataFrame, own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None
+) -> list[Section]:
     """The measures of one player; docs/reference/measures.md defines them.
 
     Args:
         games: the ply frame of the player's games, both sides. own: the player's plies of them.
+        site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
     Returns:
         The sections that have something to show.
     """
     profile = measures.profile(own, by=("time_control", "variant"))
     found = [
-        Section("Time controls and variants", "controls", _some(_results(profile), _usage(profile)), _USAGE),
+        Section(
+            "Time controls and variants",
+            "controls",
+            _some(_results(profile, site, filters or {}), _usage(profile)),
+            _USAGE,
+        ),
         Section("Time left", "left", _some(_left(own), _by_phase(own)), _LEFT),
         Section("Thinking by phase", "phases", _some(_phases(own), _follows(own)), _PHASES),
-        Section("Longest thinks", "thinks", _some(_longest(own, what_counts(profile)))),
+        Section("Longest thinks", "thinks", _some(_longest(own, what_counts(profile), site))),
         Section("Under pressure", "pressure", _some(_scrambles(games), _flags(own)), _PRESSURE),
         Section("Ahead or behind on the clock", "leads", _some(_leads(own), _budget(own), _odds(games, own)), _LEADS),
         Section("Blunders", "blunders", _judged(own), _BLUNDERS),
@@ -108,15 +120,36 @@ def _rating(row: Any) -> str:
 _SCORES = {"Won": number("wins"), "Drawn": number("draws"), "Lost": number("losses"), "Score": percent("score")}
 
 
-def _results(profile: pd.DataFrame) -> Table | None:
+_OUTCOMES = {"Games": None, "Won": "win", "Drawn": "draw", "Lost": "loss"}
+"""Columns of games, and the filter of a list that has them."""
+
+
+def _to_games(site: Site | None, filters: Mapping[str, str], outcome: str | None) -> Callable[[Any], str | None]:
+    """What makes the address of the games of a row of results."""
+
+    def href(row: Any) -> str | None:
+        if site is None or not known(row["time_control"]) or not known(row["variant"]):
+            return None
+        control = str(row["time_control"])
+        chosen = {**filters, "time": "0+0" if control == "-" else control, "variant": str(row["variant"])}
+        return site.games(**chosen, **({} if outcome is None else {"outcome": outcome}))
+
+    return href
+
+
+def _results(profile: pd.DataFrame, site: Site | None, filters: Mapping[str, str]) -> Table | None:
+    counts = {"Games": number("games"), **_SCORES}
+    linked_counts = {
+        name: linked(cell, _to_games(site, filters, _OUTCOMES[name])) if name in _OUTCOMES else cell
+        for name, cell in counts.items()
+    }
     return from_frame(
         "Results by time control and variant",
         profile,
         {
             "Time control": _control,
             "Variant": _variant,
-            "Games": number("games"),
-            **_SCORES,
+            **linked_counts,
             "Lost on time": number("lost_on_time"),
             "Rating": _rating,
             "Total time": took("total_ms"),
@@ -198,18 +231,27 @@ def _follows(own: pd.DataFrame) -> Table | None:
     return from_frame("Does a long think follow a long think", measures.autocorrelation(own), columns)
 
 
-def _longest(own: pd.DataFrame, note: str) -> Table | None:
+def _longest(own: pd.DataFrame, note: str, site: Site | None) -> Table | None:
     found = measures.longest_thinks(own, _THINKS)
     thought = found[found["elapsed_ms"] > 0]
     shown = thought.head(_MOST_THINKS)
-    columns: dict[str, Callable[[Any], str]] = {
-        "Move": lambda row: f"{int(row['move_no'])}{'.' if row['side'] == 'white' else '…'} {row['san']}",
+
+    def at_move(row: Any) -> str | None:
+        ply = int(row["move_no"]) * 2 - (row["side"] == "white")
+        return None if site is None else site.game(str(row["key"]), ply)
+
+    columns: dict[str, AnyCell] = {
+        "Move": linked(
+            lambda row: f"{int(row['move_no'])}{'.' if row['side'] == 'white' else '…'} {row['san']}", at_move
+        ),
         "Took": took("elapsed_ms"),
         "Had": clock("clock_before_ms"),
         "Against": lambda row: plain_name(word("opponent")(row)),
         "Time control": _control,
         "Phase": word("phase"),
-        "Game": lambda row: str(row["key"])[:8],
+        "Game": linked(
+            lambda row: str(row["key"])[:8], lambda row: None if site is None else site.game(str(row["key"]))
+        ),
     }
     table = from_frame("The moves that took longest", shown, columns, words=(0, 3, 4, 5, 6), note=note)
     more = len(thought) - len(shown)

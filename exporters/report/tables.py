@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "AnyCell",
     "Cell",
+    "CellText",
+    "LinkedText",
     "NOTHING",
     "Section",
     "Table",
@@ -23,6 +26,8 @@ __all__ = [
     "from_frame",
     "game_kind",
     "known",
+    "linked",
+    "linked_text",
     "marks_of",
     "newest_first",
     "number",
@@ -47,7 +52,36 @@ NOTHING = "–"
 _FEW_COLUMNS = 6
 
 _Row = Mapping[str, Any]
+
+
+class LinkedText(NamedTuple):
+    """A cell that leads to another page of the site."""
+
+    text: str
+    href: str
+
+
+CellText = str | LinkedText
 Cell = Callable[[_Row], str]
+AnyCell = Callable[[_Row], CellText]
+
+
+def linked(cell: Cell, href: Callable[[_Row], str | None]) -> AnyCell:
+    """A cell that leads to a page; one that is empty, or has no page, is text alone.
+
+    Args:
+        cell: makes the text. href: makes the address; None: there is no page.
+    """
+
+    def made(row: _Row) -> CellText:
+        return linked_text(cell(row), href(row))
+
+    return made
+
+
+def linked_text(text: str, href: str | None) -> CellText:
+    """A text that leads to a page; ``0`` and a dash lead nowhere."""
+    return text if href is None or text in ("0", NOTHING) else LinkedText(text, href)
 
 
 class Table(NamedTuple):
@@ -55,13 +89,13 @@ class Table(NamedTuple):
 
     Attributes:
         caption: what it is. columns: headings; the first one's cells head their rows.
-        rows: cells as text. words: places of the columns that hold words, which are aligned left.
+        rows: cells as text, or with an address. words: places of the columns that hold words, which are aligned left.
         note: what it excludes.
     """
 
     caption: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[CellText]]
     words: frozenset[int] = frozenset({0})
     note: str = ""
 
@@ -83,7 +117,7 @@ class Section(NamedTuple):
 def from_frame(
     caption: str,
     frame: pd.DataFrame,
-    columns: Mapping[str, Cell],
+    columns: Mapping[str, AnyCell],
     words: Iterable[int] = (0,),
     *,
     note: str | None = None,

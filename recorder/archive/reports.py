@@ -95,9 +95,19 @@ def page_of_game(archive: AnyStore, spec: str, *, site: Site | None = None, publ
     return ReportPage(html, f"the report of game {game.key[:8]}")
 
 
-def page_of_player(archive: AnyStore, player: str, chosen: GameFilter) -> ReportPage:
+def page_of_player(
+    archive: AnyStore,
+    player: str,
+    chosen: GameFilter,
+    *,
+    site: Site | None = None,
+    filters: Mapping[str, str] | None = None,
+) -> ReportPage:
     """The page of one player's games.
 
+    Args:
+        archive: where they are. player: the handle. chosen: which games.
+        site: that the page is part of. filters: ``chosen`` by the names that filters have in the site's addresses.
     Raises:
         StorageError: no game matches.
     """
@@ -115,7 +125,7 @@ def page_of_player(archive: AnyStore, player: str, chosen: GameFilter) -> Report
     of_player = player_of_handle(sides, player)
     in_progress = games_in_progress(archive)
     plies, sides = with_progress(plies, in_progress), with_progress(sides, in_progress)
-    html = player_report(plies, sides, player=player, excluded=excluded)
+    html = player_report(plies, sides, player=player, excluded=excluded, site=site, filters=filters)
     servers = games_by_server(sides, of_player)
     title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)

@@ -14,13 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from exporters.report.page import policy_of, visible
+from exporters.report.page import plain_name, policy_of, visible
+from exporters.report.site import BarItem
 from recorder.archive.completions import Completion, completions
 from recorder.archive.exporting import require_variants
 from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
 from recorder.archive.related import games_by_source, games_in_progress
-from recorder.archive.reports import page_of_game
+from recorder.archive.reports import page_of_game, page_of_player
 from recorder.errors import ExportError, RecorderError, SearchTimeoutError, StorageError
 from recorder.model import Game
 from recorder.web.links import WebSite
@@ -30,10 +31,13 @@ from recorder.web.security import Access, Guard
 from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
 
-__all__ = ["SEARCH_S", "make_app"]
+__all__ = ["PLAYER_GAMES", "SEARCH_S", "make_app"]
 
 SEARCH_S: Final = 5.0
 """How long a search may take."""
+
+PLAYER_GAMES: Final = 2000
+"""The most games that a player's page is about: the newest."""
 
 _CHOICES_S: Final = 60.0
 _CHOICES: Final = {
@@ -73,6 +77,7 @@ def make_app(where: str, access: Access) -> Guard:
         Route("/game/{key}.{suffix}", site.game_file),
         Route("/game/{key}", site.game),
         Route("/game/{key}/lines", site.lines),
+        Route("/player/{handle:path}", site.player),
     ]
     handlers: Mapping[Any, Callable[..., Response]] = {404: _not_found, 405: _not_found, RecorderError: _failed}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
@@ -243,6 +248,28 @@ class _Site:
                 return game
             where = GameFilter(keys=frozenset({game.key}), kinds=frozenset(), min_plies=0)
             return self._file(archive, where, suffix, game.key[:8])
+
+    # --- players
+
+    def player(self, request: Request) -> Response:
+        """The page of a player, about the newest games that match the filters in the address."""
+        handle = request.path_params["handle"]
+        try:
+            listed = read_list([*request.query_params.multi_items(), ("player", handle)])
+        except ExportError as error:
+            return _page(message_page("Not understood", visible(str(error))), 400)
+        bar = (BarItem("Games", "/", "up"), BarItem(f"Games of {plain_name(handle)}", f"/?{listed.query()}"))
+        with open_archive(self._where) as archive, archive.snapshot():
+            if not archive.count(listed.where):
+                sentence = f"No game of {handle} matches the filters of this address."
+                return _page(message_page("No such player", visible(sentence)), 404)
+            where = replace(listed.where, last=PLAYER_GAMES)
+            with self._drawing:
+                try:
+                    page = page_of_player(archive, handle, where, site=WebSite(bar), filters=listed.values)
+                except ExportError as error:  # several guests have this handle
+                    return _page(message_page("No such player", visible(str(error))), 404)
+        return _page(page.html)
 
     def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
         """The game that an address names, or the answer that there is none."""

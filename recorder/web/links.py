@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from exporters.report.site import BarItem
 from recorder.web.listing import ListState
@@ -38,10 +38,11 @@ class WebSite:
         return f"/game/{key}.{suffix}"
 
     def player(self, handle: str, server: str | None) -> str | None:
-        """The list of a player's games."""
+        """The page of a player."""
         if not handle.strip():
             return None
-        return self.games(player=handle, **({} if server is None else {"server": server}))
+        query = "" if server is None else urlencode([("server", server)])
+        return f"/player/{quote(handle, safe='')}{f'?{query}' if query else ''}"
 
     def games(self, **filters: str) -> str:
         """The list of the games that match filters."""

@@ -16,6 +16,7 @@ from exporters.report.player import _opponents, games_by_server, player_of_handl
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder import Archive
 from recorder.errors import ExportError
+from recorder.web.links import WebSite
 from storage import ArchiveStore as Storage
 from tests.exporters.test_report import HOSTILE, Page
 from tests.support.browsing import Open
@@ -235,7 +236,7 @@ def hostile_player(archive: Archive, player: str) -> bytes:
     plies, sides = hostile(archive.plies(player=player)), hostile(archive.sides(player=player))
     plies["mover_id"] = plies["mover_id"].astype("string")
     return player_report(
-        plies, sides, player=f"{player}{HOSTILE}", excluded={HOSTILE: 1}, links={sides["key"].iloc[0]: "game.html"}
+        plies, sides, player=f"{player}{HOSTILE}", excluded={HOSTILE: 1}, site=WebSite(), filters={"player": HOSTILE}
     )
 
 

@@ -174,7 +174,10 @@ def test_hostile_text_is_inert_and_unknown_is_a_dash(site: TestClient) -> None:
     assert row.count(">–<") >= 4  # date, both ratings, time control
     assert ">0<" not in row
     links = re.findall(r'href="([^"]*)"', row)
-    assert all(urlsplit(unescape(one)).path in ("/", f"/game/{keys(html)[0]}") for one in links)
+    players = {f"/player/{quote(name, safe='')}" for name in (HOSTILE, "../../?a=b#c")}
+    assert {urlsplit(unescape(one)).path for one in links} == {f"/game/{keys(html)[0]}", *players}
+    for player in players:
+        assert site.get(player).status_code == 200
 
 
 def test_the_archive_is_only_read(site: TestClient, archive: Path) -> None:

@@ -29,6 +29,7 @@ PAGES = {
     "game": "/game/6af87f9e?since=2017-01-01",
     "lines": "/game/6af87f9e/lines?ply=12",
     "missing": "/nothing",
+    "player": "/player/Helmsman",
 }
 
 
