@@ -76,6 +76,14 @@ def import_log(log: Path, archive: Path, *options: str) -> Run:
     return process("recorder", "import", "--db", archive, *options, log)
 
 
+def join_moves(source: Path, target: Path) -> None:
+    """Write a PGN file with the moves of a game in one line, as the dumps of lichess and FICS have them."""
+    with source.open(encoding="ascii") as games, target.open("w", encoding="ascii") as out:
+        for line in games:
+            is_last = line.rstrip() in ("1-0", "0-1", "1/2-1/2", "*")
+            out.write(line if line[:1] in "[\n" or is_last else f"{line.rstrip()} ")
+
+
 class Bench:
     """All measurements of one size."""
 
@@ -85,6 +93,8 @@ class Bench:
         self.folder = folder
         self.archive = folder / "import.sqlite"
         self.made = generate.cached(games)
+        self.dump = folder / "dump.pgn"
+        join_moves(self.made.truth, self.dump)
         self.figures: dict[str, list[float]] = {}
         self.seconds: dict[str, list[float]] = {}
 
@@ -102,7 +112,7 @@ class Bench:
         for _ in range(self.rounds):
             ours = self.took("import", import_log(self.made.log, self.archive).seconds)
             read = self.took("read_game", process("benchmarks.peers", "read-games", self.made.truth).seconds)
-            saved = import_log(self.made.truth, self.folder / "pgn.sqlite", "--jobs", "1")
+            saved = import_log(self.dump, self.folder / "pgn.sqlite", "--jobs", "1")
             self.note("import of the PGN / read_game", read / self.took("import of the PGN", saved.seconds))
             raw = process("benchmarks.peers", "executemany", self.archive).printed
             self.took("executemany", raw["seconds"])
