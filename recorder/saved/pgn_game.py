@@ -72,6 +72,9 @@ _Note = Callable[[AnomalyKind, int, str, str], None]
 _STANDARD: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 _PROVED: Final = (Proof.LIST, Proof.INFERRED)
+_MS: Final = int(Precision.MILLISECONDS)
+_DERIVED_MS: Final = int(Precision.DERIVED_MILLISECONDS)
+_DERIVED_SECONDS: Final = int(Precision.DERIVED_SECONDS)
 
 
 def read_game(
@@ -379,14 +382,16 @@ def _derive_clocks(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
         return
     left = [1000 * (base_s or 0) for base_s in bases]
     for place, row in enumerate(rows):
-        black = not row[0] & 1
-        elapsed_ms, precision = row[5], row[12]
+        ply, move, san, _, _, elapsed_ms, lag_ms, at_ms, flags, irreversible, proof, origin, precision, offset = row
         if elapsed_ms is None or precision is None:
             return
+        black = not ply & 1
         left[black] += (0 if place < 2 else 1000 * (steps[black] or 0)) - elapsed_ms
-        clocks = (None, left[1]) if black else (left[0], None)
-        derived = Precision.DERIVED_MILLISECONDS if precision == Precision.MILLISECONDS else Precision.DERIVED_SECONDS
-        rows[place] = (*row[:3], *clocks, *row[5:12], int(derived), row[13])
+        white_ms, black_ms = (None, left[1]) if black else (left[0], None)
+        rows[place] = (
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible, proof, origin,
+            _DERIVED_MS if precision == _MS else _DERIVED_SECONDS, offset,
+        )  # fmt: skip
 
 
 def _key(header: PgnHeader, tags: TagsAt, rows: list[PlyRow]) -> str:
