@@ -26,7 +26,8 @@ from recorder.urls import file_system, reason
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
-    from recorder.archive.dataset_making import Reporting, Run
+    from recorder.archive.dataset_making import Run
+    from recorder.archive.dataset_pieces import Reporting
     from recorder.progress import Progress
 
 __all__ = ["check_reading", "cluster_client", "cluster_run"]

@@ -17,7 +17,7 @@ from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive
 from recorder.archive import dataset_making, inputs, pieces, workers
-from recorder.archive.dataset_making import Piece, PieceMade, Reporting, make_piece
+from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
 from recorder.sources import read_blocks
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
