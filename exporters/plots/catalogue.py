@@ -138,14 +138,23 @@ class Picture(NamedTuple):
         draw: plies, events (or None) and wishes → figure; raises ``ExportError`` where there is nothing to draw.
         table: plies and wishes → the rows that are drawn.
         size: in inches.
+        reads: the columns of the plies that it needs; None: all.
     """
 
     scope: str
     draw: Callable[[pd.DataFrame, pd.DataFrame | None, PlotOptions], Figure]
     table: Callable[[pd.DataFrame, PlotOptions], pd.DataFrame]
     size: tuple[float, float] = (9.0, 5.0)
+    reads: frozenset[str] | None = None
 
 
+_THINKS = frozenset(
+    {
+        "key", "server", "kind", "variant", "category", "rated", "time_control", "base_s", "increment_s", "ply",
+        "move_no", "side", "mover", "opponent", "mover_id", "mover_guest", "mover_rating", "opponent_rating", "result",
+        "ending", "termination", "complete", "phase", "elapsed_ms", "precision", "origin",
+    }
+)  # fmt: skip
 _COLUMNS = ["key", "ply", "move_no", "side", "mover", "san", "phase", "precision", "proof", "origin"]
 
 
@@ -250,8 +259,8 @@ def _profile_table(plies: pd.DataFrame, wishes: PlotOptions) -> pd.DataFrame:
 PICTURES: Final[dict[str, Picture]] = {
     "race": Picture("game", _race, _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True)),
     "times": Picture("game", _times, _rows("elapsed_ms", one_game="times")),
-    "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares)),
-    "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells)),
+    "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares), reads=_THINKS),
+    "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells), reads=_THINKS),
     "lag": Picture("games", _lag, _rows("lag_ms", "mover_sealed"), (9.0, 5.0)),
     "curve": Picture("games", _about_player(clock_curve), _player_table(clock_quartiles)),
     "leads": Picture("games", _leads, lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move)),

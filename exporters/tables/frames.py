@@ -41,6 +41,7 @@ __all__ = [
     "game_frame",
     "game_rows",
     "instants",
+    "joined_plies",
     "plies_of",
     "ply_frame",
     "side_frame",
@@ -211,6 +212,19 @@ def plies_of(reader: TableReader, ids: list[int], extra: Collection[str] = ()) -
     return _plies_of(reader, ids, columns)
 
 
+def joined_plies(reader: TableReader, games: list[tuple[int, int]], columns: Sequence[Column]) -> pd.DataFrame:
+    """The plies of many games, read in batches, so that memory holds little more than the frame.
+
+    Args:
+        reader: of the archive or data set.
+        games: row number and number of plies of each game.
+        columns: of the frame.
+    Returns:
+        One row for each ply.
+    """
+    return _joined(columns, ply_batches(reader, games, _PLIES_AT_ONCE, columns))
+
+
 def _plies_of(reader: ColumnReader, ids: list[int], columns: Sequence[Column]) -> pd.DataFrame:
     values = values_of(reader, ids, [column.name for column in columns])
     if values is None:
@@ -262,6 +276,7 @@ def _of_values(column: Column, values: Any) -> Any:
 
 
 _GAMES_AT_ONCE = 5_000
+_PLIES_AT_ONCE = 100_000
 _DAY_MS = 86_400_000
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 

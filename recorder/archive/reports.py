@@ -360,22 +360,29 @@ def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilt
     return GameFilter(keys=keys, kinds=frozenset(), min_plies=0) if keys.issuperset(g.key for g in games) else None
 
 
-def picture_frames(archive: AnyStore, scope: str, shown: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+def picture_frames(
+    archive: AnyStore, scope: str, shown: GameFilter, columns: Collection[str] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """The ply frame of the games that a picture shows, and of one game its events.
 
     Its ``attrs["dates"]`` is the day of its games, or the first and the last, which PGN has without times of moves.
 
+    Args:
+        archive: where the games are. scope: of the picture. shown: as ``picture_games`` returns it.
+        columns: that the picture reads; None: all.
     Returns:
         The plies; the events are None unless the picture is of one game.
     """
+    from exporters.tables.columns import PLY_COLUMNS
     from exporters.tables.facts import with_progress
-    from exporters.tables.frames import game_rows, plies_of
+    from exporters.tables.frames import game_rows, joined_plies
 
     with archive.columns() as reader:
         games = reader.games_of(shown)
         ends = [*games[:1], *reader.games_of(replace(shown, last=1))]  # games come by their start
         days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
-        plies = plies_of(reader, [row_id for row_id, _ in games])
+        wanted = [column for column in PLY_COLUMNS if columns is None or column.name in columns]
+        plies = joined_plies(reader, games, wanted)
     plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
     events = None
     if scope == "game" and not isinstance(archive, DatasetStore):

@@ -29,6 +29,7 @@ from recorder.errors import ExportError
 from recorder.text import plural
 
 if TYPE_CHECKING:
+    from exporters.plots.catalogue import Picture
     from recorder.archive.exporting import AnyStore
 
 __all__ = ["NAMES", "command", "report"]
@@ -167,7 +168,7 @@ def command(
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
-    plies, events, reasons, keep = _read(open_games(where, dataset), name, picture.scope, filters)
+    plies, events, reasons, keep = _read(open_games(where, dataset), name, picture, filters)
     from exporters.base import open_output
     from exporters.plots.catalogue import PlotOptions
 
@@ -192,13 +193,13 @@ def command(
 
 
 def _read(
-    store: AnyStore, name: str, scope: str, filters: dict[str, Any]
+    store: AnyStore, name: str, picture: Picture, filters: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, int], list[Path]]:
     """Read what a picture shows.
 
     Args:
         store: where the games are; it is closed.
-        name: of the picture. scope: how much it shows, as the catalogue of pictures has it.
+        name: of the picture. picture: of the catalogue of pictures.
         filters: values of ``filter_options``.
     Returns:
         The tables of plies and of events, how many games are excluded and why, and files that must not be replaced.
@@ -210,11 +211,11 @@ def _read(
     with store as archive:
         chosen = named_games(archive, game_filter(**filters))
         reasons = require_games(archive, chosen)
-        shown = picture_games(archive, scope, chosen)
+        shown = picture_games(archive, picture.scope, chosen)
         if shown is None:
             count = f"{archive.count(chosen):,}"
             raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
-        plies, events = picture_frames(archive, scope, shown)
+        plies, events = picture_frames(archive, picture.scope, shown, picture.reads)
         return plies, events, reasons, protected(archive)
 
 
