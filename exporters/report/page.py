@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import unescape
 from importlib.metadata import version
 from pathlib import Path
@@ -173,7 +174,7 @@ def render_page(
     Raises:
         ExportError: Jinja2 is not installed.
     """
-    folders = [_TEMPLATES] if folder is None else [folder, _TEMPLATES]
+    folders = (_TEMPLATES,) if folder is None else (folder, _TEMPLATES)
     sheets = ("base.css", *styles) if site is None else ("base.css", *styles, "site.css")
     style = "\n".join([*(_asset(name, folders) for name in sheets), more_style]).strip()
     script = "\n".join(_asset(name, folders) for name in scripts)
@@ -201,11 +202,19 @@ def policy_of(html: bytes) -> str:
     return unescape(found[1].decode()) if found else "default-src 'none'"
 
 
-def _environment(folders: Sequence[Path]) -> Environment:
+def _environment(folders: tuple[Path, ...]) -> Environment:
     try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+        import jinja2  # noqa: F401 - said in a sentence if it is missing
     except ImportError as error:
         raise ExportError(_MISSING) from error
+    return _compiled(folders)
+
+
+@cache
+def _compiled(folders: tuple[Path, ...]) -> Environment:
+    """The templates of these folders; each of them is compiled once."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     return Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
