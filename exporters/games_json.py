@@ -12,7 +12,7 @@ from exporters.pgn.annotations import unique_lines
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 from recorder.times import iso, iso_start
 
-__all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "ply_object"]
+__all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "opening_object", "ply_object"]
 
 PROOFS = {proof.value: proof.name.lower() for proof in Proof}
 ORIGINS = {origin.value: origin.name.lower() for origin in Origin}
@@ -85,6 +85,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "start_precision": None if game.start_precision is None else game.start_precision.value,
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,
+        **opening_object(game),
         "plies": [ply_object(ply, basis, holdings) for ply, holdings in plies_with_holdings(game)],
         "lines": _lines(game),
         "events": _events(game),
@@ -96,6 +97,18 @@ def game_object(game: Game) -> dict[str, Any]:
         "thinking": _thinking(game),
         "analyses": _analyses(game),
     }
+
+
+def opening_object(game: Game) -> dict[str, Any]:
+    """The opening as three values, null if there is none.
+
+    Args:
+        game: of any variant.
+    Returns:
+        ``eco``, ``opening`` and ``opening_ply``.
+    """
+    eco, name, ply = game.opening or (None, None, None)
+    return {"eco": eco, "opening": name, "opening_ply": ply}
 
 
 def _lines(game: Game) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ __all__ = [
     "INCLUDE_WORDS",
     "Selection",
     "make_filter",
+    "read_eco",
 ]
 INCLUDE_WORDS = ("examined", "setup", "empty")
 
@@ -89,6 +91,7 @@ class Selection:
         return None
 
 
+_ECO = re.compile(r"[A-Ea-e][0-9]{0,2}", re.ASCII)
 _RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _Words = str | Iterable[str] | None
 _Day = str | date | datetime | None
@@ -100,6 +103,7 @@ class Filters(TypedDict, total=False):
     Attributes:
         player, white, black: handles, in upper or lower case. opponent: handles of the player's opponents.
         variant, category, result, server: as on the command line.
+        eco: ECO codes or their first characters (``B90``, ``B9``). opening: parts of openings' names (``Najdorf``).
         rated: True: only rated games; False: only unrated ones. complete: True excludes games with gaps, without a
             beginning or without an end.
         since, until: first and last day (UTC) on which games began, as dates or as text (``2026-01-31``); a datetime is
@@ -119,6 +123,8 @@ class Filters(TypedDict, total=False):
     category: _Words
     result: _Words
     server: _Words
+    eco: _Words
+    opening: _Words
     keys: _Words
     include: _Words
     rated: bool | None
@@ -170,6 +176,8 @@ def make_filter(filters: Filters) -> GameFilter:
         until_ms=_instant_ms(filters.get("until"), end=True),
         results=results,
         servers=_words(filters.get("server")),
+        ecos=frozenset(map(read_eco, _words(filters.get("eco")))),
+        openings=_words(filters.get("opening")),
         min_plies=0 if "empty" in include else 1,
         complete=filters.get("complete", False),
         no_guests=not filters.get("guests", True),
@@ -180,6 +188,21 @@ def make_filter(filters: Filters) -> GameFilter:
         me=filters.get("me"),
         last=last,
     )
+
+
+def read_eco(text: str) -> str:
+    """Read an ECO code or its beginning, in any case.
+
+    Args:
+        text: as ``B90``, ``b9`` or ``B``.
+    Returns:
+        The same in capitals.
+    Raises:
+        ExportError: it is neither.
+    """
+    if not _ECO.fullmatch(text):
+        raise ExportError(f"{text!r} is no ECO code; write one as B90, or its beginning as B9.")
+    return text.upper()
 
 
 def _words(given: _Words) -> frozenset[str]:

@@ -39,6 +39,7 @@ from recorder.model import (
     TimeBasis,
 )
 from recorder.model.plies import ShownLine
+from recorder.openings import Opening
 
 __all__ = [
     "STARTS",
@@ -179,7 +180,7 @@ def _player(side: str) -> Iterator[Field]:
 GAMES: Final = Mapping(
     Game,
     "games",
-    "id source_id merged_into white_id black_id ply_count",
+    "id source_id merged_into white_id black_id ply_count eco opening opening_ply",
     Field("key"),
     Field("kind", kind=GameKind),
     Field("server"),
@@ -394,13 +395,15 @@ _PLAYERS: Final = tuple(
     slice(first, first + len(Player._fields))
     for first in (GAMES.attributes.index("white.handle"), GAMES.attributes.index("black.handle"))
 )
+_OPENING: Final = slice(GAMES.given.index("eco"), GAMES.given.index("opening_ply") + 1)
 _GAME_FACTS: Final = tuple(name for name in GAMES.attributes if "." not in name)
 _NO_START: Final = (None,) * len(STARTS.columns)
 
 
 def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
     """The row of ``games``; ``source_id`` None: of a merged game."""
-    return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows))
+    opening = game.opening or (None, None, None)
+    return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows), *opening)
 
 
 def game_from_row(row: Row) -> Game:
@@ -409,7 +412,10 @@ def game_from_row(row: Row) -> Game:
     white, black = (Player._make(values[part]) for part in _PLAYERS)
     del values[_PLAYERS[0].start : _PLAYERS[1].stop]
     facts = dict(zip(_GAME_FACTS, values, strict=True))
-    return Game(**facts, white=white, black=black, observations=[], segments=[])
+    game = Game(**facts, white=white, black=black, observations=[], segments=[])
+    eco, name, ply = row[_OPENING]
+    game.found_opening = None if eco is None else Opening(eco, name, ply)
+    return game
 
 
 def observation_row(seen: Observation, row_id: int, source_id: int, game_id: int, seq: int) -> Row:

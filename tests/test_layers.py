@@ -22,6 +22,7 @@ CORE = {
         "files",
         "model",
         "movetext",
+        "openings",
         "progress",
         "rules",
         "text",
@@ -56,6 +57,7 @@ _CORE_SENTENCE = "`containment errors events files model movetext progress text 
 _UPPER_SENTENCE = "`conformance live pipeline reading replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, (_CORE_SENTENCE, CORE)),
+    "recorder.openings": ("`openings` ← `rules`", {"recorder.rules"}),
     "recorder.rules": ("`rules` ← nothing of ours", set()),
     "recorder.cecp": ("`cecp ledger wire` ← the core", CORE),
     "recorder.ledger": ("`cecp ledger wire` ← the core", CORE),

@@ -83,6 +83,7 @@ def _dropped(san: str) -> str:
 
 #: Tags whose computed value is preferred: a saved one may be an increment in milliseconds or a date with hyphens.
 _COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))
+_OPENING_NAME: Final = frozenset(("Opening", "Variation"))
 #: Tags of the FICS archive that no log contains, by the tag of ours that they follow.
 _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
 
@@ -109,17 +110,20 @@ def with_saved_tags(text: str, game: Game, saved: bool) -> str:
     Args:
         text: one tag pair a line.
         saved: whether all sources are saved games; then tags of the PGN replace ours, but not known values of
-            ``_COMPUTED``.
+            ``_COMPUTED``. Its code and name of the opening always do.
     """
     values = {event.detail: event.text for event in saved_tags(game)}
     if not values:
         return text
     lines = tag_lines(text)
+    if not _OPENING_NAME.isdisjoint(values):  # a family of one table and a variation of another say nothing
+        lines = [line for line in lines if line[1 : line.index(" ")] not in _OPENING_NAME - values.keys()]
     names = [line[1 : line.index(" ")] for line in lines]
     out = []
     for name, line in zip(names, lines, strict=True):
         unknown = line.endswith(('"?"]\n', '"????.??.??"]\n'))
-        replaced = saved and name in values and (unknown or name not in _COMPUTED)
+        preferred = name == "ECO" or name in _OPENING_NAME or (saved and (unknown or name not in _COMPUTED))
+        replaced = name in values and preferred
         out.append(tag(name, values[name]) if replaced else line)
     out[-1:-1] = [tag(name, text) for name, text in values.items() if name not in names]
     return "".join(out)
@@ -212,6 +216,9 @@ def tags(
         found.append(
             '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
         )
+    if (opening := game.opening) is not None:
+        found += [tag("ECO", opening.eco), tag("Opening", opening.family)]
+        found += [] if opening.variation is None else [tag("Variation", opening.variation)]
     termination = game.termination if last else "unterminated"
     if termination:
         found.append(tag("Termination", termination))
@@ -276,6 +283,9 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
         found.append(f'[Date "{day:%Y.%m.%d}"]\n')
     if white_base is not None and black_base is not None:
         found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
+    opening = game.opening
+    if opening is not None and not any(event.detail == "ECO" for event in saved_tags(game)):
+        found.append(tag("ECO", opening.eco))
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):

@@ -130,11 +130,13 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
         if game.black_base_s is not None and black != (game.base_s, game.increment_s):
             control = f"White {control}, Black {_control(game.black_base_s, game.black_increment_s)}"
         found.append(("Time control", control))
+    tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
+    if game.opening is not None and "Opening" not in dict(tags):
+        found.append(("Opening", f"{game.opening.name} ({game.opening.eco})"))
     number = "" if game.game_no is None else f", game {game.game_no} there"
     found.append(("Server", f"{game.server or 'unknown'}{number}"))
     found.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
     found.append(("Ended", "" if in_progress else instant(game.ended_at_ms, game.time_basis) or ""))
-    tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
     return [(name, value) for name, value in (*found, *tags) if value]
 
 

@@ -196,6 +196,9 @@ _STARTED = (
     _PLY["time_basis"],
     _text("day", "day of the start, `2020-01-31`, in the time zone of the source; missing if unknown"),
     _whole("plies", "known half-moves of the main line, of both sides", always=True),
+    _word("eco", "ECO code of the last named position, as `B90`; missing if there is none; only for normal chess"),
+    _word("opening", "its name, as `Sicilian Defense: Najdorf Variation`; missing as `eco`"),
+    _whole("opening_ply", "half-moves after which the game was last in a named position; missing as `eco`"),
 )
 
 

@@ -42,6 +42,7 @@ class Completion(Enum):
     """
     VARIANT = _WORD.format("variant")
     CATEGORY = _WORD.format("category")
+    ECO = _WORD.format("eco")
     SERVER = _WORD.format("server")
     REASON = _WORD.format("reason_key")
     TIME_CONTROL = """

@@ -408,13 +408,15 @@ def _note(found: _PartsByPlace, games: Iterable[Game]) -> None:
         found.setdefault(_place(game), []).append(game_parts(game))
 
 
+_NO_HEADERS = frozenset(
+    ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses", "found_opening")
+)
+"""Fields of a game that are no facts of its log; its opening follows from the moves and a table that may change."""
+
+
 def game_parts(game: Game) -> dict[str, bytes]:
     """Hash each part of a game, so that a long log needs a few hundred bytes a game. The key is no part."""
-    headers = [
-        (name, getattr(game, name))
-        for name in game.__dataclass_fields__
-        if name not in ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses")
-    ]
+    headers = [(name, getattr(game, name)) for name in game.__dataclass_fields__ if name not in _NO_HEADERS]
     seen = game.observations
     parts: dict[str, object] = {
         "headers": headers,

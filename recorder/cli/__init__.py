@@ -267,8 +267,8 @@ def completion(ctx: click.Context, shell: str) -> None:
     """Print a completion script for bash, zsh or fish.
 
     The shell then completes commands, options and their values. It completes players' handles, keys of games, sources,
-    variants, categories and servers from the archive of --db, or else from the default archive. zsh and fish show the
-    players of a game beside its key. Values that need quotes are not completed.
+    variants, categories, ECO codes and servers from the archive of --db, or else from the default archive. zsh and fish
+    show the players of a game beside its key. Values that need quotes are not completed.
     """
     from click.shell_completion import get_completion_class
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "complete_categories",
+    "complete_ecos",
     "complete_handles",
     "complete_keys",
     "complete_names",
@@ -63,4 +64,5 @@ complete_keys = _completer(Completion.KEY, "last")
 complete_sources = _completer(Completion.SOURCE)
 complete_variants = _completer(Completion.VARIANT)
 complete_categories = _completer(Completion.CATEGORY)
+complete_ecos = _completer(Completion.ECO)
 complete_servers = _completer(Completion.SERVER, "unknown")

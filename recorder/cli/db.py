@@ -53,7 +53,7 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     epilog="""\b
 Examples:
   $ ics-recorder db upgrade
-  archive.sqlite has schema 0007 already.
+  archive.sqlite has schema 0008 already.
   $ ics-recorder --db old.sqlite db upgrade
 """,
 )
@@ -84,7 +84,7 @@ def _say_saved(saved: Path | None) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder db current
-  0007 (newest: 0007)
+  0008 (newest: 0008)
   $ ics-recorder --db old.sqlite db current
 """,
 )

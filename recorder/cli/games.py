@@ -131,6 +131,7 @@ def _player(player: Player) -> dict[str, Any]:
 
 def _summary(game: Game) -> dict[str, Any]:
     """The fields of ``export games`` without what is one entry a ply."""
+    from exporters.games_json import opening_object
     from recorder.times import iso, iso_start
 
     return {
@@ -154,5 +155,6 @@ def _summary(game: Game) -> dict[str, Any]:
         "ended_at": iso(game.ended_at_ms, game.time_basis),
         "complete": game.complete,
         "ply_count": game.ply_count,
+        **opening_object(game),
         "me": game.me,
     }

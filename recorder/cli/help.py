@@ -49,12 +49,14 @@ Without any of them they choose all played games with at least one known move.
 
 A game must match every option. If an option is repeated, one of its values is
 enough: the last example selects crazyhouse and chess. Upper and lower case do
-not matter in handles, variants, categories and servers.
+not matter in handles, variants, categories, servers and openings.
 
   --player HANDLE     as White or Black; --white and --black: in this colour
   --opponent HANDLE   against this player; with --player, games of these two
   --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
   --category WORD     as the server spells it: blitz, standard, lightning
+  --eco CODE          opening by its ECO code or the beginning of one: B90, B9
+  --opening TEXT      part of the opening's name: Najdorf
   --since, --until    games that began on this day (UTC) or later, or earlier;
                       games without a date are excluded
   --source ID         games of one log (see `sources`)

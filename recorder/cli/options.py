@@ -12,6 +12,7 @@ import click
 from recorder.archive.locate import default_archive
 from recorder.cli.completing import (
     complete_categories,
+    complete_ecos,
     complete_handles,
     complete_keys,
     complete_own_handles,
@@ -20,7 +21,7 @@ from recorder.cli.completing import (
     complete_variants,
 )
 from recorder.cli.output import ARCHIVE_FACT, WIDE
-from recorder.errors import UnknownVariantError
+from recorder.errors import ExportError, UnknownVariantError
 from recorder.times import parse_zone
 
 if TYPE_CHECKING:
@@ -132,6 +133,20 @@ class _Name(_ParamType):
         if not value.strip():
             self.fail("it is empty.", param, ctx)
         return str(value)
+
+
+class _Eco(_ParamType):
+    """An ECO code or its beginning."""
+
+    name = "code"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from exporters.selection import read_eco
+
+        try:
+            return read_eco(value)
+        except ExportError as error:
+            self.fail(str(error), param, ctx)
 
 
 class WordSet(_ParamType):
@@ -315,6 +330,23 @@ _BY_PLAYER = (
 )
 _BY_GAME = (
     click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only games with this result."),
+    click.option(
+        "--opening",
+        "openings",
+        multiple=True,
+        type=_Name(),
+        metavar="TEXT",
+        help="Only games whose opening's name contains this text (Najdorf).",
+    ),
+    click.option(
+        "--eco",
+        "ecos",
+        multiple=True,
+        type=_Eco(),
+        metavar="CODE",
+        shell_complete=complete_ecos,
+        help="Only games with this ECO code, or one that begins so (B90, B9).",
+    ),
     click.option("--until", type=_Date(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
     click.option("--since", type=_Date(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
     click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),

@@ -18,7 +18,7 @@ __all__ = ["SECTIONS", "python_reference"]
 
 SECTIONS = {
     "Archives": ("Archive", "Filters", "Dataset", "Tables"),
-    "Games": ("Game", "Player", "Ply", "Observation", "GameEvent", "HoldingsChange", "Thinking", "Analysis"),
+    "Games": ("Game", "Player", "Opening", "Ply", "Observation", "GameEvent", "HoldingsChange", "Thinking", "Analysis"),
     "Words": ("Proof", "Origin", "Precision", "GameKind", "EventKind", "SourceKind", "TimeBasis", "AnomalyKind"),
     "Logs without an archive": ("read_games", "Pipeline", "make_dataset", "SourceReport", "Anomaly", "PARSER_VERSION"),
     "Reports": (

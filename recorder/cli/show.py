@@ -126,6 +126,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
     time = None if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
     if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
+    opening = game.opening
     marks = [] if game.complete or in_progress else ["incomplete"]
     end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
@@ -137,6 +138,7 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
         ("Result", f"{game.result} {game.reason or ''}".strip()),
         ("Ended", f"{end} ({game.termination})" if game.termination and not in_progress else end),
         ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, variant) if word)),
+        ("Opening", None if opening is None else f"{opening.name} ({opening.eco})"),
         ("Time control", time),
         ("Server", game.server),
         ("Dialect", game.dialect),

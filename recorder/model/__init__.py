@@ -62,6 +62,7 @@ from recorder.model.sources import (
     SourceReport,
     TimeBasis,
 )
+from recorder.openings import Opening
 
 __all__ = [
     "CLOCK_DERIVED",
@@ -89,6 +90,7 @@ __all__ = [
     "MINUTE_MS",
     "Observation",
     "ObservationKind",
+    "Opening",
     "Origin",
     "Player",
     "Ply",

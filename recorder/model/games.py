@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from recorder.model.observations import Analysis, GameEvent, Observation
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
+from recorder.openings import Opening, find_opening
 
 if TYPE_CHECKING:
     import chess.pgn
@@ -179,6 +180,7 @@ class Game:
         evidence: why these are one game, and in what they contradict each other.
         analyses: evaluations by engines that analysed the game later. Empty if the game was not read from an archive;
             two games that differ only in them are equal.
+        found_opening: the value of ``opening``, computed when it is first read; False: not computed yet.
         date_text: the date as a line prints it; if none does, the date that the user gave for the log (2020-01-31).
     """
 
@@ -222,6 +224,7 @@ class Game:
     merged_from: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
     analyses: list[Analysis] = field(default_factory=list, compare=False)
+    found_opening: Opening | Literal[False] | None = field(default=False, init=False, compare=False)
 
     def __repr__(self) -> str:
         moves = (self.ply_count + 1) // 2
@@ -238,6 +241,18 @@ class Game:
     def ply_count(self) -> int:
         """How many half-moves of the main line are known."""
         return sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in self.segments)
+
+    @property
+    def opening(self) -> Opening | None:
+        """The last named position of its main line; None: there is none, or not normal chess from the normal start."""
+        if self.found_opening is False:
+            self.found_opening = self._find_opening()
+        return self.found_opening
+
+    def _find_opening(self) -> Opening | None:
+        if self.variant != "chess" or self.start_fen is not None or self.start_ply:
+            return None
+        return find_opening(self.rows)
 
     @property
     def variant_word(self) -> str | None:

@@ -21,6 +21,7 @@ __all__ = [
     "board_fen",
     "board_from_fen",
     "can_follow",
+    "en_passant_index",
     "fen",
     "frames_fen",
     "frames_position",
@@ -208,8 +209,15 @@ def _was_pushed(board: str, white_to_move: bool, push_col: int) -> bool:
     return "".join(board[9 * row + push_col] for row in rows) == f"{pawn}--"
 
 
-def _en_passant(position: Position) -> int:
-    """The square behind a pawn that can legally be taken en passant, or -1 (``Rules.BOARDS``: any pawn beside it)."""
+def en_passant_index(position: Position) -> int:
+    """The square behind a pawn that can legally be taken en passant.
+
+    Args:
+        position: after a double push, if ``push_col`` names its file.
+
+    Returns:
+        Its board index, or -1 if no such capture is legal (``Rules.BOARDS``: if no pawn is beside the pushed one).
+    """
     if position.push_col < 0:
         return -1
     board, white = position.board, position.white_to_move
@@ -253,7 +261,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     if drops and position.holdings is not None:
         white, black = ("".join(sorted(hand, key=_HAND_ORDER.find)) for hand in position.holdings)
         text += f"[{white}{black.lower()}]"
-    target = _en_passant(position)
+    target = en_passant_index(position)
     square = f"{'abcdefgh'[target % 9]}{8 - target // 9}" if target >= 0 else "-"
     side = "w" if position.white_to_move else "b"
     return f"{text} {side} {_castling_letters(position)} {square} {max(irreversible or 0, 0)} {max(fullmove, 1)}"

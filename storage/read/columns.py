@@ -94,6 +94,9 @@ class GameFacts(NamedTuple):
     start_precision: str | None
     date_text: str | None
     me: str | None
+    eco: str | None
+    opening: str | None
+    opening_ply: int | None
     source_sha256: str | None
     source_kind: str | None
 

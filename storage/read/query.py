@@ -51,6 +51,7 @@ class GameFilter:
             case-insensitive. The server ``unknown`` also means games of no known server.
         since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
             date do not match; ``Archive.undated`` counts them.
+        ecos: beginnings of ECO codes (``B9``). openings: parts of openings' names; case and accents do not count.
         min_plies: least number of known half-moves; 1 by default.
         complete: True excludes games with gaps, without a beginning or without an end line.
         no_guests, no_computers: exclude games of such a player (``Player.is_guest``, ``Player.is_computer``).
@@ -80,6 +81,8 @@ class GameFilter:
     until_ms: int | None = None
     results: frozenset[str] = ANY
     servers: frozenset[str] = ANY
+    ecos: frozenset[str] = ANY
+    openings: frozenset[str] = ANY
     min_plies: int = 1
     complete: bool = False
     no_guests: bool = False
@@ -207,7 +210,12 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bo
         where: the filter. words: of the database; ``g`` is the row of ``games``.
         dates: False ignores the bounds of the start.
     """
-    found = [*_of_game(where), *(_of_dates(where, words) if dates else ()), *_of_players(where, words)]
+    found = [
+        *_of_game(where),
+        *_of_opening(where),
+        *(_of_dates(where, words) if dates else ()),
+        *_of_players(where, words),
+    ]
     if where.folded:
         found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
     if own := _own(where, "g"):
@@ -260,6 +268,24 @@ def _of_game(where: GameFilter) -> list[_Condition]:
     if where.kinds:
         found.append(_in("g.kind", (kind.value for kind in where.kinds)))
     return found
+
+
+def _of_opening(where: GameFilter) -> list[_Condition]:
+    codes = [("g.eco LIKE ? ESCAPE '/'", (beginning(eco),)) for eco in sorted(where.ecos)]
+    names = [_names_opening(text) for text in sorted(where.openings)]
+    return [_either(ways) for ways in (codes, names) if ways]
+
+
+_ACCENTS: Final = str.maketrans("áäéóöüøć", "aaeoouoc")
+"""The letters of openings' names that are not ASCII, none of them a capital."""
+
+
+def _names_opening(text: str) -> _Condition:
+    """The name of the opening contains a text."""
+    name = "lower(g.opening)"
+    for letter, plain in _ACCENTS.items():
+        name = f"replace({name}, '{chr(letter)}', '{chr(plain)}')"
+    return f"{name} LIKE ? ESCAPE '/'", (f"%{beginning(text.lower().translate(_ACCENTS))}",)
 
 
 def _of_dates(where: GameFilter, words: FilterWords) -> list[_Condition]:

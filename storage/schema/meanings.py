@@ -139,6 +139,10 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "last_offset": "first byte of its last line in the same log; of a saved game: the byte after it",
         "merged_into": "the merged game of which this row is a part; null: none",
         "start_precision": "unit in which `started_at_ms` is known; null: no start is known",
+        "eco": "ECO code of the last named position, as `B90`; null: no position has a name, another start position, "
+        "a variant, or the variant is unknown",
+        "opening": "its name, as `Sicilian Defense: Najdorf Variation`; null: as `eco`",
+        "opening_ply": "half-moves after which the game was last in a named position; null: as `eco`",
     },
     "game_evidence": {
         "game_id": "the merged game",

@@ -39,7 +39,7 @@ __all__ = [
     "upgrade",
 ]
 
-HEAD = "0007"
+HEAD = "0008"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 _DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
@@ -170,8 +170,8 @@ def create(path: Path) -> None:
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
     """Bring an archive to the newest schema in one transaction, after a backup beside it.
 
-    That transaction also merges the games of several sources. An archive of the newest schema whose games were not
-    merged, because an older version was killed between the two, is merged now.
+    That transaction also names the openings of all games, and merges the games of several sources. An archive of the
+    newest schema whose games were not merged, because an older version was killed between the two, is merged now.
 
     Args:
         path: the archive.
@@ -220,7 +220,9 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
             _prove(connection, before)
             if target == "head":
                 from storage.write.merged import relate_all
+                from storage.write.openings import name_openings
 
+                name_openings(driver_of(connection))
                 relate_all(driver_of(connection))
                 forget_content_version(driver_of(connection))
     except StorageError:

@@ -61,7 +61,7 @@ SELECT g.key, g.kind, g.server, g.server_game_no, g.white, g.white_rating, g.bla
   g.category, g.base_s, g.increment_s, g.result, g.reason, g.termination, g.ending,
   CASE WHEN g.time_basis IN ('utc', 'zone-unknown')
     THEN {started} END AS started_at, g.start_precision,
-  g.time_basis, g.ply_count AS plies, g.complete, s.name AS source, g.first_offset
+  g.time_basis, g.ply_count AS plies, g.complete, s.name AS source, g.first_offset, g.eco, g.opening
 FROM games g LEFT JOIN sources s ON s.id = g.source_id
 WHERE {sql.shown}"""
 

@@ -53,6 +53,9 @@ DEFAULT_TEXT = """\
 [UTCTime "12:00:00"]
 [UTCEndDate "2020.01.01"]
 [UTCEndTime "12:01:00"]
+[ECO "C20"]
+[Opening "King's Pawn Game"]
+[Variation "Wayward Queen Attack"]
 [Termination "normal"]
 [PlyCount "7"]
 [ICSGameNo "107"]
@@ -76,6 +79,7 @@ FICS_LINES = [
     '[Time "12:00:00"]',
     '[WhiteClock "0:05:00.000"]',
     '[BlackClock "0:05:00.000"]',
+    '[ECO "C20"]',
     '[PlyCount "7"]',
     '[Result "1-0"]',
     "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -372,10 +373,8 @@ def test_what_is_written_is_read_as_it_was(data: st.DataObject) -> None:
             rows.append(ply._replace(white_clock_ms=mine, black_clock_ms=other, lag_ms=data.draw(number)))
         line = type(seen.lines[0])(0, seen.lines[0].kind, None, None, rows)
         short = type(seen)(**{name: getattr(seen, name) for name in seen.__slots__} | {"lines": [line], "events": []})
-        values = {name: getattr(game, name) for name in game.__slots__}
-        return type(game)(
-            **values | {"observations": [short], "segments": [game.segments[0]._replace(to_ply=count)], "links": links}
-        )
+        segments = [game.segments[0]._replace(to_ply=count)]
+        return replace(game, observations=[short], segments=segments, links=links)
 
     def shown(game: Game) -> list[tuple[object, ...]]:
         return [(ply.ply, ply.san, ply.white_clock_ms, ply.black_clock_ms, ply.lag_ms) for ply in game.plies]

@@ -150,7 +150,7 @@ def test_parts_of_one_game_are_imported_as_one_game() -> None:
     assert [(found.ply, found.fen, found.reason) for found in reread.anchors()] == [
         (found.ply, found.fen, found.reason) for found in game.anchors()
     ]
-    assert tags(reread) == tags(game)
+    assert tags(reread) == tags(game) | {"ECO": "C20", "Opening": "King's Pawn Game"}
     assert [thought._replace(offset=0) for thought in reread.observations[0].thinking] == [
         thought._replace(offset=0) for thought in game.observations[0].thinking
     ]

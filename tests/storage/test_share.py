@@ -169,7 +169,7 @@ HANDLE_FREE = {
     "anomalies": "kind text",
     "players": "server handle_folded",
     "games": "key kind server dialect white_rating_text white_titles black_rating_text black_titles variant category"
-    " start_fen result reason_key termination ending time_basis date_text start_precision",
+    " start_fen result reason_key termination ending time_basis date_text start_precision eco opening",
     "game_evidence": "kind",
     "observations": "kind start_verbose start_pretty",
     "ply_lines": "kind",

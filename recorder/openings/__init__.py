@@ -1,0 +1,75 @@
+"""Names of chess openings: which one a game of normal chess reached last, found by position.
+
+``openings.tsv`` contains the names. ``tests/openings/table.py`` writes it from the tables of lichess-org/chess-openings
+(CC0); the lines at its top have version and licence. Each row has the key of its position, so transpositions are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+__all__ = ["DEEPEST", "Opening", "TABLE", "find_opening"]
+
+DEEPEST: Final = 36
+"""Half-moves of the longest line in the table: no later position has a name."""
+
+TABLE: Final = Path(__file__).with_name("openings.tsv")
+"""The names: key of the position, ECO code, name and moves, separated by tabs; lines of comment begin with ``#``."""
+
+
+class Opening(NamedTuple):
+    """A named opening, and where a game reached it.
+
+    Attributes:
+        eco: its code in the Encyclopaedia of Chess Openings, ``A00`` to ``E99``.
+        name: in English, as ``Sicilian Defense: Najdorf Variation, English Attack``.
+        ply: half-moves after which the game was last in a named position.
+    """
+
+    eco: str
+    name: str
+    ply: int
+
+    @property
+    def family(self) -> str:
+        """The name before the colon: ``Sicilian Defense``."""
+        return self.name.partition(": ")[0]
+
+    @property
+    def variation(self) -> str | None:
+        """The name after the colon: ``Najdorf Variation, English Attack``; None: there is none."""
+        return self.name.partition(": ")[2] or None
+
+
+def find_opening(plies: Sequence[tuple[Any, ...]]) -> Opening | None:
+    """Find the last named position of a game of normal chess from the normal start.
+
+    Args:
+        plies: of its main line, each with its number and its move, as ``encode_move`` encodes it, in front. What
+            follows a missing ply or an unknown move (None) does not count.
+
+    Returns:
+        The opening; None: no position has a name.
+    """
+    from recorder.rules.keys import position_keys  # most commands need no rules
+
+    first = plies[:DEEPEST]
+    if first and first[-1][0] != len(first):  # some are missing
+        first = [ply for number, ply in enumerate(first, 1) if ply[0] == number]
+    names = _names()
+    keys = position_keys([ply[1] for ply in first])
+    key = next(filter(names.__contains__, reversed(keys)), None)
+    if key is None:
+        return None
+    eco, name, _ = names[key].split("\t")
+    return Opening(eco, name, len(keys) - keys[::-1].index(key))
+
+
+@cache
+def _names() -> dict[int, str]:
+    """The rows of the table by the keys of their positions."""
+    rows = TABLE.read_text(encoding="utf-8").splitlines()
+    return {int(row[:16], 16): row[17:] for row in rows if row[0] != "#"}

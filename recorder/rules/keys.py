@@ -1,0 +1,142 @@
+"""Keys of positions: one integer for board, side to move, castling rights and legal en passant capture.
+
+Two positions of normal chess have one key if they are equal in all four. A key is the exclusive or of constants: one
+for each piece on its square, one for each right and so on, so that a move changes it in a few steps (Zobrist 1970). The
+constants are made from a fixed text: a key is the same in every version and on every machine, and can be stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from functools import reduce
+from operator import xor
+from typing import Final
+
+from recorder.rules.fen import en_passant_index
+from recorder.rules.position import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
+
+__all__ = ["position_keys"]
+
+_LETTERS: Final = "PNBRQKpnbrqk"
+_START: Final = "RNBQKBNRPPPPPPPP" + "-" * 32 + "pppppppprnbqkbnr"  # a1 is first, as in an encoded move
+_ALL_RIGHTS: Final = 15
+_KEPT: Final = [
+    _ALL_RIGHTS & ~{4: 3, 7: 1, 0: 2, 60: 12, 63: 4, 56: 8}.get(square, 0) for square in range(64)
+]  # castling rights that remain after a move from or to a square
+_CASTLED_ROOK: Final = {6: (7, 5), 2: (0, 3), 62: (63, 61), 58: (56, 59)}  # where the king arrives → the rook's squares
+_BITS: Final = (1 << 62) - 1  # SQLite stores such an integer, which has no sign
+_SIMPLE, _PAWN, _CASTLING = range(3)  # kinds of pieces: what a move can change besides its two squares
+_KINGS: Final = (5, 11)  # places in _LETTERS
+
+_Piece = tuple[int, ...]
+"""A piece on a board: its constant on each square, then its kind and its place in ``_LETTERS``."""
+
+
+def _constants() -> tuple[int, ...]:
+    count = 64 * len(_LETTERS) + 4 + 8 + 1
+    text = hashlib.shake_256(b"ics-recorder position keys 1").digest(8 * count)
+    return tuple(number & _BITS for number in struct.unpack(f">{count}Q", text))
+
+
+_CONSTANTS: Final = _constants()
+_KINDS: Final = {"P": _PAWN, "R": _CASTLING, "K": _CASTLING}
+_PIECES: Final[tuple[_Piece, ...]] = tuple(
+    (*_CONSTANTS[64 * place : 64 * place + 64], _KINDS.get(letter.upper(), _SIMPLE), place)
+    for place, letter in enumerate(_LETTERS)
+)
+_OF_RIGHT: Final = _CONSTANTS[-13:-9]
+_OF_FILE: Final = _CONSTANTS[-9:-1]
+_BLACK_TO_MOVE: Final = _CONSTANTS[-1]
+_OF_RIGHTS: Final = tuple(
+    reduce(xor, (constant for bit, constant in enumerate(_OF_RIGHT) if rights >> bit & 1), 0) for rights in range(16)
+)
+_BOARD: Final[tuple[_Piece | None, ...]] = tuple(
+    None if letter == "-" else _PIECES[_LETTERS.index(letter)] for letter in _START
+)
+_START_KEY: Final = reduce(
+    xor, (piece[square] for square, piece in enumerate(_BOARD) if piece is not None), _OF_RIGHTS[_ALL_RIGHTS]
+)
+
+
+def position_keys(moves: Sequence[int | None]) -> list[int]:
+    """The key of the position after each move of a game of normal chess from the normal start.
+
+    Args:
+        moves: as ``encode_move`` encodes them, from the first one on; legal.
+
+    Returns:
+        One key for each move, up to the first that is None, or from an empty square.
+    """
+    board = list(_BOARD)
+    key, rights, black_to_move = _START_KEY, _ALL_RIGHTS, _BLACK_TO_MOVE
+    found: list[int] = []
+    for move in moves:
+        if move is None:
+            break
+        origin, target = move & 63, move >> 6 & 63
+        piece, taken = board[origin], board[target]
+        if piece is None:
+            break
+        key ^= piece[origin] ^ piece[target] ^ black_to_move
+        board[origin], board[target] = None, piece
+        if taken is not None:
+            key ^= taken[target]
+        kind = piece[64]
+        if kind == _PAWN:
+            step = target - origin
+            if step in (16, -16):
+                found.append(key ^ _en_passant_key(board, target, rights))
+                continue
+            if move >> 12 or (taken is None and step & 1):
+                key ^= _promoted(board, target, move >> 12) if move >> 12 else _taken_beside(board, target, step)
+        elif kind == _CASTLING and origin - target in (2, -2) and piece[65] in _KINGS and target in _CASTLED_ROOK:
+            key ^= _moved_rook(board, *_CASTLED_ROOK[target])
+        if rights and (kind == _CASTLING or taken is not None):
+            left = rights & _KEPT[origin] & _KEPT[target]
+            key ^= _OF_RIGHTS[rights] ^ _OF_RIGHTS[left]
+            rights = left
+        found.append(key)
+    return found
+
+
+def _promoted(board: list[_Piece | None], square: int, to: int) -> int:
+    """Replace a pawn by the piece that it becomes. Returns the change of the key."""
+    pawn = board[square]
+    assert pawn is not None
+    promoted = board[square] = _PIECES[pawn[65] + to]
+    return pawn[square] ^ promoted[square]
+
+
+def _taken_beside(board: list[_Piece | None], square: int, step: int) -> int:
+    """Remove the pawn that one on this square took en passant. Returns the change of the key."""
+    victim = square - 8 if step > 0 else square + 8
+    taken, board[victim] = board[victim], None
+    return 0 if taken is None else taken[victim]
+
+
+def _moved_rook(board: list[_Piece | None], origin: int, target: int) -> int:
+    """Finish castling on the board. Returns the change of the key."""
+    rook = board[origin]
+    if rook is None:
+        return 0
+    board[origin], board[target] = None, rook
+    return rook[origin] ^ rook[target]
+
+
+def _en_passant_key(board: list[_Piece | None], square: int, rights: int) -> int:
+    """The part of a key for a pawn that was just moved two squares, 0 if no legal move takes it.
+
+    Args:
+        board: pieces by square. square: of the pawn. rights: castling rights that remain.
+    """
+    file = square & 7
+    other = _PIECES[6 if square < 32 else 0]
+    if not (file and board[square - 1] is other) and not (file < 7 and board[square + 1] is other):
+        return 0
+    letters = ["-" if piece is None else _LETTERS[piece[65]] for piece in board]
+    text = " ".join("".join(letters[rank : rank + 8]) for rank in range(56, -1, -8))
+    kings = text.find("K"), text.find("k")
+    position = Position(text, square >= 32, rights, file, False, Rules.CHESS, None, NO_PROMOTED, STANDARD_ROOKS, *kings)
+    return _OF_FILE[file] if en_passant_index(position) >= 0 else 0
