@@ -36,7 +36,7 @@ def test_a_game_is_its_report_with_its_place_in_the_list(site: TestClient, game_
     assert (links["Next ›"] or "").endswith("?since=2017-01-01&sort=date")
     lines = bar(site.get((links["Next ›"] or "").replace("?", "/lines?")).text)
     assert lines["Games"] == links["Games"]
-    assert '<a href="/?player=Helmsman&amp;server=' in html
+    assert '<a href="/player/Helmsman?server=FICS+freechess.org"' in html
     assert links["PGN"] is not None
     assert site.get(links["PGN"]).text.startswith("[Event ")
     assert site.get(links["JSON"] or "").json()["key"].startswith(KEY)

@@ -148,8 +148,9 @@ def test_the_whole_row_leads_to_the_game_and_a_name_to_its_player(page: Page, ur
     page.locator("tbody tr", has_text="Helmsman").locator("td.plies").click(force=True)
     page.wait_for_url("**/game/6af87f9e*")
     page.go_back()
-    page.locator("tbody").get_by_role("link", name="Helmsman", exact=True).click()
-    assert "Helmsman" in page.url
+    name = page.locator("tbody").get_by_role("link", name="Helmsman", exact=True)
+    with page.expect_request("**/player/Helmsman*"):
+        name.click(no_wait_after=True)
 
 
 def test_lists_and_games_work_without_a_script(browser: Browser, url: str) -> None:
