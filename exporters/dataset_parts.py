@@ -91,7 +91,7 @@ class PartFolder(Protocol):
         """
 
 
-def parquet_writer(out: BinaryIO, given: Any, schema: Any) -> Any:
+def _parquet_writer(out: BinaryIO, given: Any, schema: Any) -> Any:
     """A Parquet writer for tables whose words are dictionaries, but which readers get as texts.
 
     Dictionaries are converted and written in a quarter of the time. Numbers have no dictionaries in the file, which
@@ -124,7 +124,7 @@ class _OpenFile:
 
     def write(self, table: Any) -> None:
         if self._writer is None:
-            self._writer = self._files.enter_context(parquet_writer(self._out, table.schema, self._schema))
+            self._writer = self._files.enter_context(_parquet_writer(self._out, table.schema, self._schema))
         self._writer.write_table(table)
         self.rows += table.num_rows
 
@@ -377,7 +377,7 @@ def rename_keys(folder: PartFolder, parts: Iterable[Part], renamed: dict[str, st
                 continue
             schema = file.schema_arrow
             place = schema.get_field_index("key")
-            with folder.create(part.name) as out, parquet_writer(out, schema, schema) as writer:
+            with folder.create(part.name) as out, _parquet_writer(out, schema, schema) as writer:
                 for group in range(file.num_row_groups):
                     rows = file.read_row_group(group)
                     keys = [renamed.get(key, key) for key in rows.column(place).to_pylist()]

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import PurePath
 from typing import Protocol
 
-__all__ = ["Progress", "no_progress", "of_several", "show_progress"]
+__all__ = ["Progress", "no_progress", "of_several", "show_progress", "shown_progress"]
 
 
 class Progress(Protocol):

@@ -22,7 +22,7 @@ from exporters.measures.base import Aggregate, Asked, collect, lazy
 
 __all__ = ["Counted", "PlyBatches", "Steps", "filtered", "measure", "movers"]
 
-Arguments = ParamSpec("Arguments")
+_Arguments = ParamSpec("_Arguments")
 
 _ROWS_BETWEEN = 50_000  # that are collected before they are added up
 _GROUPS_IN_SHARD = 64
@@ -219,8 +219,8 @@ def _add(
 
 
 def measure(
-    function: Callable[Concatenate[Any, Arguments], Steps],
-) -> Callable[Concatenate[Any, Arguments], pd.DataFrame]:
+    function: Callable[Concatenate[Any, _Arguments], Steps],
+) -> Callable[Concatenate[Any, _Arguments], pd.DataFrame]:
     """Make a generator that asks for parts a function that computes them and returns the table.
 
     Args:
@@ -230,13 +230,15 @@ def measure(
     """
 
     @wraps(function)
-    def computed(plies: IntoFrame | PlyBatches, *arguments: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
+    def computed(
+        plies: IntoFrame | PlyBatches, *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> pd.DataFrame:
         if isinstance(plies, PlyBatches):
             return _of_batches(lambda batch: function(batch, *arguments, **named), plies)
         return _of_frame(function(plies, *arguments, **named))
 
     computed.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
-    return cast("Callable[Concatenate[Any, Arguments], pd.DataFrame]", computed)
+    return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", computed)
 
 
 def filtered(plies: Any, condition: nw.Expr, *columns: str) -> Any:

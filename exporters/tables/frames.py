@@ -48,6 +48,7 @@ __all__ = [
     "spread",
     "whole",
     "with_extra",
+    "ply_batches",
 ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from recorder.archive.locate import archive_file
 from recorder.errors import ExportError, StorageError, UnknownVariantError
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from storage import ArchiveStore, GameFilter
     from storage.dataset.reading import DatasetStore
     from storage.read.store import GameStore
-
-    AnyStore = ArchiveStore | DatasetStore
-    """Where the games of a command are that only reads: an archive, or a data set."""
 
 __all__ = [
     "archive_files",
@@ -42,7 +39,11 @@ __all__ = [
     "require_variants",
     "share_archive",
     "without_games",
+    "AnyStore",
 ]
+
+AnyStore: TypeAlias = "ArchiveStore | DatasetStore"
+"""Where the games of a command are that only reads: an archive, or a data set."""
 
 _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 

@@ -27,7 +27,7 @@ SECTIONS = {
     ),
     "Errors": (
         "RecorderError", "StorageError", "UnknownVariantError",
-        "ExportError", "SourceError", "ReplayError", "JournalError", "EngineError",
+        "ExportError", "SourceError", "ReplayError", "SearchTimeoutError", "JournalError", "EngineError",
         "VariantError", "LoginError", "PasswordError",
         "ListenError", "PolicyError", "NoPolicyError", "LineError", "WireError",
     ),

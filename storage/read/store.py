@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from storage.read.query import GameFilter
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from storage.dataset.reading import DatasetReader
     from storage.read.columns import ColumnReader
 
-    TableReader = ColumnReader | DatasetReader
-    """Reads what tables of plies and games are made of."""
+__all__ = ["GameStore", "TableReader"]
 
-__all__ = ["GameStore"]
+TableReader: TypeAlias = "ColumnReader | DatasetReader"
+"""Reads what tables of plies and games are made of."""
 
 
 class GameStore(Protocol):

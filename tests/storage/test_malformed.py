@@ -200,7 +200,7 @@ def test_no_malformed_value_ends_a_command_with_a_traceback(
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
-        ("games", "base_s", HUGE),
+        ("plies", "ply", HUGE),
         ("games", "kind", "unheard-of"),
         ("games", "start_precision", "unheard-of"),
         ("plies", "quality", 77),
