@@ -24,6 +24,7 @@ INPUT_SCHEMES: Final = ("https", "s3")
 DATASET_SCHEMES: Final = ("s3",)
 """Of URLs of data sets."""
 _MARK: Final = "://"
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)")
 _UNSAFE: Final = re.compile(r"[@?#\s\x00-\x1f\x7f]")
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _EXTRAS: Final = {"http": "https", "https": "https", "s3": "s3"}
@@ -48,7 +49,7 @@ def shown_url(url: str) -> str:
 
 
 def _scheme(url: str) -> str:
-    found = re.match(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)", url)
+    found = _SCHEME.match(url)
     return "" if found is None else found[0].lower()
 
 

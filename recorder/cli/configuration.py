@@ -196,7 +196,7 @@ def _refuse(configuration: Configuration, table: Sequence[str], key: str, what: 
     place = configuration.place(table, key)
     if "password" in key.lower():
         raise click.UsageError(_PASSWORD.format(place=place))
-    close = get_close_matches(key, known, 1)
+    close = get_close_matches(key, known, 1, 0.65)
     raise click.UsageError(f"{place}: {what}{f'; did you mean {close[0]!r}?' if close else '.'}")
 
 

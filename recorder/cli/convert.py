@@ -38,7 +38,7 @@ Examples:
   ics-recorder convert --jobs 4 *.log -o games.pgn
   ics-recorder convert --dataset games/ logs/ lichess.pgn.zst
   ics-recorder convert --dataset games/ --update logs/
-  ics-recorder convert --dataset s3://my-bucket/games --dask tcp://host:8786 s3://my-bucket/logs/2026-10.pgn.zst
+  ics-recorder convert --dataset s3://my/games --dask tcp://host:8786 s3://my/2026-10.pgn.zst
 """,
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG…")

@@ -51,7 +51,7 @@ Examples:
     help="A proxy in front of the site decides who reads it: accept any host name, and make no token.",
 )
 def command(where: str, host: str, port: int, open_browser: bool, token_file: Path | None, trust_proxy: bool) -> None:
-    """Serve the archive as a site: search games, replay them, follow links.
+    """Serve the archive as a site: search and replay games.
 
     The site reads the archive and never writes it. Its address is printed to stdout; Ctrl-C ends it. Requires the
     extra `web`.

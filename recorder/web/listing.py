@@ -53,6 +53,8 @@ FIELDS: Final = (
     FormField("time", "Time control", "choice", True),
     FormField("since", "From", "date", True),
     FormField("until", "To", "date", True),
+    FormField("opening", "Opening", first=True),
+    FormField("eco", "ECO code"),
     FormField("rating_from", "Both rated from", "number"),
     FormField("rating_to", "Both rated to", "number"),
     FormField("plies_from", "Plies from", "number"),
@@ -144,7 +146,19 @@ def _filter(values: dict[str, str]) -> GameFilter:
     """The filter of the archive."""
     given: dict[str, Any] = {
         name: values[name]
-        for name in ("player", "opponent", "variant", "category", "result", "server", "since", "until", "include")
+        for name in (
+            "player",
+            "opponent",
+            "variant",
+            "category",
+            "result",
+            "server",
+            "since",
+            "until",
+            "include",
+            "eco",
+            "opening",
+        )
         if name in values
     }
     side = values.get("colour")

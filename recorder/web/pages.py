@@ -37,6 +37,7 @@ _COLUMNS: Final = (
     (None, "Ended by", "more"),
     ("time", "Time", "number time"),
     (None, "Kind", "more kind"),
+    ("eco", "ECO", "more eco"),
     ("plies", "Plies", "number plies"),
 )
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -224,6 +225,8 @@ def _row(game: ListedGame, site: WebSite) -> dict[str, Any]:
         "time": (_short(control) if control else NOTHING) + (" *" if black else ""),
         "control": control_words(control) if control else "unknown",
         "kind": game_kind({**game._asdict(), "rated": None if game.rated is None else bool(game.rated)}),
+        "eco": game.eco or NOTHING,
+        "opening": game.opening or "",
         "plies": f"{game.ply_count:,}",
         "complete": bool(game.complete),
     }  # fmt: skip

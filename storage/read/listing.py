@@ -21,6 +21,7 @@ SORTS: Final[dict[str, str]] = {
     "black-rating": "g.black_rating",
     "result": "g.result",
     "time": "g.base_s + 40 * coalesce(g.increment_s, 0)",
+    "eco": "g.eco",
     "plies": "g.ply_count",
 }
 """What a list can be sorted by, with its value in SQL; ``time`` is the time for 40 moves."""
@@ -30,6 +31,7 @@ _COLUMNS: Final = (
     "black", "black_rating_text", "black_rating", "black_titles", "black_registered", "rated", "variant", "category",
     "base_s", "increment_s", "black_base_s", "black_increment_s", "result", "reason", "reason_key", "ending",
     "started_at_ms", "time_basis", "date_text", "complete", "ply_count",
+    "eco", "opening",
 )  # fmt: skip
 _STEPS: Final = 20_000
 """SQLite's instructions between two looks at the clock: some milliseconds."""
@@ -82,6 +84,8 @@ class ListedGame(NamedTuple):
     date_text: str | None
     complete: int
     ply_count: int
+    eco: str | None
+    opening: str | None
 
 
 @contextmanager
