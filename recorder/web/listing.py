@@ -53,7 +53,7 @@ FIELDS: Final = (
     FormField("time", "Time control", "choice", True),
     FormField("since", "From", "date", True),
     FormField("until", "To", "date", True),
-    FormField("opening", "Opening", first=True),
+    FormField("opening", "Opening"),
     FormField("eco", "ECO code"),
     FormField("rating_from", "Both rated from", "number"),
     FormField("rating_to", "Both rated to", "number"),
