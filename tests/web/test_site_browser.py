@@ -62,7 +62,7 @@ def url(archive: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def tab(browser: Browser) -> Page:
     page = browser.new_page(viewport={"width": 1366, "height": 650}, reduced_motion="reduce")
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     return page
 
 
@@ -155,7 +155,7 @@ def test_the_whole_row_leads_to_the_game_and_a_name_to_its_player(page: Page, ur
 
 def test_lists_and_games_work_without_a_script(browser: Browser, url: str) -> None:
     page = browser.new_page(java_script_enabled=False)
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     page.goto(url)
     page.get_by_label("Opponent").fill("antareslight")
     page.get_by_role("button", name="Search").click()
@@ -168,7 +168,7 @@ def test_lists_and_games_work_without_a_script(browser: Browser, url: str) -> No
 def test_the_token_in_the_form(browser: Browser, archive: Path) -> None:
     for url in serve(archive, Access(hosts=HERE, token=TOKEN)):
         page = browser.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(120_000)
         page.goto(f"{url}/?player=Helmsman")
         assert severe(page) == []
         page.keyboard.type(TOKEN)  # the field has the focus
