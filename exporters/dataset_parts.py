@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from hashlib import blake2b
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import Any, BinaryIO, Final
 
 from exporters.base import file_stem
 from exporters.table_files import arrow_schema, import_pyarrow
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS, Column
 from recorder.model import Game
+from storage.dataset.folder import DataFolder, Part
 from storage.read.in_memory import GamesReader
 
 __all__ = [
     "DATASET_GAME_COLUMNS",
     "DATASET_PLY_COLUMNS",
-    "Part",
-    "PartFolder",
     "PartWriter",
     "count_shared_games",
     "rename_keys",
@@ -68,29 +67,6 @@ _OPEN_FILES: Final = 48
 _FINGERPRINTS_AT_ONCE: Final = 5_000_000
 
 
-class Part(NamedTuple):
-    """A file of a data set: its name with slashes, from the data set's folder on, and its number of rows."""
-
-    name: str
-    rows: int
-
-
-class PartFolder(Protocol):
-    """Where part files are."""
-
-    def open(self, name: str) -> BinaryIO:
-        """Open a file to read it."""
-
-    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new file.
-
-        Args:
-            name: with slashes; folders are made. A file of this name is replaced.
-        Returns:
-            Takes the bytes; the file has its name when the block ends without an exception.
-        """
-
-
 def _parquet_writer(out: BinaryIO, given: Any, schema: Any) -> Any:
     """A Parquet writer for tables whose words are dictionaries, but which readers get as texts.
 
@@ -114,7 +90,7 @@ def _parquet_writer(out: BinaryIO, given: Any, schema: Any) -> Any:
 class _OpenFile:
     """A Parquet file that is being written."""
 
-    def __init__(self, folder: PartFolder, name: str, schema: Any) -> None:
+    def __init__(self, folder: DataFolder, name: str, schema: Any) -> None:
         self.name = name
         self.rows = 0
         self._files = ExitStack()
@@ -140,7 +116,7 @@ class _Table:
         folder: of the data set. stem: what the names of its files begin with. columns: of the table.
     """
 
-    def __init__(self, folder: PartFolder, stem: str, columns: tuple[Column, ...]) -> None:
+    def __init__(self, folder: DataFolder, stem: str, columns: tuple[Column, ...]) -> None:
         self.schema = arrow_schema(columns)
         self.parts: list[Part] = []
         self._folder = folder
@@ -208,7 +184,7 @@ class PartWriter:
         keys: of the games, in their order.
     """
 
-    def __init__(self, folder: PartFolder, stem: str, sha256: str, kind: str) -> None:
+    def __init__(self, folder: DataFolder, stem: str, sha256: str, kind: str) -> None:
         self.games = self.plies = 0
         self.keys: list[str] = []
         self._source = (sha256, kind)
@@ -361,7 +337,7 @@ def _fingerprint_of(game: Game) -> int | None:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
 
 
-def rename_keys(folder: PartFolder, parts: Iterable[Part], renamed: dict[str, str]) -> None:
+def rename_keys(folder: DataFolder, parts: Iterable[Part], renamed: dict[str, str]) -> None:
     """Give games other keys: files with these games are written again.
 
     Args:
@@ -384,7 +360,7 @@ def rename_keys(folder: PartFolder, parts: Iterable[Part], renamed: dict[str, st
                     writer.write_table(rows.set_column(place, schema.field(place), pa.array(keys, pa.string())))
 
 
-def count_shared_games(folder: PartFolder, parts: Iterable[Part]) -> int:
+def count_shared_games(folder: DataFolder, parts: Iterable[Part]) -> int:
     """How many games several sources have, by their fingerprints; each game counts once.
 
     Games with equal fingerprints are of one year. Where a year has very many, only some are in memory at a time.
@@ -408,7 +384,7 @@ def _stem(part: Part) -> str:
     return part.name.rpartition("/")[2].partition("-")[0]
 
 
-def _count_shared(folder: PartFolder, parts: list[Part], step: int, steps: int) -> int:
+def _count_shared(folder: DataFolder, parts: list[Part], step: int, steps: int) -> int:
     """As ``count_shared_games``, of one year and only of the fingerprints whose rest by ``steps`` is ``step``."""
     import numpy as np
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from recorder import measures, plots
     from recorder.archive.archive import Archive
     from recorder.archive.dataset import Dataset
-    from recorder.archive.dataset_folder import Manifest
     from recorder.archive.dataset_making import DatasetReport, make_dataset
     from recorder.archive.import_paths import ImportReport, Merged
     from recorder.archive.shared import Tables
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     )
     from recorder.pipeline import PARSER_VERSION, Pipeline
     from recorder.reading import read_games
+    from storage.dataset.records import Manifest
     from storage.publish.publishing import Published
 
     __version__: str
@@ -124,7 +124,7 @@ _MODULES = {
     "Audit": "recorder.archive.verifying",
     "Dataset": "recorder.archive.dataset",
     "DatasetReport": "recorder.archive.dataset_making",
-    "Manifest": "recorder.archive.dataset_folder",
+    "Manifest": "storage.dataset.records",
     "make_dataset": "recorder.archive.dataset_making",
     "ExportReport": "exporters.base",
     "Filters": "exporters.selection",

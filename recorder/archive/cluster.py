@@ -16,12 +16,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from recorder.archive.dataset_folder import DATASET_SCHEMA, DataFolder
 from recorder.archive.inputs import Input, local_copy
 from recorder.archive.workers import WorkerDiedError
 from recorder.errors import RecorderError
 from recorder.pipeline import PARSER_VERSION
 from recorder.urls import file_system, reason
+from storage.dataset.folder import DataFolder
+from storage.dataset.records import DATASET_SCHEMA
 
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
@@ -21,11 +22,22 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from exporters.base import refuse_protected
 from exporters.dataset_parts import count_shared_games
 from exporters.table_files import import_pyarrow
-from recorder.archive.dataset_folder import (
-    DataFolder,
+from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece, rename_doubles
+from recorder.archive.importing import identify
+from recorder.archive.inputs import Input, ReadOptions, checked_options, open_inputs, timing_of
+from recorder.archive.pieces import NoBorderError, cut_file, joined_report, pieces_of
+from recorder.archive.storing import Outcome
+from recorder.archive.workers import WorkerDiedError, Workers, in_order, jobs_for
+from recorder.errors import ExportError, SourceError
+from recorder.model import SourceKind
+from recorder.pipeline import PARSER_VERSION
+from recorder.progress import of_several, shown_progress
+from recorder.urls import is_url
+from storage.dataset.folder import DataFolder, open_folder
+from storage.dataset.records import (
+    DATASET_SCHEMA,
     Manifest,
     SourceRecord,
-    open_folder,
     part_names,
     read_manifest,
     read_records,
@@ -35,16 +47,6 @@ from recorder.archive.dataset_folder import (
     write_manifest,
     write_record,
 )
-from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece, rename_doubles
-from recorder.archive.importing import identify
-from recorder.archive.inputs import Input, ReadOptions, checked_options, open_inputs, timing_of
-from recorder.archive.pieces import NoBorderError, cut_file, joined_report, pieces_of
-from recorder.archive.storing import Outcome
-from recorder.archive.workers import WorkerDiedError, Workers, in_order, jobs_for
-from recorder.errors import ExportError, SourceError
-from recorder.model import SourceKind
-from recorder.progress import of_several, shown_progress
-from recorder.urls import is_url
 
 if TYPE_CHECKING:
     from recorder.progress import Progress
@@ -151,7 +153,9 @@ def convert_to_dataset(
         remove_unfinished(folder)
     found = read_records(folder)
     games = [part for record in found for part in record.parts if part.name.startswith("games/")]
-    report.manifest = write_manifest(folder, found, count_shared_games(folder, games), complete=True)
+    report.manifest = write_manifest(
+        folder, found, count_shared_games(folder, games), parser_version=PARSER_VERSION, complete=True
+    )
     return report
 
 
@@ -212,14 +216,14 @@ def _prepare(folder: DataFolder, sources: Sequence[Input], *, update: bool, forc
             refuse_protected(Path(folder.name), source.files())
         folder.remove_all()
     if manifest is None or force:
-        write_manifest(folder, [], complete=False)
+        write_manifest(folder, [], parser_version=PARSER_VERSION, complete=False)
         return {}
     if not update:
         raise ExportError(
             f"{folder.name} is a data set already; use --update to add sources to it, or --force to replace it."
         )
     records = read_records(folder)
-    write_manifest(folder, records, manifest.shared_games, complete=False)
+    write_manifest(folder, records, manifest.shared_games, parser_version=PARSER_VERSION, complete=False)
     return {record.source: record for record in records}
 
 
@@ -423,6 +427,7 @@ class _Making:
             len(outcome.report.anomalies),
             outcome.message,
             plan.options.to_json(),
+            parser_version=PARSER_VERSION,
             parts=sorted(part for made in plan.made for part in made.parts),
         )
         write_record(self._folder, record)
@@ -432,7 +437,9 @@ class _Making:
 def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
     """Whether a source that is there was read as it would be read now."""
     given = {name: value for name, value in options.to_json().items() if value is not None}
-    return known.current and known.options | given == known.options
+    made_by = (known.program, known.parser_version, known.schema)
+    current = made_by == (version("ics-recorder"), PARSER_VERSION, DATASET_SCHEMA)
+    return current and known.options | given == known.options
 
 
 def _fail(plan: _Plan, why: str) -> None:

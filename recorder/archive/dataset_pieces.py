@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from exporters.dataset_parts import Part, PartWriter, rename_keys
-from recorder.archive.dataset_folder import DataFolder, stem_of
+from exporters.dataset_parts import PartWriter, rename_keys
 from recorder.archive.inputs import GameReader, Input, ReadOptions
 from recorder.archive.pieces import NoBorderError
 from recorder.containment import contain, failures_sentence
 from recorder.errors import ExportError, JournalError, SourceError, StorageError
 from recorder.model import SourceKind, SourceReport
 from recorder.progress import of_several
+from storage.dataset.folder import DataFolder, Part
+from storage.dataset.records import stem_of
 from storage.write.games import successor
 
 if TYPE_CHECKING:

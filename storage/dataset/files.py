@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
-from recorder.urls import DATASET_SCHEMES, check_url, file_system, is_url, reason
+from recorder.urls import file_system, is_url, reason
+from storage.dataset.folder import open_folder
+from storage.dataset.records import read_manifest, read_records
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -20,8 +21,6 @@ __all__ = ["DatasetFiles", "DatasetSource", "arrow_place", "connect", "dataset_e
 
 _MEMORY: Final = "200MB"
 _OURS: Final = b"ics-recorder"
-_OF_RECORD: Final = ("source", "name", "kind", "size_bytes", "games")
-"""What a record has of a source, in the order of ``DatasetSource``."""
 
 
 class DatasetSource(NamedTuple):
@@ -71,94 +70,30 @@ def find_files(where: str) -> DatasetFiles:
     Raises:
         StorageError: there is no data set, or a record cannot be read.
     """
-    place = _Place.of(where)
-    records = place.read_all("sources", ".json")
+    place = where if is_url(where) else str(Path(where).expanduser())
+    if not is_url(where) and not Path(place).is_dir():
+        raise StorageError(f"{where}: there is no such data set; `ics-recorder convert --dataset` writes one.")
+    folder = open_folder(place)
+    records = read_records(folder)
     if records:
         found = DatasetFiles([], {}, {})
-        for path, data in sorted(records.items()):
-            record = _record(path, data)
-            found.sources.append(DatasetSource(*(record[name] for name in _OF_RECORD)))
-            parts = record["parts"]
+        for record in records:
+            found.sources.append(
+                DatasetSource(record.source, record.name, record.kind, record.size_bytes, record.games)
+            )
             for name, files in (("plies/", found.plies), ("games/", found.games)):
-                files[record["source"]] = tuple(f"{place.top}/{part}" for part in parts if part.startswith(name))
+                files[record.source] = tuple(
+                    f"{folder.name}/{part.name}" for part in record.parts if part.name.startswith(name)
+                )
         return found
-    if place.paths("", "manifest.json"):
+    if read_manifest(folder) is not None:
         raise StorageError(
             f"{where} has no finished source: `ics-recorder convert --dataset {where} --update` adds them."
         )
-    plies = tuple(sorted(place.paths("", ".parquet")))
+    plies = tuple(f"{folder.name}/{name}" for name in folder.names() if name.endswith(".parquet"))
     if not plies or not _is_ours(plies[0]):
         raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
     return DatasetFiles([], {"": plies}, {})
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A folder with a data set.
-
-    Attributes:
-        top: its path or URL, without a slash at the end. system: of fsspec; None: a folder of this computer.
-    """
-
-    top: str
-    system: Any = None
-
-    @classmethod
-    def of(cls, where: str) -> _Place:
-        """A place as the user names it.
-
-        Raises:
-            StorageError: there is no such folder. SourceError: data sets cannot be at this URL.
-        """
-        if is_url(where):
-            check_url(where, DATASET_SCHEMES)
-            system = file_system(where, listed=True)
-            system.invalidate_cache()
-            return cls(where.rstrip("/"), system)
-        folder = Path(where).expanduser()
-        if not folder.is_dir():
-            raise StorageError(f"{where}: there is no such data set; `ics-recorder convert --dataset` writes one.")
-        return cls(str(folder))
-
-    def paths(self, under: str, suffix: str) -> list[str]:
-        """The files below a folder whose names end with ``suffix``.
-
-        Raises:
-            StorageError: a server does not answer.
-        """
-        if self.system is None:
-            return [str(path) for path in Path(self.top, under).rglob(f"*{suffix}")]
-        try:
-            found = self.system.find(self.top)
-        except Exception as error:
-            raise StorageError(f"{self.top} cannot be read: {reason(error)}.") from None
-        urls = map(self.system.unstrip_protocol, found)
-        return [url for url in urls if url.startswith(f"{self.top}/{under}") and url.endswith(suffix)]
-
-    def read_all(self, under: str, suffix: str) -> dict[str, bytes]:
-        """The same files with what is in them.
-
-        Raises:
-            StorageError: one cannot be read.
-        """
-        paths = self.paths(under, suffix)
-        try:
-            if self.system is None:
-                return {path: Path(path).read_bytes() for path in paths}
-            found = self.system.cat(paths) if paths else {}
-        except Exception as error:
-            raise StorageError(f"{self.top} cannot be read: {reason(error)}.") from None
-        return {self.system.unstrip_protocol(path): data for path, data in found.items()}
-
-
-def _record(path: str, data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except ValueError as error:
-        raise StorageError(f"{path} is no record of a source: write the data set again.") from error
-    if not isinstance(found, dict) or not {*_OF_RECORD, "parts"} <= found.keys():
-        raise StorageError(f"{path} is no record of a source: write the data set again.")
-    return found
 
 
 def _is_ours(path: str) -> bool:
@@ -199,7 +134,13 @@ def connect(where: str) -> DuckDBPyConnection:
         }
     )
     if is_url(where):
-        connection.register_filesystem(file_system(where, listed=True))
+        system = file_system(where, listed=True)
+        system.invalidate_cache()
+        try:
+            system.find(where.rstrip("/"))  # one request for the sizes of all files, not one for each
+        except Exception as error:
+            raise StorageError(f"{where} cannot be read: {reason(error)}.") from None
+        connection.register_filesystem(system)
     return connection
 
 

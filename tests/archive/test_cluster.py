@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from recorder.archive import cluster
-from recorder.archive.dataset_folder import open_folder
 from recorder.errors import ExitCode, RecorderError
+from storage.dataset.folder import open_folder
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 from tests.support.dask_cluster import DaskCluster, dask_cluster
 from tests.support.s3server import s3_server

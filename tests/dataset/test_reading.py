@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +105,14 @@ def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
     pd.DataFrame({"key": ["x"]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(StorageError, match="is no data set of this program"):
         Dataset(tmp_path)
+
+
+def test_a_record_of_a_newer_program_or_of_none_is_refused(folder: Path, tmp_path: Path) -> None:
+    newer = Path(shutil.copytree(folder, tmp_path / "newer"))
+    record = min((newer / "sources").iterdir())
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"schema": 99, "invented": 1}))
+    with pytest.raises(StorageError, match="a newer version of this program wrote it"):
+        Dataset(newer)
+    record.write_text("[]")
+    with pytest.raises(StorageError, match=r"is no record of a source: write the data set again\."):
+        Dataset(newer)

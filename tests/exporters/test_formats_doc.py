@@ -12,9 +12,9 @@ from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.games_json import game_object
 from exporters.pgn import tags as pgn_tags
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS
-from recorder.archive.dataset_folder import Manifest, SourceRecord
 from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from recorder.times import iso
+from storage.dataset.records import Manifest, SourceRecord
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 
@@ -89,5 +89,5 @@ def test_pgn_tags() -> None:
 def test_data_sets() -> None:
     assert names("data set column") == [column.name for column in DATASET_GAME_COLUMNS[len(GAME_COLUMNS) :]]
     assert [column.name for column in DATASET_PLY_COLUMNS[len(PLY_COLUMNS) :]] == ["source"]
-    assert names("record field") == list(SourceRecord("", "", 0, "").to_json())
+    assert names("record field") == list(SourceRecord("", "", 0, "", parser_version="").to_json())
     assert names("manifest field") == [field.name for field in fields(Manifest)]

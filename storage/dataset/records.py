@@ -1,4 +1,4 @@
-"""What a data set is on disk: its folder, the records of its sources, and the manifest.
+"""What makes a folder a data set: the records of its sources, and the manifest.
 
 docs/reference/formats.md has the layout. A source is there if its record is: the record is written last, and names all
 files of the source. So a data set may be written by several processes on several machines, and ended at any moment.
@@ -7,29 +7,18 @@ files of the source. So a data set may be written by several processes on severa
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, Final
 
-from exporters.dataset_parts import Part, PartFolder
-from recorder.archive.url_folder import UrlFolder
-from recorder.errors import ExportError, StorageError
-from recorder.pipeline import PARSER_VERSION
-from recorder.urls import is_url
+from recorder.errors import StorageError
+from recorder.text import reason_of
+from storage.dataset.folder import DataFolder, Part
 
 __all__ = [
     "DATASET_SCHEMA",
-    "DataFolder",
-    "LocalFolder",
     "Manifest",
     "SourceRecord",
-    "open_folder",
     "part_names",
     "read_manifest",
     "read_records",
@@ -46,92 +35,6 @@ _MANIFEST: Final = "manifest.json"
 _SOURCES: Final = "sources"
 _TABLES: Final = ("plies", "games")
 _STEM_LETTERS: Final = 16
-
-
-class DataFolder(PartFolder, Protocol):
-    """The folder of a data set, here or elsewhere. Names are relative to it and have slashes. Can be pickled."""
-
-    @property
-    def name(self) -> str:
-        """As the user gave it."""
-
-    def open(self, name: str) -> BinaryIO:
-        """Open a file to read it.
-
-        Raises:
-            FileNotFoundError: there is none.
-        """
-
-    def names(self, under: str = "") -> list[str]:
-        """The names of all files in a folder and the folders in it; none if it is not there."""
-
-    def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-
-    def remove_all(self) -> None:
-        """Remove the folder with all that is in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LocalFolder:
-    """A folder of this machine.
-
-    Args:
-        name: as the user gave it.
-    """
-
-    name: str
-
-    @contextmanager
-    def create(self, name: str) -> Iterator[BinaryIO]:
-        """As ``PartFolder.create``.
-
-        Raises:
-            ExportError: it cannot be written.
-        """
-        path = Path(self.name, name)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with unfinished.open("wb") as out:
-                    yield out
-                unfinished.replace(path)
-            except BaseException:
-                unfinished.unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise ExportError(f"{path} cannot be written: {error.strerror or error}.") from error
-
-    def open(self, name: str) -> BinaryIO:
-        """As ``DataFolder.open``."""
-        return Path(self.name, name).open("rb")
-
-    def names(self, under: str = "") -> list[str]:
-        """As ``DataFolder.names``."""
-        top = Path(self.name)
-        return sorted(path.relative_to(top).as_posix() for path in (top / under).rglob("*") if not path.is_dir())
-
-    def remove(self, name: str) -> None:
-        """As ``DataFolder.remove``."""
-        Path(self.name, name).unlink(missing_ok=True)
-
-    def remove_all(self) -> None:
-        """As ``DataFolder.remove_all``."""
-        shutil.rmtree(self.name)
-
-
-def open_folder(where: str, *, absolute: bool = False) -> DataFolder:
-    """The folder of a data set, which need not be there yet.
-
-    Args:
-        where: as the user names it: a path, or a URL of S3. absolute: other computers are to find the path, too.
-    Raises:
-        SourceError: data sets cannot be at this URL.
-    """
-    if is_url(where):
-        return UrlFolder.of(where)
-    return LocalFolder(str(Path(where).absolute()) if absolute else where)
 
 
 @dataclass(slots=True)
@@ -158,18 +61,9 @@ class SourceRecord:
     message: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     program: str = field(default_factory=lambda: version("ics-recorder"))
-    parser_version: str = PARSER_VERSION
+    parser_version: str = field(kw_only=True)
     schema: int = DATASET_SCHEMA
     parts: list[Part] = field(default_factory=list)
-
-    @property
-    def current(self) -> bool:
-        """Whether this version of the program wrote it."""
-        return (self.program, self.parser_version, self.schema) == (
-            version("ics-recorder"),
-            PARSER_VERSION,
-            DATASET_SCHEMA,
-        )
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON values."""
@@ -218,9 +112,8 @@ def _write_json(folder: DataFolder, name: str, values: dict[str, Any]) -> None:
         out.write((json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogateescape"))
 
 
-def _read_json(folder: DataFolder, name: str) -> dict[str, Any]:
-    with folder.open(name) as file:
-        found: dict[str, Any] = json.loads(file.read().decode("utf-8", "surrogateescape"))
+def _from_json(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(data.decode("utf-8", "surrogateescape"))
     return found
 
 
@@ -236,18 +129,21 @@ def read_records(folder: DataFolder) -> list[SourceRecord]:
         StorageError: a record cannot be read, or a newer program wrote it.
     """
     found = []
-    for name in folder.names(_SOURCES):
-        if not name.endswith(".json"):
-            continue  # another process is writing it
+    names = [name for name in folder.names(_SOURCES) if name.endswith(".json")]  # others are being written
+    try:
+        texts = folder.read_all(names)
+    except OSError as error:
+        raise StorageError(f"{folder.name}: the records of its sources cannot be read: {reason_of(error)}.") from error
+    for name in names:
         try:
-            values = _read_json(folder, name)
+            values = _from_json(texts[name])
             if values["schema"] > DATASET_SCHEMA:
                 raise StorageError(
                     f"{folder.name}/{name}: a newer version of this program wrote it; use that version or a newer one."
                 )
             found.append(SourceRecord.from_json(values))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{folder.name}/{name} cannot be read as the record of a source.") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StorageError(f"{folder.name}/{name} is no record of a source: write the data set again.") from error
     return found
 
 
@@ -288,7 +184,7 @@ def read_manifest(folder: DataFolder) -> Manifest | None:
         StorageError: it cannot be read, or a newer program wrote it.
     """
     try:
-        values = _read_json(folder, _MANIFEST)
+        values = _from_json(folder.read_all([_MANIFEST])[_MANIFEST])
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -303,20 +199,20 @@ def read_manifest(folder: DataFolder) -> Manifest | None:
 
 
 def write_manifest(
-    folder: DataFolder, records: list[SourceRecord], shared_games: int = 0, *, complete: bool
+    folder: DataFolder, records: list[SourceRecord], shared_games: int = 0, *, parser_version: str, complete: bool
 ) -> Manifest:
     """Write the summary of all sources.
 
     Args:
         folder: of the data set.
         records: of all sources.
-        shared_games, complete: as in ``Manifest``.
+        shared_games, parser_version, complete: as in ``Manifest``.
     Returns:
         The manifest.
     """
     manifest = Manifest(
         version("ics-recorder"),
-        PARSER_VERSION,
+        parser_version,
         DATASET_SCHEMA,
         len(records),
         sum(record.games for record in records),

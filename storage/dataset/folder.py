@@ -1,0 +1,233 @@
+"""The folder of a data set: on this computer, or objects below a name in a bucket of S3."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol, cast
+
+from recorder.errors import ExportError, StorageError
+from recorder.urls import DATASET_SCHEMES, check_url, file_system, is_url, reason
+
+__all__ = ["DataFolder", "LocalFolder", "Part", "UrlFolder", "open_folder"]
+
+_COPY_BYTES: Final = 1 << 20
+
+
+class Part(NamedTuple):
+    """A file of a data set: its name with slashes, from the data set's folder on, and its number of rows."""
+
+    name: str
+    rows: int
+
+
+class DataFolder(Protocol):
+    """The folder of a data set, here or elsewhere. Names are relative to it and have slashes. Can be pickled."""
+
+    @property
+    def name(self) -> str:
+        """As the user gave it."""
+
+    def create(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open a new file.
+
+        Args:
+            name: folders are made. A file of this name is replaced.
+        Returns:
+            Takes the bytes; the file has its name when the block ends without an exception.
+        """
+
+    def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
+        """What is in some small files, by their names.
+
+        Raises:
+            OSError, StorageError: one cannot be read.
+        """
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file to read it.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+
+    def names(self, under: str = "") -> list[str]:
+        """The names of all files in a folder and the folders in it; none if it is not there."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+
+    def remove_all(self) -> None:
+        """Remove the folder with all that is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFolder:
+    """A folder of this machine.
+
+    Args:
+        name: as the user gave it.
+    """
+
+    name: str
+
+    @contextmanager
+    def create(self, name: str) -> Iterator[BinaryIO]:
+        """As ``DataFolder.create``.
+
+        Raises:
+            ExportError: it cannot be written.
+        """
+        path = Path(self.name, name)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with unfinished.open("wb") as out:
+                    yield out
+                unfinished.replace(path)
+            except BaseException:
+                unfinished.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise ExportError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+    def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
+        """As ``DataFolder.read_all``."""
+        return {name: Path(self.name, name).read_bytes() for name in names}
+
+    def open(self, name: str) -> BinaryIO:
+        """As ``DataFolder.open``."""
+        return Path(self.name, name).open("rb")
+
+    def names(self, under: str = "") -> list[str]:
+        """As ``DataFolder.names``."""
+        top = Path(self.name)
+        return sorted(path.relative_to(top).as_posix() for path in (top / under).rglob("*") if not path.is_dir())
+
+    def remove(self, name: str) -> None:
+        """As ``DataFolder.remove``."""
+        Path(self.name, name).unlink(missing_ok=True)
+
+    def remove_all(self) -> None:
+        """As ``DataFolder.remove_all``."""
+        shutil.rmtree(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlFolder:
+    """A folder of a data set, as ``DataFolder``.
+
+    Args:
+        name: the URL, which ``check_url`` accepts.
+    """
+
+    name: str
+
+    @classmethod
+    def of(cls, url: str) -> UrlFolder:
+        """The folder of a URL as the user gave it.
+
+        Raises:
+            SourceError: data sets cannot be there.
+        """
+        check_url(url, DATASET_SCHEMES)
+        return cls(url.rstrip("/"))
+
+    def _system(self) -> Any:
+        return file_system(self.name)
+
+    def _url(self, name: str) -> str:
+        return f"{self.name}/{name}"
+
+    @contextmanager
+    def create(self, name: str) -> Iterator[BinaryIO]:
+        """As ``DataFolder.create``: a file of this computer, which is sent when it is complete.
+
+        Raises:
+            ExportError: it cannot be written.
+        """
+        with tempfile.NamedTemporaryFile(prefix="ics-recorder-") as out:
+            yield cast(BinaryIO, out)
+            out.flush()
+            try:
+                self._system().put_file(out.name, self._url(name))
+            except StorageError:
+                raise
+            except Exception as error:
+                raise ExportError(f"{self._url(name)} cannot be written: {reason(error)}.") from None
+
+    def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
+        """As ``DataFolder.read_all``; the server is asked for several at once."""
+        if not names:
+            return {}
+        with self._errors(""):
+            found = self._system().cat([self._url(name) for name in names])
+        begin = self.name.partition("://")[2] + "/"
+        return {path.removeprefix(begin): data for path, data in found.items()}
+
+    def open(self, name: str) -> BinaryIO:
+        """As ``DataFolder.open``; the file is copied to this computer first."""
+        copy = tempfile.TemporaryFile(prefix="ics-recorder-")  # noqa: SIM115  # the caller closes it
+        try:
+            with self._errors(name), self._system().open(self._url(name), "rb") as file:
+                shutil.copyfileobj(file, copy, _COPY_BYTES)
+            copy.seek(0)
+        except BaseException:
+            copy.close()
+            raise
+        return cast(BinaryIO, copy)
+
+    def names(self, under: str = "") -> list[str]:
+        """As ``DataFolder.names``."""
+        top = self._url(under).rstrip("/")
+        try:
+            with self._errors(under):
+                found = self._system().find(top)
+        except FileNotFoundError:
+            raise StorageError(f"{self.name}: there is no such bucket.") from None
+        begin = self.name.partition("://")[2] + "/"
+        return sorted(path.removeprefix(begin) for path in found if path.startswith(begin))
+
+    def remove(self, name: str) -> None:
+        """As ``DataFolder.remove``."""
+        with self._errors(name):
+            self._system().rm_file(self._url(name))
+
+    def remove_all(self) -> None:
+        """As ``DataFolder.remove_all``."""
+        with self._errors(""):
+            self._system().rm(self.name, recursive=True)
+
+    @contextmanager
+    def _errors(self, name: str) -> Iterator[None]:
+        """Errors of the libraries as one sentence.
+
+        Raises:
+            FileNotFoundError: there is no such file. StorageError: anything else.
+        """
+        try:
+            yield
+        except (FileNotFoundError, StorageError):
+            raise
+        except Exception as error:
+            raise StorageError(f"{self._url(name).rstrip('/')} cannot be read: {reason(error)}.") from None
+
+
+def open_folder(where: str, *, absolute: bool = False) -> DataFolder:
+    """The folder of a data set, which need not be there yet.
+
+    Args:
+        where: as the user names it: a path, or a URL of S3. absolute: other computers are to find the path, too.
+    Raises:
+        SourceError: data sets cannot be at this URL.
+    """
+    if is_url(where):
+        return UrlFolder.of(where)
+    return LocalFolder(str(Path(where).absolute()) if absolute else where)
