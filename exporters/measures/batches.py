@@ -191,9 +191,11 @@ def _of_batches(begin: Callable[[Any], Steps], batches: PlyBatches) -> pd.DataFr
     columns = next(begin(batches.empty)).columns
     while True:
         sums: dict[str, _Sums | Counted] = {}
-        steps = _add(begin, batches.empty, answers, sums)
+        steps: Steps | None = None
         for plies in batches.read(columns):
-            _add(begin, plies, answers, sums)
+            steps = _add(begin, plies, answers, sums)
+        if steps is None:
+            steps = _add(begin, batches.empty, answers, sums)
         answers.append({name: one.table() if isinstance(one, _Sums) else one for name, one in sums.items()})
         try:
             steps.send(answers[-1])
