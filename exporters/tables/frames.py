@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from exporters.tables.arrays import empty, frame_of, frame_of_arrow, frame_of_rows, instants, joined, spread, whole
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 from exporters.tables.facts import SCORES, GameSide, side_of
 from exporters.tables.values import Spread, values_of
@@ -23,7 +23,7 @@ from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis
 from storage import GameFilter
 from storage.dataset.reading import DatasetReader, DatasetStore
-from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
+from storage.read.columns import ColumnReader, GameFacts
 from storage.read.query import pieces
 from storage.read.store import GameStore
 
@@ -31,108 +31,18 @@ if TYPE_CHECKING:
     from storage.read.store import TableReader
 
 __all__ = [
-    "coded",
-    "empty",
     "event_frame",
     "events_of",
-    "frame_of",
     "free_bytes",
-    "frame_of_arrow",
     "game_frame",
     "game_rows",
-    "instants",
     "joined_plies",
     "plies_of",
     "ply_frame",
     "side_frame",
-    "spread",
-    "whole",
     "with_extra",
     "ply_batches",
 ]
-
-
-def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
-    """The columns in their order."""
-    return pd.DataFrame({column.name: values[column.name] for column in columns}, copy=False)
-
-
-def empty(columns: Sequence[Column]) -> pd.DataFrame:
-    """No rows, but all columns with their dtypes."""
-    return pd.DataFrame({column.name: _no_values(column) for column in columns})
-
-
-def spread(column: Column, facts: Sequence[Any], rows: NDArray[Any] | None = None) -> Any:
-    """A fact of games or sides, at every row that it belongs to.
-
-    What a category holds besides fixed words is sorted.
-
-    Args:
-        facts: a value for each game or side; None: missing.
-        rows: for each row the place of its fact; None: one row for each fact.
-    """
-    if column.dtype == "category":
-        words = column.words or sorted(set(facts) - {None})
-        number = {None: -1} | {word: code for code, word in enumerate(words)}
-        codes = np.array([number[fact] for fact in facts], dtype=np.int32)
-        return coded(words, codes if rows is None else codes[rows])
-    found = _array(facts, column)
-    return found if rows is None else found.take(rows)
-
-
-def frame_of_arrow(columns: Sequence[Column], table: Any, words: Mapping[str, Collection[str]]) -> pd.DataFrame:
-    """The columns of an Arrow table in their dtypes.
-
-    Args:
-        columns: of the frame, each in the table.
-        table: instants have any unit, and words are texts.
-        words: by column what a category without fixed words holds; default: the words of the column.
-    Returns:
-        One row for each of the table's.
-    """
-    return frame_of(columns, {column.name: _of_arrow(column, table[column.name], words) for column in columns})
-
-
-def _of_arrow(column: Column, values: Any, words: Mapping[str, Collection[str]]) -> Any:
-    if column.dtype == "category":
-        encoded = values.combine_chunks().dictionary_encode()
-        there: list[str] = encoded.dictionary.to_pylist()
-        known = column.words or sorted(words.get(column.name, there))
-        places = {word: place for place, word in enumerate(known)}
-        codes = np.array([*(places[word] for word in there), -1], dtype=np.int32)  # a missing word has the last place
-        return coded(known, codes[encoded.indices.fill_null(len(there)).to_numpy(zero_copy_only=False)])
-    if column.kind == "instant":
-        return values.to_pandas().astype(column.dtype)
-    dtype: Any = pd.api.types.pandas_dtype(column.dtype)
-    return values.to_pandas(types_mapper=lambda _: dtype).array
-
-
-def coded(words: Sequence[str], codes: NDArray[Any]) -> pd.Categorical:
-    """A category; code -1: missing."""
-    return pd.Categorical.from_codes(codes, categories=pd.Index(list(words), dtype="str"))
-
-
-def whole(values: Ints, kind: type[np.signedinteger[Any]] = np.int64) -> Any:
-    """Integers, missing where the array says ``NULL``."""
-    unknown = values == NULL
-    return pd.arrays.IntegerArray(np.where(unknown, 1, values).astype(kind), unknown)
-
-
-def instants(values: Ints) -> Any:
-    """Milliseconds since 1970 as instants in UTC."""
-    missing = np.iinfo(np.int64).min  # NumPy's and pandas' "no instant"
-    return pd.Series(np.where(values == NULL, missing, values).view("datetime64[ms]")).dt.tz_localize("UTC")
-
-
-def _no_values(column: Column) -> Any:
-    return coded(column.words, np.empty(0, dtype=np.int8)) if column.dtype == "category" else _array((), column)
-
-
-def _array(facts: Sequence[Any], column: Column) -> Any:
-    if column.kind == "instant":
-        return instants(np.empty(0, dtype=np.int64))
-    dtype: Any = column.dtype  # pandas' types want a literal
-    return pd.array(list(facts), dtype=dtype)
 
 
 def ply_frame(
@@ -223,7 +133,7 @@ def joined_plies(reader: TableReader, games: list[tuple[int, int]], columns: Seq
     Returns:
         One row for each ply.
     """
-    return _joined(columns, ply_batches(reader, games, _PLIES_AT_ONCE, columns))
+    return joined(columns, ply_batches(reader, games, _PLIES_AT_ONCE, columns))
 
 
 def _plies_of(reader: ColumnReader, ids: list[int], columns: Sequence[Column]) -> pd.DataFrame:
@@ -298,7 +208,7 @@ def side_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
         frame.insert(_SCORE_PLACE, "score", points.where(frame["side"] == "white", 1 - points))
         return frame
     runs = range(0, len(games), _GAMES_AT_ONCE)
-    return _joined(SIDE_COLUMNS, (_sides_of(reader, games[begin : begin + _GAMES_AT_ONCE]) for begin in runs))
+    return joined(SIDE_COLUMNS, (_sides_of(reader, games[begin : begin + _GAMES_AT_ONCE]) for begin in runs))
 
 
 def _sides_of(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
@@ -320,7 +230,7 @@ def _sides_of(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFram
                     "score": mine.score,
                 }
             )
-    return _frame(SIDE_COLUMNS, rows)
+    return frame_of_rows(SIDE_COLUMNS, rows)
 
 
 _SCORE_PLACE = [column.name for column in SIDE_COLUMNS].index("score")
@@ -338,7 +248,7 @@ def game_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
     if isinstance(reader, DatasetReader):
         return frame_of_arrow(GAME_COLUMNS, reader.game_rows([row_id for row_id, _ in games]), {})
     runs = (games[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(games), _GAMES_AT_ONCE))
-    return _joined(GAME_COLUMNS, (_frame(GAME_COLUMNS, game_rows(reader, run)) for run in runs))
+    return joined(GAME_COLUMNS, (frame_of_rows(GAME_COLUMNS, game_rows(reader, run)) for run in runs))
 
 
 def game_rows(reader: TableReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
@@ -389,7 +299,7 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
         for game in games
         for event in game.events
     ]
-    return _frame(EVENT_COLUMNS, rows)
+    return frame_of_rows(EVENT_COLUMNS, rows)
 
 
 def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:
@@ -443,33 +353,3 @@ def _player(name: str, side: GameSide) -> dict[str, Any]:
         f"{name}_computer": side.computer,
         f"{name}_rating": side.rating,
     }
-
-
-def _frame(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> pd.DataFrame:
-    if not rows:
-        return empty(columns)
-    return frame_of(
-        columns, {column.name: _event_values(column, [row[column.name] for row in rows]) for column in columns}
-    )
-
-
-def _joined(columns: Sequence[Column], frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Frames one behind the other. Their arrays need a tenth of the memory of the rows that they are made of."""
-    found = list(frames)
-    if len(found) < 2:
-        return found[0] if found else empty(columns)
-    return frame_of(
-        columns, {one.name: _joined_column(one, [frame.pop(one.name) for frame in found]) for one in columns}
-    )
-
-
-def _joined_column(column: Column, values: list[pd.Series[Any]]) -> Any:
-    if column.dtype == "category":
-        return pd.api.types.union_categoricals(values, sort_categories=not column.words)
-    return pd.concat(values, ignore_index=True).array
-
-
-def _event_values(column: Column, values: list[Any]) -> Any:
-    if column.kind == "instant":
-        return instants(np.array([NULL if value is None else value for value in values], dtype=np.int64))
-    return spread(column, values)

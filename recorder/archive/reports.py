@@ -273,8 +273,9 @@ def _plies_of(
         yield archive.relation(chosen)
     else:
         from exporters.measures.batches import PlyBatches
+        from exporters.tables.arrays import empty
         from exporters.tables.columns import PLY_COLUMNS
-        from exporters.tables.frames import empty, ply_batches
+        from exporters.tables.frames import ply_batches
 
         with archive.columns() as reader:
             games = reader.games_of(chosen)
