@@ -6,8 +6,7 @@ import datetime
 from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters
 from recorder.archive.game_tables import GameTables
@@ -57,14 +56,6 @@ class Archive(GameTables):
 
     def __repr__(self) -> str:
         return f"Archive {self.path} · {plural(self._archive.count(), 'game')}"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the file."""

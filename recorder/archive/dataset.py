@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters
 from recorder.archive.game_tables import GameTables
@@ -53,14 +52,6 @@ class Dataset(GameTables):
 
     def __repr__(self) -> str:
         return f"Dataset {self._dataset.where} · {plural(self._dataset.count(), 'game')}"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the files; relations cannot be read afterwards."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Unpack
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, Unpack
 
 from exporters.selection import Filters, make_filter
 from recorder.archive.exporting import require_variants
@@ -31,6 +32,17 @@ class GameTables:
     def __init__(self, store: GameStore, *, arrow: bool) -> None:
         self._store = store
         self._arrow = arrow
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release what is open; here it is nothing."""
 
     def _filter(self, filters: Filters) -> GameFilter:
         """The archive's filter, with known variants only.

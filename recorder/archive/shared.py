@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 from recorder.archive.game_tables import GameTables
 from recorder.text import plural
 
@@ -33,11 +30,3 @@ class Tables(GameTables):
 
     def __repr__(self) -> str:
         return f"Tables · {plural(self._store.count(), 'game')}"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is open."""
