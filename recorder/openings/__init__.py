@@ -61,11 +61,11 @@ def find_opening(plies: Sequence[tuple[Any, ...]]) -> Opening | None:
         first = [ply for number, ply in enumerate(first, 1) if ply[0] == number]
     names = _names()
     keys = position_keys([ply[1] for ply in first])
-    key = next(filter(names.__contains__, reversed(keys)), None)
-    if key is None:
-        return None
-    eco, name, _ = names[key].split("\t")
-    return Opening(eco, name, len(keys) - keys[::-1].index(key))
+    for ply in range(len(keys), 0, -1):
+        if (row := names.get(keys[ply - 1])) is not None:
+            eco, name, _ = row.split("\t")
+            return Opening(eco, name, ply)
+    return None
 
 
 @cache

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -117,7 +118,8 @@ class _Site:
         """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
         pairs = request.query_params.multi_items()
         if any(not value.strip() for _, value in pairs):
-            return RedirectResponse(_address("/", [(name, value) for name, value in pairs if value.strip()]), 303)
+            query = urlencode([(name, value) for name, value in pairs if value.strip()])
+            return RedirectResponse(WebSite().listing(query), 303)
         try:
             listed = read_list(pairs)
             with open_archive(self._where) as archive, archive.snapshot():
@@ -258,7 +260,10 @@ class _Site:
             listed = read_list([*request.query_params.multi_items(), ("player", handle)])
         except ExportError as error:
             return _page(message_page("Not understood", visible(str(error))), 400)
-        bar = (BarItem("Games", "/", "up"), BarItem(f"Games of {plain_name(handle)}", f"/?{listed.query()}"))
+        bar = (
+            BarItem("Games", "/", "up"),
+            BarItem(f"Games of {plain_name(handle)}", WebSite().listing(listed.query())),
+        )
         with open_archive(self._where) as archive, archive.snapshot():
             if not archive.count(listed.where):
                 sentence = f"No game of {handle} matches the filters of this address."
@@ -281,12 +286,6 @@ class _Site:
 
 def _read_choices(where: str) -> dict[str, list[str]]:
     return {name: [value for value, _ in completions(where, kind, "")] for name, kind in _CHOICES.items()}
-
-
-def _address(path: str, pairs: Sequence[tuple[str, str]]) -> str:
-    from urllib.parse import urlencode
-
-    return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
 def _lines(archive: ArchiveStore, row: SourceRow, game: Game, ply: int | None) -> list[GameLine] | str:

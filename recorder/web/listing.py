@@ -70,6 +70,10 @@ FIELDS: Final = (
     FormField("include", "Also", "choice", False, (("examined", "examined games"), ("empty", "games without moves"))),
 )  # fmt: skip
 _BY_NAME: Final = {field.name: field for field in FIELDS}
+_WORDS: Final = (
+    "player", "opponent", "variant", "category", "result", "server", "since", "until", "include", "eco", "opening",
+)  # fmt: skip
+"""Filters that have the same name in ``Filters``."""
 _OTHERS: Final = ("sort", "after", "before")
 
 
@@ -144,23 +148,7 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
 
 def _filter(values: dict[str, str]) -> GameFilter:
     """The filter of the archive."""
-    given: dict[str, Any] = {
-        name: values[name]
-        for name in (
-            "player",
-            "opponent",
-            "variant",
-            "category",
-            "result",
-            "server",
-            "since",
-            "until",
-            "include",
-            "eco",
-            "opening",
-        )
-        if name in values
-    }
+    given: dict[str, Any] = {name: values[name] for name in _WORDS if name in values}
     side = values.get("colour")
     if side is not None and "player" in given:  # "the player had White"; without a player the colour asks nothing
         given[side] = given["player"]
