@@ -146,8 +146,7 @@ class Proofs:
             row: with a known elapsed time. increment_ms: of the mover.
         Returns:
             The mover's clock before and the residual in milliseconds, the cause, and the offset of the evidence. All
-            are None
-            if a clock is unknown; the clock before is None if the board was printed while it ran.
+            are None if a clock is unknown; the clock before is None if the board was printed while it ran.
         """
         start = self._seen.start
         assert start is not None

@@ -299,8 +299,7 @@ class DatagramClocks:
     """Takes the datagrams about clocks and lag.
 
     Each method takes the values of a datagram, its line, and ``begin``, the offset of the unit that it is in; a game
-    that
-    is not known yet begins there.
+    that is not known yet begins there.
 
     Args:
         table: the games of the connection.
