@@ -204,7 +204,7 @@ def policy_of(html: bytes) -> str:
 
 def _environment(folders: tuple[Path, ...]) -> Environment:
     try:
-        import jinja2  # noqa: F401 - said in a sentence if it is missing
+        import jinja2  # noqa: F401 - a sentence names it if it is missing
     except ImportError as error:
         raise ExportError(_MISSING) from error
     return _compiled(folders)

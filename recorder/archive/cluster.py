@@ -198,7 +198,7 @@ def _try_reading(files: Sequence[str]) -> str | None:
         try:
             with Path(name).open("rb") if system is None else system.open(path, "rb") as file:
                 file.read(4)
-        except Exception as error:
+        except Exception as error:  # as in storage.dataset.folder
             return reason(error)
     return None
 
@@ -226,7 +226,7 @@ def _look_around(
         try:
             with suppress(FileNotFoundError):  # the log is reported when its turn comes
                 file_system(url).info(url)
-        except Exception as error:
+        except Exception as error:  # as in storage.dataset.folder
             return f"this worker does not reach {url} ({reason(error)})", name
     place = trial.name.rpartition("/")[0]
     try:
@@ -280,7 +280,7 @@ def _outcome(remote: Any) -> Future[Any]:
         future.set_exception(WorkerDiedError(f"died on {error.allowed_failures + 1} workers, one after another"))
     except CancelledError:
         raise
-    except Exception as error:
+    except Exception as error:  # the caller gets it from the future
         future.set_exception(error)
     remote.release()
     return future

@@ -258,7 +258,7 @@ def _run_here(
         future: Future[_Result] = Future()
         try:
             future.set_result(function(task, _Here(progress)))
-        except Exception as error:
+        except Exception as error:  # the caller gets it from the future
             future.set_exception(error)
         yield future
 

@@ -138,7 +138,7 @@ def connect(where: str) -> DuckDBPyConnection:
         system.invalidate_cache()
         try:
             system.find(where.rstrip("/"))  # one request for the sizes of all files, not one for each
-        except Exception as error:
+        except Exception as error:  # the libraries below fsspec have errors of their own
             raise StorageError(f"{where} cannot be read: {reason(error)}.") from None
         connection.register_filesystem(system)
     return connection

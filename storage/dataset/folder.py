@@ -160,7 +160,7 @@ class UrlFolder:
                 self._system().put_file(out.name, self._url(name))
             except StorageError:
                 raise
-            except Exception as error:
+            except Exception as error:  # the libraries below fsspec have errors of their own
                 raise ExportError(f"{self._url(name)} cannot be written: {reason(error)}.") from None
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
@@ -216,7 +216,7 @@ class UrlFolder:
             yield
         except (FileNotFoundError, StorageError):
             raise
-        except Exception as error:
+        except Exception as error:  # the libraries below fsspec have errors of their own
             raise StorageError(f"{self._url(name).rstrip('/')} cannot be read: {reason(error)}.") from None
 
 
