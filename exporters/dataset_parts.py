@@ -181,17 +181,15 @@ class PartWriter:
         sha256, kind: of the source.
     Attributes:
         games, plies: how many were written.
-        keys: of the games, in their order.
     """
 
     def __init__(self, folder: DataFolder, stem: str, sha256: str, kind: str) -> None:
         self.games = self.plies = 0
-        self.keys: list[str] = []
         self._source = (sha256, kind)
         self._plies = _Table(folder, stem, DATASET_PLY_COLUMNS)
         self._games = _Table(folder, stem, DATASET_GAME_COLUMNS)
-        self._held: list[Game] = []
-        self._held_plies = 0
+        self._taken: list[Game] = []
+        self._taken_plies = 0
 
     def __enter__(self) -> PartWriter:
         return self
@@ -210,26 +208,24 @@ class PartWriter:
         """All files by name, when the block has ended."""
         return sorted([*self._games.parts, *self._plies.parts])
 
-    def add(self, games: Iterable[Game]) -> None:
-        """Take games, each with its key."""
-        for game in games:
-            self._held.append(game)
-            self._held_plies += game.ply_count
-            if self._held_plies >= _PLIES_AT_ONCE:
-                self._convert()
+    def add(self, game: Game) -> None:
+        """Take a game, with its key."""
+        self._taken.append(game)
+        self._taken_plies += game.ply_count
+        if self._taken_plies >= _PLIES_AT_ONCE:
+            self._convert()
 
     def _convert(self) -> None:
         """Make rows of the games that were taken, those of one folder one after the other."""
-        if not self._held:
+        if not self._taken:
             return
-        self.keys += [game.key for game in self._held]
-        games = sorted(self._held, key=_place_of)
+        games = sorted(self._taken, key=_place_of)
         reader = GamesReader(games, *self._source)
         self._add_games(games, reader)
         self._add_plies(games, reader)
         self.games += len(games)
-        self.plies += self._held_plies
-        self._held, self._held_plies = [], 0
+        self.plies += self._taken_plies
+        self._taken, self._taken_plies = [], 0
 
     def _add_games(self, games: list[Game], reader: GamesReader) -> None:
         from exporters.tables.frames import game_rows  # loads pandas

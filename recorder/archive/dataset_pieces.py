@@ -126,7 +126,7 @@ def _make_piece(piece: Piece, reporting: Reporting) -> PieceMade:
 
 def _add(games: Iterable[Game], writer: PartWriter, keys: _Keys, made: PieceMade) -> None:
     for game in games:
-        writer.add([keys.give(game)])
+        writer.add(keys.give(game))
         made.undated += game.day is None
 
 
