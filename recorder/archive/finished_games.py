@@ -295,6 +295,7 @@ class FinishedGames:
         """Write the games that the file lacks; one that cannot be written does not keep the others out.
 
         Raises:
+            StorageError: the archive has the source no longer under this hash.
             ExportError, OSError: what kept the first one out, or all.
         """
         failure: ExportError | OSError | None = None
@@ -338,6 +339,7 @@ class FinishedGames:
                             self._put(archive, game)
                     except (ExportError, OSError) as error:
                         failure = failure or error
+        archive.source(source)  # if another process has continued it meanwhile, its games were not seen
         if failure is not None:
             raise failure
 
@@ -346,7 +348,8 @@ class FinishedGames:
         return game.end == "result" or len(archive.source_paths(game.key)) > 1
 
     def _look_at(self, path: Path, keys: dict[Path, tuple[set[str], set[str]]]) -> None:
-        status = path.stat() if path.exists() else None
+        status = path.stat() if path.exists() and not self._split else None
+        # A file of a day is read later than the archive: what was appended in between is looked for when it is written.
         self._seen[path] = ReadPosition() if status is None else ReadPosition(status.st_ino, status.st_size)
         keys[path] = keys_in(path, self._mark)
 

@@ -7,11 +7,13 @@ import io
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from exporters.pgn.exporter import PgnOptions
 from recorder.archive.event_lines import EventLineWriter
+from recorder.archive.exporting import chosen_games
 from recorder.archive.finished_games import FinishedGames
 from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
@@ -39,6 +41,31 @@ def tail_of(rank: int) -> bytes:
     """Return an end that gives the whole log a small hash (0) or a large one (1)."""
     tails = (b"fics%% log %d\n\r" % number for number in range(100))
     return sorted(tails, key=lambda tail: hashlib.sha256(STREAM + tail).digest())[-rank]
+
+
+def test_a_log_that_another_process_continues_in_the_middle(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, pgn = tmp_path / "a.raw", tmp_path / "a.pgn"
+    log.write_bytes(STREAM)
+    first, second = (
+        LogUpdater(str(cli.archive), log, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()),)) for _ in "ab"
+    )
+    first.look()
+    moments: list[bytes] = [b"fics% more\n\r"]
+
+    def of_another_moment(*where: Any, **how: Any) -> Any:
+        if moments:  # between the look at the source and the look at its games
+            append(log, moments.pop())
+            first.look(settle=True)
+        return chosen_games(*where, **how)
+
+    monkeypatch.setattr("recorder.archive.finished_games.chosen_games", of_another_moment)
+    second.look()
+    assert not moments
+    assert second.finish(), second.problem
+    assert first.finish(), first.problem
+    assert sorted(pgn_keys(pgn)) == sorted(keys_of(cli, "a.raw"))
 
 
 @pytest.mark.parametrize("rank", [0, 1])
