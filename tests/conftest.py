@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,9 @@ from recorder.containment import SWITCH
 from tests.support import programs
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 from tests.support.compiled import ROOT, stale_binaries
+
+if TYPE_CHECKING:
+    from tests.support.postgres import Server
 
 # Commands that tests start inherit ignored signals, and a background shell or nohup ignores these.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -119,3 +123,12 @@ def filled(cli: Cli, _imported: bytes) -> Cli:
     """A command on an archive of two logs, six games."""
     cli.archive.write_bytes(_imported)
     return cli
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server; a test that uses it needs ``postgres``."""
+    from tests.support.postgres import running_server  # psycopg is not installed everywhere
+
+    with running_server() as found:
+        yield found

@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from recorder import Archive, Dataset
-from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
+from tests.support.cli import SERVER, WATCHER, Cli
+from tests.support.corpus import stream_bytes
 from tests.support.evaluated import PGN as PGN_WITH_EVALUATIONS
+from tests.support.journals import journal_of
 
+JOURNALS = (("a01_standard", "observer_GuestObsA"), ("a12_bughouse", "observer_GuestBga"))
+"""These connections are read as journals, which have the time of each line."""
 LOGS = (
-    GUESTS,
     WATCHER,
     SERVER / "a03_crazyhouse" / "observer_GuestObsD.raw.gz",
     SERVER / "a10_examine" / "observer_GuestExa.raw",
-    SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz",
     SERVER / "a13_timeseal_lag" / "observer_GuestTsa.raw",
     SERVER / "x03_zippy_engines" / "xboard_fairymax.debug.gz",
     SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn",
@@ -27,9 +29,13 @@ LOGS = (
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    evaluated = tmp_path_factory.mktemp("logs") / "evaluated.pgn"
-    evaluated.write_bytes(PGN_WITH_EVALUATIONS)
-    return [*LOGS, evaluated]
+    folder = tmp_path_factory.mktemp("logs")
+    odds = PGN_WITH_EVALUATIONS.replace(b'TimeControl "60+0"', b'WhiteTimeControl "60+0"]\n[BlackTimeControl "50+0"')
+    made = {"evaluated.pgn": PGN_WITH_EVALUATIONS, "odds.pgn": odds.replace(b"Ann", b"Cid")}
+    made |= {f"{name}.icsj": journal_of(stream_bytes(scenario, name)) for scenario, name in JOURNALS}
+    for name, data in made.items():
+        (folder / name).write_bytes(data)
+    return [*LOGS, *(folder / name for name in made)]
 
 
 @pytest.fixture(scope="session")

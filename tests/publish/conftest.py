@@ -1,8 +1,8 @@
-"""A PostgreSQL server for the session, an archive with something of everything, and what a shared database contains."""
+"""An archive with something of everything, and what a shared database contains."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from storage.maintenance.private import PRIVATE_COLUMNS
 from storage.publish.tables import PUBLISHED, SPAN
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 from tests.support.evaluated import PGN as PGN_WITH_EVALUATIONS
-from tests.support.postgres import Server, running_server
+from tests.support.postgres import Server
 
 PGN = SERVER.parent / "pgn"
 PAIR = tuple(SERVER / "a07_eight_boards" / f"observer_GuestObs{letter}.raw.gz" for letter in "IJ")
@@ -38,12 +38,6 @@ LOGS = (
 OTHER_LOG = SERVER / "a08_wrap_prompt_style" / "observer_GuestObsL.raw.gz"
 
 Tables = dict[str, list[tuple[Any, ...]]]
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    with running_server() as found:
-        yield found
 
 
 @pytest.fixture

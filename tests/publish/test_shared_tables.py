@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import psycopg
 import pytest
 from pandas.testing import assert_frame_equal
 
-from exporters.measures import _PlyAccessor
 from recorder import Archive, StorageError, Tables
 from storage.files import open_sqlite
 from storage.publish.tables import PUBLISHED
@@ -88,20 +85,6 @@ def test_batches_and_columns_on_request(pair: tuple[Archive, Tables]) -> None:
     assert len(ours) == len(theirs) > 5
     for one, other in zip(ours, theirs, strict=True):
         assert_frame_equal(other, one)
-
-
-def test_all_measures_are_equal(pair: tuple[Archive, Tables]) -> None:
-    archive, tables = pair
-    compared = 0
-    for name, measure in inspect.getmembers(_PlyAccessor, inspect.isfunction):
-        if name.startswith("_"):
-            continue
-        table = "matches" if name in ("diagonal_lead", "sitting") else "plies"
-        ours, there = getattr(archive, table)(), getattr(tables, table)()
-        expected: pd.DataFrame = measure(ours.ics)
-        assert_frame_equal(measure(there.ics), expected)
-        compared += bool(len(expected))
-    assert compared > 18
 
 
 def test_every_view_has_the_same_rows(everything: Cli, url: str) -> None:

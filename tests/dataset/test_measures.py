@@ -1,0 +1,167 @@
+"""Every measure is equal in all backends: pandas on an archive, DuckDB on a data set, Dask, and PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.dataframe
+import duckdb
+import pandas as pd
+import pytest
+
+from exporters import measures
+from exporters.measures.batches import PlyBatches
+from recorder import Archive, Dataset, Tables
+from tests.support.postgres import Server
+
+OF_MATCHES = ("diagonal_lead", "sitting")
+INCLUDE = ("examined", "setup")
+OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
+    "time_usage": [{"by": ()}, {"by": ["player", "phase"]}, {"by": ["hour", "sealed", "rating_band"]}],
+    "time_left": [{"by": "variant", "moves": [1, 5]}],
+    "clock_lead": [{"by": "player", "moves": [1, 2, 3, 4], "edges_s": [0]}, {"moves": [2], "edges_percent": [-1, 1]}],
+    "scrambles": [{"by": ["player", "side"], "limit_ms": 10**9}],
+    "scramble_windows": [{"limit_ms": 10**9}],
+    "residuals": [{"by": ["server", "complete", "precision"]}],
+    "diagonal_lead": [{}],
+    "sitting": [{}, {"by": ["match", "partner"], "limit_ms": 200}],
+    "instant": [{"by": ["side", "move_no"], "limit_ms": 1000}],
+    "blunders": [{"by": ["eval_engine", "phase"]}],
+    "loss_by_clock": [{"by": "time_trouble", "edges_s": [5, 50]}],
+}
+ASKED = [(name, options) for name, tables in OTHER_TABLES.items() for options in tables]
+ON_DASK = ("time_usage", "game_sides")
+"""Dask takes a second for each measure: the others are long tests."""
+
+
+def _cases() -> Iterator[Any]:
+    for name in measures.__all__:
+        yield pytest.param("batches", name)
+        if name not in OF_MATCHES:
+            yield pytest.param("of_dataset", name)
+        yield pytest.param("of_dask", name, marks=[] if name in ON_DASK else [pytest.mark.long])
+        yield pytest.param("of_postgres", name, marks=[pytest.mark.needs("postgres")])
+
+
+def _whole(games: Archive | Tables) -> pd.DataFrame:
+    """All half-moves, those of matches with the columns of matches."""
+    matches, others = games.matches(), games.plies(include=INCLUDE)
+    plies = pd.concat([matches, others[~others["key"].isin(matches["key"])]], ignore_index=True)
+    return plies.astype(dict.fromkeys(others.select_dtypes("category").columns, "category"))
+
+
+@pytest.fixture(scope="module")
+def plies(archive: Archive) -> pd.DataFrame:
+    return _whole(archive)
+
+
+Measured = Callable[[str], pd.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def of_pandas(plies: pd.DataFrame) -> Measured:
+    """What each measure gives when it is asked for nothing special, computed once for all tests."""
+    return cache(lambda name: getattr(measures, name)(plies))
+
+
+@pytest.fixture(scope="module")
+def batches(plies: pd.DataFrame) -> PlyBatches:
+    """The same plies in three batches of whole games."""
+    games = plies["key"].astype("category").cat.codes % 3
+    return PlyBatches(lambda columns: (plies.loc[games == n, sorted(columns)] for n in range(3)), plies.head(0))
+
+
+@pytest.fixture(scope="module")
+def of_dataset(dataset: Dataset) -> Any:
+    return dataset.relation(include=INCLUDE)
+
+
+@pytest.fixture(scope="module")
+def files(plies: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plies as Parquet files, cut anywhere: games are split between them. Dask wants words, no categories."""
+    folder = tmp_path_factory.mktemp("plies")
+    words = plies.astype(dict.fromkeys(plies.select_dtypes("category").columns, "string"))
+    half = len(words) // 2
+    for name, part in (("a", words[:half]), ("b", words[half:])):
+        part.to_parquet(folder / f"{name}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def of_files(files: Path) -> Iterator[Any]:
+    with duckdb.connect() as connection:
+        yield connection.read_parquet(str(files / "*.parquet"))
+
+
+@pytest.fixture(scope="module")
+def of_dask(files: Path) -> Iterator[Any]:
+    with dask.config.set(scheduler="synchronous"):
+        yield dask.dataframe.read_parquet(files)
+
+
+@pytest.fixture(scope="module")
+def of_postgres(archive: Archive, server: Server) -> pd.DataFrame:
+    url = server.new_database()
+    archive.publish(url)
+    return _whole(Tables(url))
+
+
+def assert_equal(found: pd.DataFrame, of_pandas: pd.DataFrame) -> None:
+    """What another backend gives is what pandas gives: values, types, order and attributes."""
+    pd.testing.assert_frame_equal(found, of_pandas)
+    assert found.attrs == of_pandas.attrs
+
+
+@pytest.mark.parametrize(("backend", "name"), list(_cases()))
+def test_backends_agree(
+    backend: str, name: str, of_pandas: Measured, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the sums of batches are added up at once, and counts divided into small pieces."""
+    for limit, few in {"_ROWS_BETWEEN": 50, "_GROUPS_IN_SHARD": 20, "_ROWS_IN_PIECE": 500}.items():
+        monkeypatch.setattr(f"exporters.measures.batches.{limit}", few)
+    assert_equal(getattr(measures, name)(request.getfixturevalue(backend)), of_pandas(name))
+
+
+@pytest.mark.parametrize(("name", "options"), ASKED, ids=str)
+def test_engines_agree_on_other_tables(name: str, options: dict[str, Any], plies: pd.DataFrame, of_files: Any) -> None:
+    measure = getattr(measures, name)
+    assert_equal(measure(of_files, **options), measure(plies, **options))
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_a_table_has_its_columns_and_counts_every_ply(name: str, plies: pd.DataFrame, of_pandas: Measured) -> None:
+    full, empty = of_pandas(name), getattr(measures, name)(plies.head(0))
+    assert len(full)
+    assert full.attrs["plies"] + sum(full.attrs["excluded"].values()) == len(plies)
+    assert min(full.attrs["excluded"].values()) > 0
+    assert {str(dtype) for dtype in full.dtypes} <= {"string", "Int64", "Float64", "boolean"}
+    assert not len(empty)
+    assert list(empty) == list(full)
+    assert empty.attrs == {"games": 0, "plies": 0, "excluded": {}, "marked": {}}
+
+
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [
+        ("clock_curve", "move_no"),
+        ("time_left", "move_no"),
+        ("clock_lead", "move_no"),
+        ("time_left_by_phase", "phase"),
+        ("residuals", "cause"),
+        ("time_odds", "time_control"),
+        ("activity", "hour"),
+        ("blunders", "time_trouble"),
+        ("time_usage", ["key", "game"]),
+    ],
+)
+def test_a_dimension_that_the_table_has_anyway_is_refused(name: str, by: str, plies: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"always grouped by|only once"):
+        getattr(measures, name)(plies, by=by)
+
+
+def test_key_is_the_game(plies: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(measures.time_usage(plies, by="key"), measures.time_usage(plies, by="game"))
