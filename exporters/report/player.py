@@ -39,6 +39,7 @@ __all__ = ["MOST_GAMES", "games_by_server", "player_report", "player_of_handle"]
 MOST_GAMES = 1000
 """The most games that the page lists; its figures are of all games."""
 _MOST_OPPONENTS = 20
+_MOST_OPENINGS = 20
 
 
 def player_of_handle(sides: pd.DataFrame, player: str) -> ChosenPlayer:
@@ -109,6 +110,7 @@ def player_report(
         "left_out": [*_reasons(excluded or {}), *_reasons(chosen.excluded)],
         "charts": charts,
         "sections": sections_of(games, own, site, filters),
+        "openings": _openings(own_sides, site, filters),
         "opponents": _opponents(own_sides, site, filters),
         "games": [_game(row, site) for row in records(newest_first(own_sides, MOST_GAMES))],
         "game_count": own_sides["key"].nunique(),
@@ -197,16 +199,47 @@ def _against(
     group: pd.DataFrame, name: str, handle: str, site: Site | None, filters: Mapping[str, str]
 ) -> Sequence[CellText]:
     """The row of an opponent: the name leads to the player's page, the numbers to the games."""
-    cells = score_cells(group)
     if site is None:
-        return [name, *cells]
+        return [name, *score_cells(group)]
     server = text_of(group["server"].iloc[-1]) or None
     chosen = {**filters, "opponent": handle, **({} if server is None else {"server": server})}
+    return [linked_text(name, site.player(handle, server)), *_scores(group, site, chosen)]
+
+
+def _scores(group: pd.DataFrame, site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
+    """Games, won, drawn and lost, each leading to its games, and the score.
+
+    Args:
+        chosen: filters that choose the group's games, by their names in addresses.
+    """
+    cells = score_cells(group)
+    if site is None:
+        return [*cells]
     outcomes: tuple[dict[str, str], ...] = ({}, {"outcome": "win"}, {"outcome": "draw"}, {"outcome": "loss"})
     counts = [
         linked_text(cell, site.games(**chosen, **outcome)) for cell, outcome in zip(cells, outcomes, strict=False)
     ]
-    return [linked_text(name, site.player(handle, server)), *counts, *cells[len(counts) :]]
+    return [*counts, *cells[len(counts) :]]
+
+
+def _openings(own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None) -> Table | None:
+    """The openings of the player's games by ECO code and colour, the most frequent first."""
+    groups = [group for _, group in own.groupby(["eco", "side"], observed=True, sort=True)]
+    if not groups:
+        return None
+    groups.sort(key=lambda group: -len(group))
+    cells: list[Sequence[CellText]] = []
+    for group in groups[:_MOST_OPENINGS]:
+        eco, side = str(group["eco"].iloc[0]), str(group["side"].iloc[0])
+        ((family, _),) = Counter(name.partition(": ")[0] for name in group["opening"]).most_common(1)
+        chosen = {**(filters or {}), "colour": side, "eco": eco}
+        cells.append([f"{eco} {family}", side.capitalize(), *_scores(group, site, chosen)])
+    left = groups[_MOST_OPENINGS:]
+    notes = [f"{count(len(left), 'row')} with fewer games not listed." if left else ""]
+    without = int(own["eco"].isna().sum())
+    notes.append(f"{count(without, 'game')} without a named opening." if without else "")
+    headings = ("ECO code, usual name", "Colour", "Games", "Won", "Drawn", "Lost", "Score")
+    return Table("Openings by games", headings, cells, note=" ".join(filter(None, notes)))
 
 
 def _game(row: Mapping[str, Any], site: Site | None) -> dict[str, Any]:

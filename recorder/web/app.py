@@ -158,6 +158,7 @@ class _Site:
             undated=archive.undated(listed.where),
             more=ends,
             choices=self._current_choices(),
+            scores=_scores(archive, listed),
         )
 
     def _current_choices(self) -> Mapping[str, Sequence[str]]:
@@ -282,6 +283,14 @@ class _Site:
             return archive.game(request.path_params["key"])
         except StorageError as error:
             return _page(message_page("No such game", visible(str(error))), 404)
+
+
+def _scores(archive: ArchiveStore, listed: ListState) -> dict[str, int]:
+    """How many games of a list its player won, drew and lost; empty for a list without a player, or of one outcome."""
+    if not listed.where.players or listed.where.outcomes:
+        return {}
+    outcomes = ("win", "draw", "loss")
+    return {name: archive.count(replace(listed.where, outcomes=frozenset({name}))) for name in outcomes}
 
 
 def _read_choices(where: str) -> dict[str, list[str]]:

@@ -59,6 +59,14 @@ FIELDS: Final = (
     FormField("rating_to", "Both rated to", "number"),
     FormField("plies_from", "Plies from", "number"),
     FormField("plies_to", "Plies to", "number"),
+    FormField("lasts_from", "Lasted from (minutes)", "number"),
+    FormField("lasts_to", "Lasted to (minutes)", "number"),
+    FormField("clock_below", "A clock below (seconds)", "number"),
+    FormField(
+        "event", "With", "choice", False,
+        (("takeback", "takebacks"), ("draw-offer", "draw offers"), ("time-added", "added time"), ("pause", "pauses"),
+         ("disconnection", "disconnections"), ("gap", "missing moves"), ("kibitz", "kibitzes")),
+    ),
     FormField("reason", "Ended by", "choice"),
     FormField("rated", "Rated", "choice", False, (("yes", "rated"), ("no", "unrated"))),
     FormField("category", "Category", "choice"),
@@ -160,7 +168,7 @@ def _filter(values: dict[str, str]) -> GameFilter:
         found = make_filter(Filters(**given))  # type: ignore[typeddict-item]  # the names are those of filters
     except RecorderError as error:
         raise ExportError(str(error)) from None
-    numbers = {name: _number(name, values.get(name)) for name in ("rating_from", "rating_to", "plies_from", "plies_to")}
+    numbers = {field.name: _number(field, values.get(field.name)) for field in FIELDS if field.kind == "number"}
     least = numbers["plies_from"]
     return replace(
         found,
@@ -168,6 +176,10 @@ def _filter(values: dict[str, str]) -> GameFilter:
         max_plies=numbers["plies_to"],
         min_rating=numbers["rating_from"],
         max_rating=numbers["rating_to"],
+        min_duration_s=_times(60, numbers["lasts_from"]),
+        max_duration_s=_times(60, numbers["lasts_to"]),
+        clock_below_ms=_times(1000, numbers["clock_below"]),
+        happened=_one(values.get("event")),
         time_controls=_one(values.get("time")),
         reasons=_one(values.get("reason")),
         outcomes=_one(values.get("outcome")) if "player" in values else frozenset(),
@@ -178,12 +190,16 @@ def _one(value: str | None) -> frozenset[str]:
     return frozenset() if value is None else frozenset({value})
 
 
-def _number(name: str, text: str | None) -> int | None:
+def _number(field: FormField, text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 7):
-        raise ExportError(f"{_BY_NAME[name].label}: {text!r} is not a whole number.")
+        raise ExportError(f"{field.label}: {text!r} is not a whole number.")
     return int(text)
+
+
+def _times(factor: int, number: int | None) -> int | None:
+    return None if number is None else factor * number
 
 
 def _place(text: str) -> ListPlace:

@@ -41,6 +41,7 @@ _COLUMNS: Final = (
     ("plies", "Plies", "number plies"),
 )
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_OUTCOMES: Final = (("win", "won"), ("draw", "drawn"), ("loss", "lost"))
 _FORMATS: Final = (("csv", "CSV"), ("pgn", "PGN"), ("jsonl", "JSON"))
 
 
@@ -53,6 +54,7 @@ def games_page(
     undated: int,
     more: tuple[bool, bool],
     choices: Mapping[str, Sequence[str]],
+    scores: Mapping[str, int],
 ) -> bytes:
     """The list of games.
 
@@ -62,6 +64,7 @@ def games_page(
         undated: games that only the bounds of the date exclude, because their date is unknown.
         more: whether there are games in front of these and behind them.
         choices: by filter, values that the archive contains.
+        scores: how many games the player won, drew and lost, by outcome; empty: it is not shown.
     """
     site = WebSite((_GAMES._replace(here=True),), listed)
     pages = {
@@ -82,11 +85,27 @@ def games_page(
             (field.label, _words(field, value), site.listing(listed.query(**{field.name: None})))
             for field, value in listed.chosen
         ],
+        "scores": [
+            (words, f"{scores[name]:,}", site.listing(listed.query(outcome=name)))
+            for name, words in _OUTCOMES
+            if name in scores
+        ],
+        "player": listed.values.get("player"),
+        "opponent": listed.values.get("opponent"),
+        "score": _score(scores),
         "downloads": [(name, site.download(listed.query(), suffix)) for suffix, name in _FORMATS],
         "pages": pages,
         **_form(listed.values, choices, None if listed.sort == "-date" else listed.sort),
     }
     return _render("games.html", values, site, scripts=("games.js",))
+
+
+def _score(scores: Mapping[str, int]) -> str:
+    """Points of the games with a result: ``7½ of 12``."""
+    decided = sum(scores.values())
+    whole, half = divmod(2 * scores.get("win", 0) + scores.get("draw", 0), 2)
+    points = f"{whole or ('' if half else 0)}{'½' if half else ''}"
+    return f"{points} of {decided:,}" if decided else NOTHING
 
 
 def message_page(

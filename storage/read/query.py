@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import StorageError
-from recorder.model import MINUTE_MS, GameKind, TimeBasis
+from recorder.model import MINUTE_MS, EventKind, GameKind, TimeBasis
 from storage.read.driver import SqlDriver
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "DATED_MS",
     "FilterWords",
     "GameFilter",
+    "HAPPENINGS",
     "beginning",
     "conditions_of",
     "count_games",
@@ -68,6 +69,9 @@ class GameFilter:
         reasons: why games ended, as stored in ``reason_key`` (``mate``, ``forfeit-time``).
         outcomes: how one of ``players`` did: ``win``, ``draw`` or ``loss``.
         min_rating, max_rating: bounds of both players' ratings; games with an unknown rating do not match.
+        min_duration_s, max_duration_s: bounds of the time from start to end; games without both do not match.
+        clock_below_ms: a clock of one of the players was below this after a move of the main line. Archives only.
+        happened: what at least one source of the game reports: some of ``HAPPENINGS``. Archives only.
     """
 
     players: frozenset[str] = ANY
@@ -101,7 +105,22 @@ class GameFilter:
     outcomes: frozenset[str] = ANY
     min_rating: int | None = None
     max_rating: int | None = None
+    min_duration_s: int | None = None
+    max_duration_s: int | None = None
+    clock_below_ms: int | None = None
+    happened: frozenset[str] = ANY
 
+
+HAPPENINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "takeback": (EventKind.TAKEBACK.value, "*"),
+    "draw-offer": (EventKind.NOTICE.value, "draw-offer"),
+    "time-added": (EventKind.NOTICE.value, "time-added"),
+    "pause": (EventKind.NOTICE.value, "paused"),
+    "disconnection": (EventKind.NOTICE.value, "disconnected"),
+    "gap": (EventKind.GAP.value, "*"),
+    "kibitz": (EventKind.CHAT.value, "kibitz"),
+}
+"""What games can be searched for by their events: a kind and a pattern of its details."""
 
 ALL_PLAYED = GameFilter()
 """The stated default of lists and exports: every played game with at least one ply."""
@@ -213,6 +232,7 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bo
     found = [
         *_of_game(where),
         *_of_opening(where),
+        *_of_course(where),
         *(_of_dates(where, words) if dates else ()),
         *_of_players(where, words),
     ]
@@ -267,6 +287,31 @@ def _of_game(where: GameFilter) -> list[_Condition]:
         found.append(("g.complete", ()))
     if where.kinds:
         found.append(_in("g.kind", (kind.value for kind in where.kinds)))
+    return found
+
+
+_SHORT_OF_TIME: Final = (
+    "EXISTS (SELECT 1 FROM observations o JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
+    " JOIN plies p ON p.id >= l.first_ply_id AND p.id < l.first_ply_id + l.ply_count"
+    " WHERE o.game_id IN (SELECT g.id UNION ALL SELECT w.id FROM games w WHERE w.merged_into = g.id)"
+    " AND (p.white_clock_ms < ? OR p.black_clock_ms < ?))"
+)
+_HAPPENED: Final = (
+    "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM games w JOIN observations o ON o.game_id = w.id"
+    " JOIN events e ON e.observation_id = o.id WHERE e.kind = ? AND e.detail GLOB ?)"
+)
+
+
+def _of_course(where: GameFilter) -> list[_Condition]:
+    """What happened in the game, and how long it lasted."""
+    found: list[_Condition] = []
+    for bound, sign in ((where.min_duration_s, ">="), (where.max_duration_s, "<=")):
+        if bound is not None:
+            found.append((f"(g.ended_at_ms - g.started_at_ms) {sign} ?", (1000 * bound,)))
+    if where.clock_below_ms is not None:
+        found.append((_SHORT_OF_TIME, (where.clock_below_ms, where.clock_below_ms)))
+    for name in sorted(where.happened):
+        found.append((_HAPPENED, HAPPENINGS[name]))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -53,6 +54,11 @@ def test_all_games_are_listed_newest_first_and_every_row_leads_to_its_game(site:
         ("plies_from=100", 1),
         ("plies_to=29&since=2000-01-01", 1),
         ("reason=resign&player=Helmsman", 1),
+        ("lasts_to=1", 0),
+        ("clock_below=60", 3),
+        ("clock_below=60&player=Helmsman", 0),
+        ("event=draw-offer", 1),
+        ("event=takeback", 0),
         ("result=*&player=" + quote(HOSTILE, safe=""), 1),
     ],
 )
@@ -64,6 +70,24 @@ def test_filters_choose_games_and_are_in_the_form_and_the_address(site: TestClie
     assert parse_qs(listed.query()) == parse_qs(query)
     for _, value in listed.chosen:
         assert value in unescape(html)
+
+
+@pytest.mark.parametrize(("query", "count"), [("lasts_from=10", 1), ("lasts_to=9", 1), ("lasts_from=2&lasts_to=9", 0)])
+def test_games_are_found_by_how_long_they_lasted(archive: Path, tmp_path: Path, query: str, count: int) -> None:
+    copy = tmp_path / "archive.sqlite"
+    copy.write_bytes(archive.read_bytes())
+    with closing(sqlite3.connect(copy)) as db, db:
+        for player, seconds in (("Helmsman", 600), ("blore", 61)):
+            db.execute("UPDATE games SET ended_at_ms = started_at_ms + ? WHERE white = ?", (1000 * seconds, player))
+    assert len(keys(client_of(copy).get(f"/?{query}").text)) == count
+
+
+def test_a_player_has_a_score_and_its_numbers_lead_to_their_games(site: TestClient) -> None:
+    html = unescape(site.get("/?player=Helmsman&opponent=AntaresLight").text)
+    assert "<bdi>Helmsman</bdi> against <bdi>AntaresLight</bdi>: <strong>0 of 1</strong>" in html
+    assert link(html, "1 lost") == "/?player=Helmsman&opponent=AntaresLight&outcome=loss"
+    assert "1 game <small>of 19" in site.get(str(link(html, "1 lost"))).text
+    assert 'class="score"' not in site.get("/").text
 
 
 def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient, archive: Path) -> None:

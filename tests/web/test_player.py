@@ -27,7 +27,7 @@ def links(html: str, caption: str) -> list[tuple[str, str]]:
 
 
 def test_numbers_lead_to_exactly_the_games_behind_them(site: TestClient, page: str) -> None:
-    for caption in ("Results by time control and variant", "Opponents by games"):
+    for caption in ("Results by time control and variant", "Openings by games", "Opponents by games"):
         numbers = [(href, text) for href, text in links(page, caption) if text.isdigit()]
         assert numbers
         for href, text in numbers:
