@@ -52,6 +52,8 @@ _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 _THURSDAY = 3  # 1970-01-01, counted from Monday
 _BAND = 200
+_LAG_EDGES_MS = (50, 100, 200, 500, 1000, 2000, 5000)
+_CLOCK_EDGES_MS = (10_000, 30_000, 60_000, 120_000, 300_000, 600_000)
 _NOT_TOLD_BY = ("at", "mover_score")  # no whole numbers or words
 
 
@@ -89,6 +91,14 @@ def _instant(name: str, of_utc_ms: nw.Expr) -> Dimension:
     return Dimension(name, ("arrival_ms", "time_basis"), {name: nw.when(known).then(of_utc_ms)})
 
 
+def _band(name: str, column: str, edges_ms: Sequence[int]) -> Dimension:
+    """Bands of a time, by their lower ends; the first one begins at 0, and nothing where the time is not known."""
+    begin: nw.Expr = nw.lit(0)
+    for edge in edges_ms:
+        begin = nw.when(nw.col(column) >= edge).then(nw.lit(edge)).otherwise(begin)
+    return Dimension(name, (column,), {f"{name}_ms": nw.when(~nw.col(column).is_null()).then(begin)})
+
+
 _AT_MS = nw.col("arrival_ms")
 _BEFORE_MS = nw.col("clock_before_ms")
 TIME_TROUBLE = (_BEFORE_MS < LOW_LEAST_MS) | (
@@ -109,6 +119,8 @@ DIMENSIONS = {
         Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
         Dimension("time_trouble", ("clock_before_ms", "base_s"), {"time_trouble": TIME_TROUBLE}),
         Dimension("rating_band", ("mover_rating",), {"rating_band": nw.col("mover_rating") // _BAND * _BAND}),
+        _band("lag_band", "lag_ms", _LAG_EDGES_MS),
+        _band("clock_band", "clock_before_ms", _CLOCK_EDGES_MS),
         _instant("hour", _AT_MS // _HOUR_MS % 24),
         _instant("weekday", (_AT_MS // _DAY_MS + _THURSDAY) % 7 + 1),
     )
@@ -189,10 +201,11 @@ class Aggregate(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a measure asks for: ``parts`` of plies with these ``columns``."""
+    """What a measure asks for: ``parts`` of plies with these ``columns``, which it has cut down to ``source``."""
 
     columns: frozenset[str]
     parts: Mapping[str, Aggregate]
+    source: Plies | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +293,7 @@ class Plies:
         if finished:
             names = {f"names of {name}": part for name, part in self._names().items()}
             parts = {**parts, "kept": self._kept(), "omitted": self._omitted(), **names}
-        return Asked(self.columns, parts)
+        return Asked(self.columns, parts, self)
 
     def grouped(self, rows: nw.LazyFrame[Any], *also: str, **aggregates: nw.Expr) -> Aggregate:
         """Sums of rows by the dimensions and other columns."""
@@ -316,6 +329,12 @@ class Plies:
     def _omitted(self) -> Aggregate:
         """How many plies each reason excludes, and under 0 those that none does."""
         return Aggregate(self.judged.group_by("excluded").agg(plies=nw.len()), ("excluded",))
+
+    def omitted_by_group(self) -> Aggregate:
+        """How many plies each reason excludes, by the dimensions."""
+        by = (*self.by, "excluded")
+        table = self.judged.filter(nw.col("excluded") > 0).group_by(*by).agg(plies=nw.len())
+        return Aggregate(table, by)
 
     def _names(self) -> dict[str, Aggregate]:
         """The handles behind the identities of the dimensions, by dimension."""

@@ -8,7 +8,7 @@ holds one batch and the sums. Counted values, from which exact quantiles are com
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, cast
 
@@ -18,9 +18,9 @@ import pandas as pd
 from narwhals.typing import IntoFrame
 from numpy.typing import NDArray
 
-from exporters.measures.base import Aggregate, Asked, collect, lazy
+from exporters.measures.base import Aggregate, Asked, Plies, collect, lazy
 
-__all__ = ["Counted", "PlyBatches", "Steps", "filtered", "measure", "movers"]
+__all__ = ["Counted", "PlyBatches", "Steps", "ExclusionCounts", "filtered", "measure", "movers"]
 
 _Arguments = ParamSpec("_Arguments")
 
@@ -240,7 +240,58 @@ def measure(
         return _of_frame(function(plies, *arguments, **named))
 
     computed.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
+    computed.steps = function  # type: ignore[attr-defined]  # of ``ExclusionCounts``
     return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", computed)
+
+
+class ExclusionCounts:
+    """Counts the plies that a measure excludes, by group and reason, while the measure reads its batches.
+
+    Attributes:
+        columns: those that name a group.
+
+    Args:
+        measured: the measure. by: its dimensions; None: its own.
+    """
+
+    def __init__(self, measured: Callable[..., pd.DataFrame], by: Sequence[str] | None = None) -> None:
+        self._steps = cast("Any", measured).steps
+        self._by = () if by is None else (by,)
+        self.columns: list[str] = []
+        self._sums: _Sums | None = None
+        self._reasons: tuple[str, ...] = ()
+        self._done = False
+
+    def of(self, plies: PlyBatches) -> PlyBatches:
+        """The same batches, which are counted when they are read for the first time."""
+
+        def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+            counts = not self._done
+            for batch in plies.read(names):
+                if counts:
+                    self._add(batch)
+                yield batch
+            self._done = True
+
+        return PlyBatches(read, plies.empty)
+
+    def _add(self, batch: pd.DataFrame) -> None:
+        source: Plies = next(self._steps(batch, *self._by)).source
+        part = source.omitted_by_group()
+        self._sums = self._sums or _Sums(part)
+        self._sums.add(collect({"omitted": part})["omitted"])
+        self._reasons, self.columns = source.reasons, source.by
+
+    def by_group(self) -> dict[tuple[Any, ...], dict[str, int]]:
+        """By the values of ``columns``, None where unknown: plies by the reason that excludes them."""
+        found: dict[tuple[Any, ...], dict[str, int]] = {}
+        if self._sums is None:
+            return found
+        table = self._sums.table()
+        table = table.astype(object).where(table.notna(), None)
+        for *group, number, plies in table.itertuples(index=False, name=None):
+            found.setdefault(tuple(group), {})[self._reasons[number - 1]] = plies
+        return found
 
 
 def filtered(plies: Any, condition: nw.Expr, *columns: str) -> Any:

@@ -25,13 +25,17 @@ __all__ = [
     "CLOCK_TABLES",
     "ClockTable",
     "DIMENSIONS",
+    "OwnMoves",
     "ReportPage",
     "clock_table",
+    "moves_of",
     "page_of_archive",
     "page_of_game",
     "page_of_player",
     "picture_frames",
     "picture_games",
+    "plies_of_games",
+    "pools_people",
 ]
 
 
@@ -205,8 +209,8 @@ CLOCK_TABLES = {
 
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
-    "sealed", "time-trouble", "rating-band", "game", "server", "precision", "move-no", "hour", "weekday",
-    "eval-engine",
+    "sealed", "time-trouble", "clock-band", "lag-band", "cause", "rating-band", "game", "server", "precision",
+    "move-no", "hour", "weekday", "eval-engine",
 )  # fmt: skip
 """The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
 
@@ -237,10 +241,10 @@ def clock_table(
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
     measure = getattr(measures, table.measure)
-    with _plies_of(archive, chosen, matches=table.matches, dask=dask) as plies:
+    with plies_of_games(archive, chosen, matches=table.matches, dask=dask) as plies:
         if chosen.players and not table.both_sides:
-            plies, reasons = _moves_of(plies, sorted(chosen.players), one_player=_pools(table, by, measure))
-            excluded |= reasons
+            own = moves_of(plies, sorted(chosen.players), one_player=pools_people(table, by, measure))
+            plies, excluded = own.plies, excluded | own.excluded
         if not table.grouped:
             return (measure(plies) if top is None else measure(plies, top)), excluded
         names = [word.replace("-", "_") for word in by]
@@ -254,7 +258,7 @@ _ROWS_AT_ONCE = 100_000
 
 
 @contextmanager
-def _plies_of(
+def plies_of_games(
     archive: AnyStore, chosen: GameFilter, *, matches: bool = False, dask: str | None = None
 ) -> Iterator[Any]:
     """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``.
@@ -287,13 +291,25 @@ def _plies_of(
             yield PlyBatches(read, empty(PLY_COLUMNS))
 
 
-def _moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> tuple[Any, Mapping[str, int]]:
+class OwnMoves(NamedTuple):
+    """Moves of players.
+
+    Attributes:
+        plies: a table of any engine, or batches.
+        excluded: how many games are excluded for a reason.
+        identities: whose moves they are; None: of everybody who had the handles.
+    """
+
+    plies: Any
+    excluded: dict[str, int]
+    identities: list[str] | None
+
+
+def moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> OwnMoves:
     """The moves of some players, of a table of any engine or of batches.
 
     Args:
         one_player: of each handle only the moves of the player that it names, no others' who had it.
-    Returns:
-        The moves, and how many games are excluded for a reason.
     """
     import narwhals as nw
 
@@ -302,17 +318,17 @@ def _moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> tuple[
     named = nw.col("mover").str.to_lowercase().is_in([handle.lower() for handle in handles])
     own = filtered(plies, named, "mover")
     if not one_player:
-        return own, {}
+        return OwnMoves(own, {}, None)
     from exporters.tables.facts import choose_player
 
     people = movers(own)
     players = [choose_player(people, handle) for handle in handles]
-    identities = {identity for one in players for identity in one.identities}
+    identities = sorted({identity for one in players for identity in one.identities})
     excluded = {reason: number for one in players for reason, number in one.excluded.items()}
-    return filtered(own, nw.col("mover_id").is_in(sorted(identities)), "mover_id"), excluded
+    return OwnMoves(filtered(own, nw.col("mover_id").is_in(identities), "mover_id"), excluded, identities)
 
 
-def _pools(table: ClockTable, by: tuple[str, ...], measure: Callable[..., Any]) -> bool:
+def pools_people(table: ClockTable, by: tuple[str, ...], measure: Callable[..., Any]) -> bool:
     """Whether a row of the table may be about several people of one handle: not if it has players or games apart."""
     words = by or (signature(measure).parameters["by"].default if table.grouped else ("game",))
     return {"player", "game"}.isdisjoint([words] if isinstance(words, str) else words)

@@ -35,16 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _FORMATS = ("table", "csv", "jsonl", "json")
-_MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
-_COUNTS = (
-    "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
-    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
-    "inaccuracies", "mistakes", "blunders",
-)  # fmt: skip
-_LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
-_KEY_LENGTH = 8
 
 
 class _Asked(NamedTuple):
@@ -274,6 +264,8 @@ def _write_table(
     Raises:
         ExportError: the output cannot be written.
     """
+    from exporters.measures.words import plain_rows
+
     if format_name == "table":
         _print_table(table, of_lag=asked.name == "lag")
     elif format_name == "json":
@@ -285,21 +277,17 @@ def _write_table(
             if format_name == "csv":
                 from exporters.table_files import write_csv
 
-                write_csv(table.columns, [_rows(table)], out, raw=csv_raw)
+                write_csv(table.columns, [plain_rows(table)], out, raw=csv_raw)
             else:
                 from exporters.table_files import write_json_lines
 
-                write_json_lines(tuple(table.columns), [_rows(table)], out)
+                write_json_lines(tuple(table.columns), [plain_rows(table)], out)
     _say_counts(table.attrs, reasons)
 
 
-def _rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
-    """The rows as plain values; None for what is not known."""
-    columns = (table[name].astype(object).where(table[name].notna(), None) for name in table.columns)
-    return list(zip(*columns, strict=True))
-
-
 def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dict[str, Any]:
+    from exporters.measures.words import plain_rows
+
     attributes = table.attrs
     return {
         "table": asked.name,
@@ -310,49 +298,21 @@ def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dic
         "left_out_plies": attributes["excluded"],
         "left_out_games": reasons,
         **({"engines": attributes["engines"]} if "engines" in attributes else {}),
-        "rows": [dict(zip(table.columns, row, strict=True)) for row in _rows(table)],
+        "rows": [dict(zip(table.columns, row, strict=True)) for row in plain_rows(table)],
     }
 
 
 def _print_table(table: pd.DataFrame, *, of_lag: bool) -> None:
-    """In people's units: clocks, per cent, lag in ms; a guest is marked (U) and a computer (C), as servers do."""
-    hidden = {"precision", "ply"}
-    for who, marks in _MARKS.items():
-        if f"{who}_id" in table.columns:
-            hidden |= {f"{who}_id", *marks}
-    names = [name for name in table.columns if name not in hidden]
+    from exporters.measures.words import figure_text, heading, plain_rows, shown_names
+
+    names = shown_names(list(table.columns))
     rows = []
-    for row in _rows(table):
+    for row in plain_rows(table):
         values = dict(zip(table.columns, row, strict=True))
-        rows.append([_text(name, values, of_lag) for name in names])
-    headings = [_HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize()) for name in names]
-    numbers = [heading for name, heading in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
+        rows.append([figure_text(name, values, of_lag=of_lag) for name in names])
+    headings = [heading(name) for name in names]
+    numbers = [word for name, word in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
     print_table(headings, rows, right=numbers, narrow=headings[:2:-1])
-
-
-def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
-    value = values[name]
-    if value is None:
-        return None
-    if name.startswith("lag_") or (of_lag and name in _LAGS):
-        return f"{value:,} ms"
-    if name.endswith("_ms"):
-        # Times of arrival and lag, whose tables have no precision, are measured in milliseconds.
-        return format_clock(value, str(values.get("precision", "milliseconds")).endswith("milliseconds"))
-    if name == "share" or name == "score" or name.endswith("_share"):
-        return f"{value:.1%}"
-    if name == "correlation":
-        return f"{value:.2f}"
-    if name == "weekday":
-        return _WEEKDAYS[value - 1]
-    if name in ("key", "game"):
-        return str(value)[:_KEY_LENGTH]
-    if name in _MARKS and f"{name}_id" in values:
-        guest, computer = _MARKS[name]
-        return f"{value}{'(U)' if values[guest] else ''}{'(C)' if values[computer] else ''}"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if name in _COUNTS else str(value)
 
 
 def _say_counts(attributes: dict[Any, Any], reasons: dict[str, int]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import IO, Any, Final
 from urllib.parse import urlencode
@@ -19,23 +21,28 @@ from exporters.report.page import plain_name, policy_of, visible
 from exporters.report.site import BarItem
 from recorder.archive.completions import Completion, completions
 from recorder.archive.exporting import require_variants
+from recorder.archive.insights import compute_insight
 from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
 from recorder.archive.related import games_by_source, games_in_progress
 from recorder.archive.reports import page_of_game, page_of_player
 from recorder.errors import ExportError, RecorderError, SearchTimeoutError, StorageError
 from recorder.model import Game
+from recorder.web.insights import InsightState, python_code, read_insight, shown_insight
 from recorder.web.links import WebSite
 from recorder.web.listing import PAGE_GAMES, ListState, read_list
-from recorder.web.pages import game_bar, games_page, lines_page, login_page, message_page
+from recorder.web.pages import game_bar, games_page, insights_page, lines_page, login_page, message_page
 from recorder.web.security import Access, Guard
 from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
 
-__all__ = ["PLAYER_GAMES", "SEARCH_S", "make_app"]
+__all__ = ["COMPUTING_S", "PLAYER_GAMES", "SEARCH_S", "make_app"]
 
 SEARCH_S: Final = 5.0
 """How long a search may take."""
+
+COMPUTING_S: Final = 30.0
+"""How long the computation of a measure may take, the wait for others included."""
 
 PLAYER_GAMES: Final = 2000
 """The most games that a player's page is about: the newest."""
@@ -49,6 +56,9 @@ _CHOICES: Final = {
     "server": Completion.SERVER,
     "source": Completion.SOURCE,
 }
+_COMPUTED_AT_ONCE: Final = 2
+_COUNTING_S: Final = 2.0
+"""How long rows of insights are compared with lists of games."""
 _BLOCK: Final = 1 << 18
 _IN_MEMORY: Final = 1 << 23
 _AROUND: Final = 3
@@ -73,6 +83,7 @@ def make_app(where: str, access: Access) -> Guard:
     routes = [
         Route("/", site.games),
         Route("/games.{suffix}", site.download),
+        Route("/insights", site.insights),
         Route("/players.json", site.handles),
         Route("/login", lambda _request: RedirectResponse("/", 303)),
         Route("/game/{key}.{suffix}", site.game_file),
@@ -107,6 +118,8 @@ class _Site:
     def __init__(self, where: str, access: Access) -> None:
         self._where = where
         self._public = not access.private
+        # Not the threads of other requests: computations that wait for each other must not take them all.
+        self._computing = ThreadPoolExecutor(_COMPUTED_AT_ONCE, "insights")
         self._drawing = threading.Lock()  # matplotlib draws one picture at a time
         with open_archive(where):  # it can be used
             self._choices = _read_choices(where)
@@ -276,6 +289,64 @@ class _Site:
                 except ExportError as error:  # several guests have this handle
                     return _page(message_page("No such player", visible(str(error))), 404)
         return _page(page.html)
+
+    # --- insights
+
+    async def insights(self, request: Request) -> Response:
+        """A measure of the games that match filters, of one player or of two."""
+        pairs = [(name, value) for name, value in request.query_params.multi_items() if value.strip()]
+        if len(pairs) < len(request.query_params.multi_items()):
+            return RedirectResponse(WebSite().insights(urlencode(pairs)), 303)
+        ends_at_s = time.monotonic() + COMPUTING_S
+        return await asyncio.get_running_loop().run_in_executor(self._computing, self._insights, pairs, ends_at_s)
+
+    def _insights(self, pairs: list[tuple[str, str]], ends_at_s: float) -> Response:
+        asked, choices = dict(pairs), self._current_choices()
+
+        def problem(status: int, heading: str, sentence: str) -> Response:
+            return _page(insights_page(asked, asked, choices, problem=(heading, visible(sentence))), status)
+
+        try:
+            state = read_insight(pairs)
+            if state.measure is None:
+                return _page(insights_page(asked, state.listed.values, choices))
+            with open_archive(self._where) as archive, archive.snapshot():
+                for _, listed in state.players():
+                    require_variants(archive, listed.where)
+                if not any(archive.count(listed.where) for _, listed in state.players()):
+                    return problem(200, "No results", "No game matches these filters.")
+                return self._computed(archive, state, asked, ends_at_s)
+        except SearchTimeoutError as error:
+            return problem(503, "Timed out", f"{error} Add filters that exclude more games, or use Python.")
+        except (ExportError, StorageError) as error:
+            if isinstance(error, StorageError) and "variant" not in asked:
+                raise
+            return problem(400, "Not understood", str(error))
+
+    def _computed(
+        self, archive: ArchiveStore, state: InsightState, asked: Mapping[str, str], ends_at_s: float
+    ) -> Response:
+        assert state.measure is not None
+        computed = []
+        for name, listed in state.players():
+            if archive.count(listed.where):
+                limits = {"ends_at_s": ends_at_s, "limit_s": COMPUTING_S}
+                computed.append(
+                    (name, listed, compute_insight(archive, listed.where, state.measure, state.by, **limits))
+                )
+        until_s = min(ends_at_s, time.monotonic() + _COUNTING_S)
+        shown = shown_insight(
+            state,
+            computed,
+            lambda listed: None if time.monotonic() > until_s else archive.count(listed.where),
+            WebSite(),
+        )
+        missing = {name for name, _ in state.players()} - {name for name, _, _ in computed}
+        shown["counts"] += [f"{plain_name(name)}: no game matches these filters." for name in sorted(missing)]
+        path = "games.sqlite" if self._public else str(archive.path)
+        codes = [(name, python_code(state, listed, insight, path)) for name, listed, insight in computed]
+        page = insights_page(asked, state.listed.values, self._current_choices(), shown=shown, codes=codes)
+        return _page(page)
 
     def _find(self, archive: ArchiveStore, request: Request) -> Game | Response:
         """The game that an address names, or the answer that there is none."""

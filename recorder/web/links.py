@@ -52,6 +52,10 @@ class WebSite:
         """A list by its query."""
         return f"/?{query}" if query else "/"
 
+    def insights(self, query: str = "") -> str:
+        """The page of insights, of a measure and filters."""
+        return f"/insights{f'?{query}' if query else ''}"
+
     def download(self, query: str, suffix: str) -> str:
         """The games of a list as a file."""
         return f"/games.{suffix}{f'?{query}' if query else ''}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import urlencode
 
 from exporters.selection import Filters, make_filter
@@ -13,7 +13,7 @@ from recorder.errors import ExportError, RecorderError
 from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder, ListPlace
 
-__all__ = ["FIELDS", "PAGE_GAMES", "FormField", "ListState", "read_list"]
+__all__ = ["FIELDS", "PAGE_GAMES", "FormField", "ListState", "archive_filters", "read_list"]
 
 PAGE_GAMES: Final = 100
 """Games on a page."""
@@ -154,18 +154,27 @@ def read_list(pairs: Iterable[tuple[str, str]]) -> ListState:
     return ListState(values, _filter(values), order, **places)
 
 
-def _filter(values: dict[str, str]) -> GameFilter:
-    """The filter of the archive."""
+def archive_filters(values: Mapping[str, str]) -> Filters:
+    """The filters of a list that ``recorder.Archive`` has too, by the names that they have there.
+
+    Args:
+        values: the filters by their names in addresses.
+    """
     given: dict[str, Any] = {name: values[name] for name in _WORDS if name in values}
     side = values.get("colour")
     if side is not None and "player" in given:  # "the player had White"; without a player the colour asks nothing
         given[side] = given["player"]
-    flags = {"rated": "rated", "complete": "complete", "guests": "guests", "computers": "computers"}
-    given |= {key: values[name] == "yes" for name, key in flags.items() if name in values}
+    flags = ("rated", "complete", "guests", "computers")
+    given |= {name: values[name] == "yes" for name in flags if name in values}
     if "source" in values:
         given["source"] = values["source"]
+    return cast("Filters", given)  # the names are those of filters
+
+
+def _filter(values: dict[str, str]) -> GameFilter:
+    """The filter of the archive."""
     try:
-        found = make_filter(Filters(**given))  # type: ignore[typeddict-item]  # the names are those of filters
+        found = make_filter(archive_filters(values))
     except RecorderError as error:
         raise ExportError(str(error)) from None
     numbers = {field.name: _number(field, values.get(field.name)) for field in FIELDS if field.kind == "number"}

@@ -13,18 +13,22 @@ from exporters.report.page import plain_name, render_page
 from exporters.report.site import BarItem
 from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
 from exporters.tables.facts import reason_words, time_control
+from recorder.archive.insights import MEASURES
 from recorder.archive.kept_bytes import GameLine
+from recorder.archive.reports import DIMENSIONS
 from recorder.model import Player, TimeBasis
 from recorder.model.games import day_of
 from recorder.text import plural
+from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, FormField, ListState
 from storage.read.listing import ListedGame
 
-__all__ = ["game_bar", "games_page", "lines_page", "login_page", "message_page"]
+__all__ = ["game_bar", "games_page", "insights_page", "lines_page", "login_page", "message_page"]
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _GAMES: Final = BarItem("Games", "/")
+_INSIGHTS: Final = BarItem("Insights", WebSite().insights())
 
 # name of the order, heading, class, whether numbers
 _COLUMNS: Final = (
@@ -66,7 +70,8 @@ def games_page(
         choices: by filter, values that the archive contains.
         scores: how many games the player won, drew and lost, by outcome; empty: it is not shown.
     """
-    site = WebSite((_GAMES._replace(here=True),), listed)
+    insights = _INSIGHTS._replace(href=WebSite().insights(listed.query(sort=None)))
+    site = WebSite((_GAMES._replace(here=True), insights), listed)
     pages = {
         "first": site.listing(listed.query()) if more[0] else None,
         "previous": site.listing(listed.query_at("before", games[0].place)) if more[0] and games else None,
@@ -134,6 +139,42 @@ def login_page(target: str, wrong: bool) -> bytes:
     """
     values = {"title": "Token", "description": "This site asks for its token.", "target": target, "wrong": wrong}
     return _render("login.html", values, WebSite(()))
+
+
+def insights_page(
+    asked: Mapping[str, str],
+    values: Mapping[str, str],
+    choices: Mapping[str, Sequence[str]],
+    *,
+    shown: Mapping[str, Any] | None = None,
+    codes: Sequence[tuple[str, str]] = (),
+    problem: tuple[str, str] | None = None,
+) -> bytes:
+    """The page of insights.
+
+    Args:
+        asked: the address's query: measure, dimensions and second player. values: its filters.
+        choices: as for ``games_page``.
+        shown: as ``shown_insight`` returns it; None: nothing is computed.
+        codes: for each player a name and the program that computes the same.
+        problem: what went wrong, in a word or two and in a sentence.
+    """
+    site = WebSite((_GAMES, _INSIGHTS._replace(here=True)))
+    measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
+    by = f" by {' and '.join(dimensions)}" if dimensions else ""
+    found = {
+        "title": f"Insights: {measure}{by}" if measure else "Insights",
+        "description": MEASURES[measure].about if measure in MEASURES else "Measures of the use of time.",
+        "asked": {name: asked.get(name, "") for name in ("measure", "by", "then", "versus")},
+        "measures": [(name, f"{name}: {table.about}") for name, table in MEASURES.items()],
+        "dimensions": [(name, name.replace("-", " ")) for name in DIMENSIONS],
+        "presets": [(text, site.insights(query)) for text, query in PRESETS],
+        "shown": shown,
+        "codes": [(name, code.split("\n")) for name, code in codes],
+        "problem": problem,
+        **_form(values, choices),
+    }
+    return _render("insights.html", found, site, scripts=("games.js",))
 
 
 def lines_page(

@@ -111,6 +111,7 @@ def _load_pictures() -> None:
     with suppress(ImportError):  # the page of a game says what is missing
         import_module("exporters.plots")
         import_module("exporters.tables.frames")
+        import_module("exporters.measures")
 
 
 def _names(host: str) -> frozenset[str]:

@@ -30,6 +30,7 @@ PAGES = {
     "lines": "/game/6af87f9e/lines?ply=12",
     "missing": "/nothing",
     "player": "/player/Helmsman",
+    "insights": "/insights?measure=usage&by=phase&then=side&player=Helmsman&versus=AntaresLight",
 }
 
 

@@ -1,0 +1,87 @@
+"""The tables of measures in people's words and units: headings, clocks, per cent, lag in ms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recorder.times import format_clock
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["figure_text", "group_columns", "heading", "plain_rows", "shown_names"]
+
+_MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
+_COUNTS = (
+    "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
+    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
+    "inaccuracies", "mistakes", "blunders",
+)  # fmt: skip
+_LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
+_FIRST_COUNTS = ("games", "sides", "plies")
+_KEY_LENGTH = 8
+
+
+def shown_names(columns: Sequence[str]) -> list[str]:
+    """The columns of a measure's table that are shown; marks and precision are part of other columns.
+
+    Args:
+        columns: of the table.
+    """
+    hidden = {"precision", "ply"}
+    for who, marks in _MARKS.items():
+        if f"{who}_id" in columns:
+            hidden |= {f"{who}_id", *marks}
+    return [name for name in columns if name not in hidden]
+
+
+def group_columns(columns: Sequence[str]) -> list[str]:
+    """The columns that name the group of a row: all in front of the first count."""
+    end = min((place for place, name in enumerate(columns) if name in _FIRST_COUNTS), default=0)
+    return list(columns[:end])
+
+
+def heading(name: str) -> str:
+    """A column's heading."""
+    return _HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize())
+
+
+def plain_rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """The rows as plain values; None for what is not known."""
+    columns: Iterable[Any] = (table[name].astype(object).where(table[name].notna(), None) for name in table.columns)
+    return list(zip(*columns, strict=True))
+
+
+def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -> str | None:
+    """A value in people's units; a guest is marked (U) and a computer (C), as servers do.
+
+    Args:
+        name: of the column. values: of the whole row, by column. of_lag: whether the table is about lag.
+    Returns:
+        The text; None for what is not known.
+    """
+    value = values[name]
+    if value is None:
+        return None
+    if name.startswith("lag_") or (of_lag and name in _LAGS):
+        return f"{value:,} ms"
+    if name.endswith("_ms"):
+        # Times of arrival and lag, whose tables have no precision, are measured in milliseconds.
+        return format_clock(value, str(values.get("precision", "milliseconds")).endswith("milliseconds"))
+    if name == "share" or name == "score" or name.endswith("_share"):
+        return f"{value:.1%}"
+    if name == "correlation":
+        return f"{value:.2f}"
+    if name == "weekday":
+        return _WEEKDAYS[value - 1]
+    if name in ("key", "game"):
+        return str(value)[:_KEY_LENGTH]
+    if name in _MARKS and f"{name}_id" in values:
+        guest, computer = _MARKS[name]
+        return f"{value}{'(U)' if values[guest] else ''}{'(C)' if values[computer] else ''}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if name in _COUNTS else str(value)

@@ -1,0 +1,87 @@
+"""A measure of chosen games for the site: computed within a time limit, with what each row excludes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from recorder.archive.exporting import require_games
+from recorder.archive.reports import CLOCK_TABLES, moves_of, plies_of_games, pools_people
+from recorder.errors import ExportError, SearchTimeoutError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from exporters.measures.batches import PlyBatches
+    from storage import ArchiveStore, GameFilter
+
+__all__ = ["MEASURES", "Insight", "compute_insight"]
+
+MEASURES: Final = {name: table for name, table in CLOCK_TABLES.items() if table.grouped and not table.matches}
+"""The tables of ``clocks`` that dimensions group and that are computed batch by batch."""
+
+
+class Insight(NamedTuple):
+    """A measure's table and what it counts.
+
+    Attributes:
+        table: as the measure returns it. games_excluded: games by the reason that excludes them.
+        group_columns: the columns of the table that ``excluded`` is by.
+        excluded: by the values of these columns, None where unknown: plies by the reason that excludes them.
+        identities: whose moves count; None: those of all who had the chosen handles, or of everybody.
+    """
+
+    table: pd.DataFrame
+    games_excluded: Mapping[str, int]
+    group_columns: list[str]
+    excluded: Mapping[tuple[Any, ...], Mapping[str, int]]
+    identities: list[str] | None
+
+
+def compute_insight(
+    archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...], *, ends_at_s: float, limit_s: float
+) -> Insight:
+    """Compute a measure. Memory holds one batch of games and the sums.
+
+    Args:
+        archive: where the games are. chosen: which.
+        name: of ``MEASURES``. by: of ``exporters.measures``' dimensions, with hyphens; empty: the measure's own.
+        ends_at_s: when the computation must have ended, by ``time.monotonic``. limit_s: the limit, for its message.
+    Raises:
+        StorageError: no game matches. SearchTimeoutError: the computation takes too long.
+        ExportError: a dimension does not go with the measure, or a chosen handle was that of several guests.
+    """
+    from exporters import measures
+    from exporters.measures.base import DimensionError
+    from exporters.measures.batches import ExclusionCounts
+
+    asked = MEASURES[name]
+    measure = getattr(measures, asked.measure)
+    excluded = require_games(archive, chosen)
+    identities = None
+    names = [word.replace("-", "_") for word in by] or None
+    counts = ExclusionCounts(measure, names)
+    with plies_of_games(archive, chosen) as batches:
+        plies: Any = _limited(batches, ends_at_s, limit_s)
+        if chosen.players and not asked.both_sides:
+            own = moves_of(plies, sorted(chosen.players), one_player=pools_people(asked, by, measure))
+            plies, identities, excluded = own.plies, own.identities, excluded | own.excluded
+        plies = counts.of(plies)
+        try:
+            table = measure(plies) if names is None else measure(plies, names)
+        except DimensionError as error:
+            raise ExportError(f"{' and '.join(by)} does not go with {name}: {error}.") from None
+    return Insight(table, excluded, counts.columns, counts.by_group(), identities)
+
+
+def _limited(plies: PlyBatches, ends_at_s: float, limit_s: float) -> PlyBatches:
+    """The same batches, until the time is over."""
+
+    def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        for batch in plies.read(names):
+            if time.monotonic() > ends_at_s:
+                raise SearchTimeoutError(f"The computation took longer than {limit_s:g} seconds.")
+            yield batch
+
+    return plies._replace(read=read)

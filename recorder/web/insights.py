@@ -1,0 +1,359 @@
+"""The page of insights: what its address asks for, the table, the picture, and the same in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from exporters.report.page import plain_name
+from exporters.report.tables import NOTHING, control_words
+from recorder.archive.insights import MEASURES, Insight
+from recorder.archive.reports import DIMENSIONS
+from recorder.errors import ExportError
+from recorder.text import plural
+from recorder.web.links import WebSite
+from recorder.web.listing import ListState, archive_filters, read_list
+
+__all__ = ["InsightState", "PRESETS", "read_insight", "python_code", "shown_insight"]
+
+PRESETS: Final = (
+    ("Think time by phase", "measure=usage&by=phase"),
+    ("Think time by opponent's rating and phase", "measure=usage&by=rating-band&then=phase"),
+    ("Clock left at moves 10 to 40, by time control", "measure=time-left&by=time-control"),
+    ("Score by lead on the clock", "measure=lead&by=time-control"),
+    ("Results by opponent", "measure=profile&by=opponent"),
+    ("Lag by hour of the day", "measure=lag&by=hour"),
+    ("Moves made at once, by clock left", "measure=instant&by=clock-band"),
+    ("Blunders in time trouble", "measure=blunders&by=time-control"),
+)
+_OWN: Final = ("measure", "by", "then", "figure", "versus")
+_MOST_ROWS: Final = 500
+_MOST_BARS: Final = 30
+_FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share")
+_NO_FIGURES: Final = ("games", "plies", "sides", "pairs")
+_LETTERS: Final = 30
+
+
+@dataclass(frozen=True)
+class InsightState:
+    """What an address asks for.
+
+    Attributes:
+        measure: a name of ``MEASURES``; None: nothing is asked for yet.
+        by: dimensions, none to two. figure: the column that the picture shows; None: the measure's first.
+        listed: the filters. versus: the second player.
+    """
+
+    measure: str | None
+    by: tuple[str, ...]
+    figure: str | None
+    listed: ListState
+    versus: str | None
+
+    def query(self) -> str:
+        """The same as the query of an address."""
+        given = (self.measure, *(*self.by, None, None)[:2], self.figure, self.versus)
+        own = urlencode([(name, value) for name, value in zip(_OWN, given, strict=True) if value])
+        return "&".join(filter(None, (own, self.listed.query())))
+
+    def players(self) -> list[tuple[str, ListState]]:
+        """The sides of the comparison: a name, and the games; without a player one side without a name."""
+        found = [(self.listed.values.get("player", ""), self.listed)]
+        if self.versus is not None:
+            found.append((self.versus, read_list({**self.listed.values, "player": self.versus}.items())))
+        return found
+
+
+def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
+    """Read an address's query.
+
+    Args:
+        pairs: names and values.
+    Raises:
+        ExportError: a value that cannot be read; the sentence names the field.
+    """
+    listed = read_list((name, value) for name, value in pairs if name not in ("sort", "after", "before"))
+    given = {name: value.strip() for name, value in pairs if name in _OWN and value.strip()}
+    measure, versus = given.get("measure"), given.get("versus")
+    if measure is not None and measure not in MEASURES:
+        raise ExportError(f"Measure: {measure[:40]!r} is none of {', '.join(MEASURES)}.")
+    by = tuple(given[name] for name in ("by", "then") if name in given)
+    for word in by:
+        if word not in DIMENSIONS:
+            raise ExportError(f"Group by: {word[:40]!r} is none of {', '.join(DIMENSIONS)}.")
+    if len(set(by)) < len(by):
+        raise ExportError("Group by: both dimensions are the same.")
+    if versus is not None and "player" not in listed.values:
+        raise ExportError("Compare with: choose the first player in the field Player.")
+    return InsightState(measure, by, given.get("figure"), listed, versus)
+
+
+_TESTS: Final[Mapping[str, str]] = {
+    "rating_from": '(games["white_rating"] >= {0}) & (games["black_rating"] >= {0})',
+    "rating_to": '(games["white_rating"] <= {0}) & (games["black_rating"] <= {0})',
+    "plies_from": 'games["plies"] >= {0}',
+    "plies_to": 'games["plies"] <= {0}',
+    "reason": 'games["reason"] == {0!r}',
+    "time": 'games["time_control"] == {0!r}',
+}
+"""Filters of lists that ``Archive`` does not have, as conditions of its table of games."""
+
+
+def python_code(state: InsightState, listed: ListState, insight: Insight, path: str) -> str:
+    """A program that computes the same table.
+
+    Args:
+        state: what is asked for. listed: the games of one side. insight: its result. path: of the archive.
+    """
+    assert state.measure is not None
+    values = listed.values
+    words = ", ".join(f"{name}={value!r}" for name, value in archive_filters(values).items())
+    tests = [test.format(_number_or_text(name, values[name])) for name, test in _TESTS.items() if name in values]
+    lines = ["import recorder", "", f"with recorder.Archive({path!r}, read_only=True) as archive:"]
+    lines.append(f"    plies = archive.plies({words})")
+    if tests:
+        lines.append(f"    games = archive.game_table({words})")
+    if "outcome" in values and "player" in values:
+        lines.append(f"    sides = archive.sides({words})")
+        score = {"win": "1", "draw": "0.5", "loss": "0"}[values["outcome"]]
+        own = f'sides["player"].str.lower() == {values["player"].lower()!r}'
+        lines.append(f'sides = sides[({own}) & (sides["score"] == {score})]')
+        lines.append('plies = plies[plies["key"].isin(sides["key"])]')
+    lines += [f"games = games[{test}]" for test in tests]
+    if tests:
+        lines.append('plies = plies[plies["key"].isin(games["key"])]')
+    if insight.identities is not None:
+        lines.append(f'plies = plies[plies["mover_id"].isin({insight.identities!r})]')
+    elif listed.where.players and not MEASURES[state.measure].both_sides:
+        handles = sorted(handle.lower() for handle in listed.where.players)
+        lines.append(f'plies = plies[plies["mover"].str.lower().isin({handles!r})]')
+    names = [word.replace("-", "_") for word in state.by]
+    lines.append(f"table = plies.ics.{MEASURES[state.measure].measure}({f'by={names!r}' if names else ''})")
+    return "\n".join([*lines, "print(table)"])
+
+
+def _number_or_text(name: str, value: str) -> int | str:
+    if name == "time":
+        return "-" if value == "0+0" else value
+    return value if name == "reason" else int(value)
+
+
+class _Side(NamedTuple):
+    """One side of the comparison: its rows by group."""
+
+    name: str
+    listed: ListState
+    insight: Insight
+    rows: dict[tuple[Any, ...], dict[str, Any]]
+
+
+def shown_insight(
+    state: InsightState,
+    computed: Sequence[tuple[str, ListState, Insight]],
+    count: Callable[[ListState], int | None],
+    site: WebSite,
+) -> dict[str, Any]:
+    """What the template shows of computed tables.
+
+    Args:
+        state: what is asked for. computed: for each player the name, the games and the result.
+        count: how many games a list has; None: counting takes too long.
+        site: that the page is part of.
+    Raises:
+        ExportError: the measure has no such figure.
+    """
+    from exporters.measures.words import group_columns, heading, plain_rows, shown_names
+
+    table = computed[0][2].table
+    columns = list(table.columns)
+    groups, shown = group_columns(columns), shown_names(columns)
+    sides = []
+    for name, listed, insight in computed:
+        rows = [dict(zip(insight.table.columns, row, strict=True)) for row in plain_rows(insight.table)]
+        sides.append(_Side(name, listed, insight, {tuple(row[name] for name in groups): row for row in rows}))
+    keys = list(dict.fromkeys(key for side in sides for key in side.rows))
+    figures = [name for name in shown if name not in (*groups, *_NO_FIGURES) and table[name].dtype.kind in "iuf"]
+    figure = state.figure or next((name for name in _FIRST_FIGURES if name in figures), figures[0])
+    if figure not in figures:
+        raise ExportError(f"Picture: {figure[:40]!r} is none of {', '.join(figures)}.")
+    links = _Links(count, site)
+    of_lag = state.measure == "lag"
+    marked = [name for name in shown if name in groups]
+    return {
+        "headings": [
+            *((heading(name), False) for name in marked),
+            *([("Player", False)] if len(sides) > 1 else []),
+            *((heading(name), True) for name in shown if name not in groups),
+            ("Plies excluded", False),
+        ],
+        "rows": [
+            _row(side, side.rows[key], marked, shown, links, of_lag=of_lag, compared=len(sides) > 1)
+            for key in keys[:_MOST_ROWS]
+            for side in sides
+            if key in side.rows
+        ],
+        "more_rows": max(len(keys) - _MOST_ROWS, 0),
+        "figures": [(name, heading(name)) for name in figures],
+        "figure": figure,
+        "figure_words": heading(figure),
+        "picture": _picture(sides, keys[:_MOST_BARS], marked, figure, of_lag=of_lag),
+        "more_bars": max(len(keys) - _MOST_BARS, 0),
+        "names": [plain_name(side.name) for side in sides] if len(sides) > 1 else [],
+        "counts": [_counted(side) for side in sides],
+        "unchecked": links.unchecked,
+    }
+
+
+def _counted(side: _Side) -> str:
+    """A sentence about what counts of a side, and what does not."""
+    attributes = side.insight.table.attrs
+    name = f"{plain_name(side.name)}: " if side.name else ""
+    marked = ", ".join(f"{number:,} {words}" for words, number in attributes["marked"].items())
+    excluded = ", ".join(f"{number:,} {words}" for words, number in attributes["excluded"].items())
+    games = ", ".join(f"{number:,} {words}" for words, number in side.insight.games_excluded.items())
+    counted = f"{plural(attributes['games'], 'game')} and {plural(attributes['plies'], 'ply', 'plies')} counted"
+    return (
+        f"{name}{counted}{f', of which {marked}' if marked else ''}. "
+        f"Plies excluded: {excluded or 'none'}. Games excluded: {games or 'none'}."
+    )
+
+
+def _group_text(row: Mapping[str, Any], name: str) -> str:
+    from exporters.measures.words import figure_text
+
+    if name.endswith("time_control") and row[name] is not None:
+        return control_words(row[name])
+    text = figure_text(name, {**row, "precision": "seconds"})
+    if text is None:
+        return NOTHING
+    if name.endswith("_band_ms"):
+        return f"from {text}"
+    return plain_name(text)
+
+
+def _row(
+    side: _Side,
+    row: Mapping[str, Any],
+    marked: Sequence[str],
+    shown: Sequence[str],
+    links: _Links,
+    *,
+    of_lag: bool,
+    compared: bool,
+) -> dict[str, Any]:
+    from exporters.measures.words import figure_text
+
+    href = links.of(side.listed, row)
+    cells = [
+        (figure_text(name, row, of_lag=of_lag) or NOTHING, href if name in ("games", "sides") else None)
+        for name in shown
+        if name not in marked
+    ]
+    key = tuple(0 if name == "_all" else row.get(name) for name in side.insight.group_columns)
+    excluded = side.insight.excluded.get(key, {})
+    return {
+        "groups": [_group_text(row, name) for name in marked],
+        "player": plain_name(side.name) if compared else None,
+        "cells": cells,
+        "excluded": ", ".join(f"{number:,} {words}" for words, number in excluded.items()) or "none",
+    }
+
+
+_FILTERS: Final = {
+    "variant": "variant",
+    "category": "category",
+    "server": "server",
+    "player": "player",
+    "opponent": "opponent",
+    "time_control": "time",
+    "rated": "rated",
+    "side": "colour",
+}
+"""Columns of groups, and the filters of lists that have their values."""
+
+
+class _Links:
+    """Addresses of lists with exactly the games behind a row.
+
+    A list has all games of the row and perhaps others: it is linked if it has as many games as the row.
+    """
+
+    def __init__(self, count: Callable[[ListState], int | None], site: WebSite) -> None:
+        self._count, self._site = count, site
+        self._known: dict[str, int | None] = {}
+        self.unchecked = False
+
+    def of(self, listed: ListState, row: Mapping[str, Any]) -> str | None:
+        """The address of the games of a row; None: no filters choose them."""
+        if row.get("game") is not None:
+            return self._site.game(row["game"])
+        values = dict(listed.values)
+        for name, value in _as_filters(row):
+            if name == "colour" and "player" not in values:
+                continue
+            if values.setdefault(name, value).lower() != value.lower():
+                return None
+        try:
+            chosen = read_list(values.items())
+        except ExportError:
+            return None
+        query = chosen.query()
+        if query not in self._known:
+            self._known[query] = self._count(chosen)
+        number = self._known[query]
+        self.unchecked |= number is None
+        return self._site.listing(query) if number is not None and number == row.get("games") else None
+
+
+def _as_filters(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for column, name in _FILTERS.items():
+        value = row.get(column)
+        if value is None:
+            continue
+        if column == "rated":
+            yield name, "yes" if value else "no"
+        elif column == "time_control":
+            yield name, "0+0" if value == "-" else value
+        else:
+            yield name, str(value)
+
+
+_WIDTH: Final = 760
+_LABEL: Final = 230
+_ROOM: Final = 150
+"""Of the words behind a bar."""
+_BAR: Final = 16
+_GAP: Final = 10
+
+
+def _picture(
+    sides: Sequence[_Side], keys: Iterable[tuple[Any, ...]], marked: Sequence[str], figure: str, *, of_lag: bool
+) -> dict[str, Any]:
+    """Bars of one figure, one below the other: places and sizes in the units of the drawing."""
+    from exporters.measures.words import figure_text
+
+    found = [(key, [(place, side.rows[key]) for place, side in enumerate(sides) if key in side.rows]) for key in keys]
+    values = [float(row[figure]) for _, rows in found for _, row in rows if row[figure] is not None]
+    low, high = min([0.0, *values]), max([0.0, *values])
+    scale = (_WIDTH - _LABEL - _ROOM) / ((high - low) or 1.0)
+    bars, labels, y = [], [], _GAP / 2
+    for _, rows in found:
+        text = " · ".join(_group_text(rows[0][1], name) for name in marked) or "all"
+        short = text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
+        labels.append({"text": short, "y": round(y + _BAR * len(rows) / 2 + 4, 1)})
+        for place, row in rows:
+            value = row[figure]
+            number = 0.0 if value is None else float(value)
+            words = figure_text(figure, row, of_lag=of_lag) or NOTHING
+            n = next((f"n = {row[name]:,}" for name in ("plies", "pairs", "sides") if row.get(name) is not None), "")
+            begin, end = _LABEL + (min(number, 0) - low) * scale, _LABEL + (max(number, 0) - low) * scale
+            bars.append({
+                "side": place, "x": round(begin, 1), "y": round(y, 1), "width": round(end - begin, 1),
+                "text_x": round(end + 6, 1), "words": f"{words}  {n}",
+            })  # fmt: skip
+            y += _BAR
+        y += _GAP
+    zero = round(_LABEL - low * scale, 1)
+    return {"bars": bars, "labels": labels, "height": round(y), "width": _WIDTH, "zero": zero, "label_x": _LABEL - 8}

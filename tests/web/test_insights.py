@@ -1,0 +1,109 @@
+"""Insights: the numbers are those of the measure in Python, and lead to exactly the games behind them."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from exporters.measures.words import figure_text, group_columns, plain_rows, shown_names
+from recorder.archive.insights import MEASURES
+from recorder.web import app
+from tests.support.effort import long_after
+
+
+def codes(html: str) -> list[str]:
+    return [unescape(code) for code in re.findall(r'<pre class="code"[^>]*>(.*?)</pre>', html, re.DOTALL)]
+
+
+def rows(html: str) -> list[list[str]]:
+    """The texts of the table's cells that are no names of groups, without those of the last column."""
+    body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    cells = [re.findall(r"<td>(?:<a [^>]*>)?([^<]*)", row) for row in re.findall(r"<tr>.*?</tr>", body)]
+    return [[unescape(cell) for cell in row] for row in cells]
+
+
+def computed(code: str) -> Any:
+    """The table of a program that a page shows."""
+    names: dict[str, Any] = {"print": lambda table: None}
+    exec(code, names)
+    return names["table"]
+
+
+def texts(table: Any, *, of_lag: bool) -> list[list[str]]:
+    groups = group_columns(table.columns)
+    names = [name for name in shown_names(table.columns) if name not in groups]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in plain_rows(table)]
+    return [[figure_text(name, row, of_lag=of_lag) or "–" for name in names] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *long_after(2, [f"measure={name}" for name in MEASURES]),
+        "measure=usage&by=phase&player=helmsman",
+        "measure=usage&by=player&player=Helmsman&outcome=loss&colour=white",
+        "measure=profile&by=opponent&then=side&since=2000-01-01&rated=yes",
+        "measure=usage&by=time-control&reason=resign&plies_from=20&plies_to=90&time=180%2B0",
+        "measure=usage&by=clock-band&then=lag-band&rating_from=1500&rating_to=1600",
+        "measure=scramble&player=Helmsman&outcome=loss",
+    ],
+)
+def test_the_page_and_its_python_code_have_the_same_numbers(site: TestClient, query: str) -> None:
+    answer = site.get(f"/insights?{query}")
+    assert answer.status_code == 200, query
+    (code,) = codes(answer.text)
+    table = computed(code)
+    assert rows(answer.text) == texts(table, of_lag="measure=lag" in query)
+    assert len(table) or "No data: no move of these games" in answer.text
+
+
+def test_numbers_of_games_lead_to_exactly_these_games(site: TestClient) -> None:
+    html = site.get("/insights?measure=usage&by=time-control&then=variant").text
+    links = re.findall(r'<td><a href="(/\?[^"]*)">(\d+)</a>', html)
+    assert links
+    for href, number in links:
+        assert f"{number} game" in site.get(unescape(href)).text, href
+    (game,) = re.findall(r'<td><a href="(/game/[^"]*)">', site.get("/insights?measure=usage&by=game").text)[:1]
+    assert site.get(f"{game}.pgn").status_code == 200
+
+
+def test_each_row_states_what_it_excludes(site: TestClient) -> None:
+    html = site.get("/insights?measure=instant&by=time-control").text
+    assert re.search(r'<td class="word">\d+ first move', html)
+    assert "counted" in html
+    assert re.search(r"n = \d+", html)
+
+
+def test_two_players_are_compared(site: TestClient) -> None:
+    html = site.get("/insights?measure=usage&by=phase&player=Helmsman&versus=AntaresLight").text
+    first, second = (computed(code) for code in codes(html))
+    assert sorted(rows(html)) == sorted(texts(first, of_lag=False) + texts(second, of_lag=False))
+    assert 'class="bar1"' in html
+    alone = site.get("/insights?measure=usage&by=phase&player=Helmsman&versus=Noone").text
+    assert "Noone: no game matches these filters." in alone
+
+
+def test_what_cannot_be_computed_is_no_empty_table(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for query, words in (
+        ("measure=beauty", "&#39;beauty&#39; is none of usage"),
+        ("measure=usage&by=beauty", "Group by"),
+        ("measure=usage&by=phase&then=phase", "both dimensions are the same"),
+        ("measure=hours&by=hour", "hour does not go with hours"),
+        ("measure=usage&figure=beauty", "Picture"),
+        ("measure=usage&versus=Helmsman", "choose the first player"),
+        ("measure=usage&variant=blits", "unknown variant"),
+        ("measure=usage&since=x", "is not a date"),
+    ):
+        answer = site.get(f"/insights?{query}")
+        assert (answer.status_code, words in answer.text) == (400, True), query
+    assert site.get("/insights").status_code == 200
+    assert site.get("/insights?measure=usage&by=").headers["location"] == "/insights?measure=usage"
+    nothing = site.get("/insights?measure=usage&player=Noone")
+    assert (nothing.status_code, "No results" in nothing.text) == (200, True)
+    monkeypatch.setattr(app, "COMPUTING_S", 0.0)
+    late = site.get("/insights?measure=usage")
+    assert (late.status_code, "Timed out" in late.text, "No game" in late.text) == (503, True, False)
