@@ -101,14 +101,20 @@ _TESTS: Final[Mapping[str, str]] = {
 """Filters of lists that ``Archive`` does not have, as conditions of its table of games."""
 
 
+_ONLY_LISTS: Final = ("lasts_from", "lasts_to", "clock_below", "event")
+"""Filters that neither ``Archive`` nor its tables have."""
+
+
 def python_code(state: InsightState, listed: ListState, insight: Insight, path: str) -> str:
-    """A program that computes the same table.
+    """A program that computes the same table; a comment if a filter is one of the site alone.
 
     Args:
         state: what is asked for. listed: the games of one side. insight: its result. path: of the archive.
     """
     assert state.measure is not None
     values = listed.values
+    if missing := [field.label for field, _ in listed.chosen if field.name in _ONLY_LISTS]:
+        return f"# recorder.Archive has no filter for: {', '.join(missing)}. Remove it to see the program."
     words = ", ".join(f"{name}={value!r}" for name, value in archive_filters(values).items())
     tests = [test.format(_number_or_text(name, values[name])) for name, test in _TESTS.items() if name in values]
     lines = ["import recorder", "", f"with recorder.Archive({path!r}, read_only=True) as archive:"]

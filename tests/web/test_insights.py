@@ -12,6 +12,8 @@ from starlette.testclient import TestClient
 from exporters.measures.words import figure_text, group_columns, plain_rows, shown_names
 from recorder.archive.insights import MEASURES
 from recorder.web import app
+from recorder.web.insights import _ONLY_LISTS, _TESTS
+from recorder.web.listing import FIELDS, archive_filters
 from tests.support.effort import long_after
 
 
@@ -59,6 +61,16 @@ def test_the_page_and_its_python_code_have_the_same_numbers(site: TestClient, qu
     table = computed(code)
     assert rows(answer.text) == texts(table, of_lag="measure=lag" in query)
     assert len(table) or "No data: no move of these games" in answer.text
+
+
+def test_the_python_code_knows_every_filter_or_names_it(site: TestClient) -> None:
+    own = {"outcome", *_TESTS, *_ONLY_LISTS}
+    for field in FIELDS:
+        value = {"number": "1", "date": "2020-01-31"}.get(field.kind) or (field.words[0][0] if field.words else "A")
+        given = {"colour": {"player": "x"}}.get(field.name, {})
+        assert archive_filters({**given, field.name: value}) != archive_filters(given) or field.name in own
+    (code,) = codes(site.get("/insights?measure=usage&clock_below=9999").text)
+    assert code.strip().startswith("# recorder.Archive has no filter for: A clock below (seconds).")
 
 
 def test_numbers_of_games_lead_to_exactly_these_games(site: TestClient) -> None:
