@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import uvicorn
 from starlette.testclient import TestClient
 
+from recorder.live.net.sockets import Address, listen
 from recorder.web.app import make_app
 from recorder.web.security import Access
 from tests.support.cli import GUESTS, SERVER, Cli
@@ -38,3 +43,18 @@ def make_archive(folder: Path) -> Path:
 def client_of(archive: Path, access: Access = PRIVATE) -> TestClient:
     """A client of the site; errors of the program fail the test."""
     return TestClient(make_app(str(archive), access), base_url="http://127.0.0.1:8000", follow_redirects=False)
+
+
+def serve(archive: Path, access: Access) -> Iterator[str]:
+    """A site at a free port, until the iteration ends."""
+    sockets = listen(Address("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(make_app(str(archive), access), lifespan="off", log_level="error", ws="none")
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": sockets})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()

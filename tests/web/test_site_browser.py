@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from recorder.live.net.sockets import Address, listen
-from recorder.web.app import make_app
 from recorder.web.security import Access
-from tests.support.browsing import chromium
-from tests.support.site import HERE
+from tests.support.site import HERE, serve
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -32,61 +25,6 @@ PAGES = {
     "player": "/player/Helmsman",
     "insights": "/insights?measure=usage&by=phase&then=side&player=Helmsman&versus=AntaresLight",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-def serve(archive: Path, access: Access) -> Iterator[str]:
-    """A site at a free port, for the time of a module."""
-    sockets = listen(Address("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(make_app(str(archive), access), lifespan="off", log_level="error", ws="none")
-    )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": sockets})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def url(archive: Path) -> Iterator[str]:
-    yield from serve(archive, Access(hosts=HERE, private=True))
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Browser) -> Page:
-    page = browser.new_page(viewport={"width": 1366, "height": 650}, reduced_motion="reduce")
-    page.set_default_timeout(120_000)
-    return page
-
-
-@pytest.fixture
-def page(tab: Page, url: str) -> Iterator[Page]:
-    """The page; what its console says and requests to other sites fail the test."""
-    wrong: list[str] = []
-
-    def said(message: object) -> None:
-        text = str(getattr(message, "text", message))
-        if "Failed to load resource" not in text:  # the status of a page about an error
-            wrong.append(text)
-
-    def asked(request: object) -> None:
-        if not str(request.url).startswith((url, "data:")):  # type: ignore[attr-defined]
-            wrong.append(str(request.url))  # type: ignore[attr-defined]
-
-    for event, listener in (("console", said), ("pageerror", said), ("request", asked)):
-        tab.on(event, listener)  # type: ignore[call-overload]
-    yield tab
-    for event, listener in (("console", said), ("pageerror", said), ("request", asked)):
-        tab.remove_listener(event, listener)
-    assert wrong == []
 
 
 def severe(page: Page, *rules: str) -> list[str]:
