@@ -48,7 +48,10 @@ def read_matches(storage: GameStore, where: GameFilter) -> list[Match]:
         StorageError: it is a data set, which has none.
     """
     if isinstance(storage, DatasetStore):
-        raise StorageError("A data set has no matches of bughouse: import the logs into an archive, which has them.")
+        raise StorageError(
+            "A data set does not have the order of the moves on both boards of bughouse matches: "
+            "import the logs into an archive, which has it."
+        )
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     games = {game.key: game for game in storage.games(bughouse)}
     linked = {link.key for game in games.values() for link in game.links if link.kind is LinkKind.PARTNER}

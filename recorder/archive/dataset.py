@@ -32,10 +32,11 @@ def open_games(where: str, dataset: str | None) -> AnyStore:
 class Dataset(GameTables):
     """The games of a folder that ``ics-recorder convert --dataset`` wrote. Needs the extra ``duckdb``.
 
-    It has the filters, tables and measures of an archive, except events and matches of bughouse: these methods raise
-    ``StorageError``. A game that several sources contain is included once for each of them. DuckDB computes with 200 MB
-    of memory, and with temporary files for the rest. Use a data set as a context manager, or call ``close``. A folder
-    of ``export plies --dataset`` has plies only: no table of games, no dates.
+    It has the filters, tables and measures of an archive, except events and matches of bughouse, which need the lines
+    of logs that it does not have: these methods raise ``StorageError``. A game that several sources contain is included
+    once for each of them. DuckDB computes with 200 MB of memory, and with temporary files for the rest. Use a data set
+    as a context manager, or call ``close``. A folder of ``export plies --dataset`` has plies only: no table of games,
+    no dates.
 
     Args:
         path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is when the object

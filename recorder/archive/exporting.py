@@ -140,17 +140,15 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
     excluded.
 
     Raises:
-        StorageError: there is no such game, or a data set cannot tell duplicates.
+        StorageError: there is no such game.
     """
     from storage.dataset.reading import DatasetStore
 
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
     require_keys(archive, found)
-    if not found.unique:
+    if not found.unique or isinstance(archive, DatasetStore):  # a data set finds games with equal fingerprints itself
         return found
-    if isinstance(archive, DatasetStore):
-        raise StorageError("Probable duplicates are known of an archive only: import the logs, or omit --unique.")
     return replace(found, folded=archive.duplicates.folded(found))
 
 
@@ -162,7 +160,7 @@ def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
         ("incomplete", {"complete": where.complete}),
         ("with a guest", {"no_guests": where.no_guests}),
         ("with a computer", {"no_computers": where.no_computers}),
-        ("folded as probable duplicates", {"folded": where.folded}),
+        ("folded as probable duplicates", {"folded": where.folded, "unique": where.unique}),
         (f"older than the newest {where.last}", {"last": where.last}),
     )
     asked = replace(
@@ -173,6 +171,7 @@ def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
         no_guests=False,
         no_computers=False,
         folded=frozenset(),
+        unique=False,
         last=None,
     )
     found: dict[str, int] = {}

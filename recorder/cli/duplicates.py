@@ -46,7 +46,7 @@ def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> Non
     overlap. Nothing shows that they are two games, but too few of their times are equal to prove that they are one.
 
     `merge KEY KEY` records that they are one game, `split KEY` that they are not. With --unique, `games`, `export`,
-    `clocks` and `report` count them once.
+    `clocks`, `plot` and `report` count them once.
     """
     if ctx.invoked_subcommand is not None:
         return

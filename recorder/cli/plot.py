@@ -92,6 +92,7 @@ Examples:
 )
 @click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)), shell_complete=complete_names(NAMES))
 @filter_options
+@unique_option
 @archive_option
 @dataset_option
 @click.option("-o", "--output", metavar="FILE", help="Output file: FILE.svg, .png or .pdf; - needs --format.")

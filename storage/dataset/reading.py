@@ -41,13 +41,14 @@ _FILTERS: Final = FilterWords(
     lambda side: f"coalesce(g.{side}_guest, FALSE)",
     lambda side: f"coalesce(g.{side}_computer, FALSE)",
     "TRUE",
+    "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
 )
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"
 _ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_parquet({files})"
 _GAMES: Final = f"""
 SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged_into, key, server, kind, variant,
   category, rated, result, complete, plies AS ply_count, start_precision, me, white, black, white_guest, black_guest,
-  white_computer, black_computer, lower(white) AS white_id, lower(black) AS black_id,
+  white_computer, black_computer, fingerprint, lower(white) AS white_id, lower(black) AS black_id,
   coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END, epoch_ms(try_cast(day AS DATE))) AS dated_ms
 FROM game_rows
 """
@@ -57,7 +58,7 @@ SELECT key, any_value(server) AS server, any_value(kind) AS kind, any_value(vari
   any_value(category) AS category, any_value(rated) AS rated, any_value(result) AS result,
   any_value(complete) AS complete, count(*)::INTEGER AS plies, any_value(time_basis) AS time_basis,
   {sides}, NULL::BIGINT AS started_ms, NULL::VARCHAR AS start_precision, NULL::VARCHAR AS day, NULL::VARCHAR AS me,
-  source, 0 AS "offset", row_number() OVER (ORDER BY key) AS id
+  source, 0 AS "offset", NULL::BIGINT AS fingerprint, row_number() OVER (ORDER BY key) AS id
 FROM plies GROUP BY source, key
 """
 """What the filters need, of a folder that has plies only."""

@@ -62,7 +62,7 @@ class GameFilter:
         me: the handle whose connection recorded the game.
         per_source: the games as each source has them, instead of merged games.
         folded: keys of games that are counted with another one; they are excluded.
-        unique: probable duplicates are to be folded; ``recorder.archive.exporting`` finds ``folded`` then.
+        unique: probable duplicates are to be folded; of an archive ``recorder.archive.exporting`` finds ``folded``.
         last: only the newest so many, after all else.
         max_plies: most known half-moves.
         time_controls: White's base time and increment in seconds, as ``300+3``.
@@ -157,12 +157,14 @@ class FilterWords(NamedTuple):
         dated_ms: the start or the first moment of the day, milliseconds since 1970; null: neither is known.
         guest, computer: the condition that the player of a side (``white``, ``black``) is one.
         shown: the condition that the game is shown: not merged into another one.
+        equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
     """
 
     dated_ms: str
     guest: Callable[[str], str]
     computer: Callable[[str], str]
     shown: str
+    equal: str | None = None
 
 
 _ARCHIVE: Final = FilterWords(
@@ -241,6 +243,9 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bo
     if own := _own(where, "g"):
         found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where)]))
     found.append(("g.source_id IS NOT NULL" if where.per_source else words.shown, ()))
+    if where.unique and words.equal is not None:
+        text, values = _all(found)
+        found.append((f"g.id IN (SELECT min(g.id) {_FROM} WHERE {text} GROUP BY {words.equal})", values))
     return _all(found)
 
 

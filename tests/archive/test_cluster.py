@@ -27,6 +27,7 @@ LOGS = (
     SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw",
     SERVER / "b06_bughouse" / "observer_GuestXo.raw.gz",
     SERVER / "b01_standard" / "observer_GuestXa.raw.gz",
+    SERVER.parent / "pgn" / "ics-client-saved-2009.pgn",
 )
 KILLED = """
 import os, signal
@@ -69,12 +70,14 @@ def contents(where: Path | str) -> dict[str, bytes]:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("divided")
 def test_a_killed_worker_changes_nothing(cli: Cli, tmp_path: Path, dask: DaskCluster) -> None:
     dies = tmp_path / "dies.py"
     dies.write_text(KILLED)
     dask.start_worker("--preload", dies)
     one, two = tmp_path / "one", tmp_path / "two"
     cli("convert", *LOGS, "--dataset", one, "--jobs", 1)
+    assert any("-1-" in name for name in contents(one))  # the PGN file was cut
     with cluster.cluster_client(dask.address) as client:
         client.wait_for_workers(2, 60)
         cli("convert", *LOGS, "--dataset", two, "--dask", dask.address)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ from exporters import dataset_parts
 from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive
-from recorder.archive import dataset_making, inputs, pieces, workers
+from recorder.archive import dataset_making
 from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
-from recorder.sources import read_blocks
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 CORPUS = SERVER.parent
@@ -73,17 +71,6 @@ def same_as_archive(folder: Path, source: Path, target: Path) -> None:
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
     return Cli(tmp_path / "no.sqlite")
-
-
-@pytest.fixture
-def divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PGN files of 8 kB and more are divided, and any work is worth several processes."""
-    monkeypatch.setattr(dataset_making, "_PIECE_BYTES", 4096)
-    monkeypatch.setattr(pieces, "_DIVIDED_BYTES", 8192)
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 4096)
-    monkeypatch.setattr(inputs, "read_blocks", partial(read_blocks, size=4096))
-    monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
-    monkeypatch.setenv("PYTHONPATH", str(CORPUS.parent.parent))
 
 
 def test_the_rows_of_each_source_are_those_of_its_archive(cli: Cli, tmp_path: Path) -> None:

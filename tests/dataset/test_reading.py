@@ -64,7 +64,7 @@ def test_the_filters_choose_what_duckdb_computes(archive: Archive, dataset: Data
 def test_what_a_data_set_does_not_have(dataset: Dataset) -> None:
     with pytest.raises(StorageError, match="no events of games"):
         dataset.events()
-    with pytest.raises(StorageError, match="no matches of bughouse"):
+    with pytest.raises(StorageError, match="does not have the order of the moves"):
         dataset.matches()
     with pytest.raises(StorageError, match="no column fen"):
         dataset.plies(extra=["fen"])

@@ -1,0 +1,22 @@
+"""Small PGN files that are read in pieces, as large ones are."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from recorder.archive import dataset_making, inputs, pieces, workers
+from recorder.sources import read_blocks
+from tests.support.compiled import ROOT
+
+
+@pytest.fixture
+def divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PGN files of 8 kB and more are divided, and any work is worth several processes."""
+    monkeypatch.setattr(dataset_making, "_PIECE_BYTES", 4096)
+    monkeypatch.setattr(pieces, "_DIVIDED_BYTES", 8192)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 4096)
+    monkeypatch.setattr(inputs, "read_blocks", partial(read_blocks, size=4096))
+    monkeypatch.setattr(workers, "_WORTH_BYTES", 1)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
