@@ -24,7 +24,6 @@ from exporters.plots.style import (
     clock_text,
     draw_points,
     dress,
-    duration_text,
     move_axis,
     numbers,
     ply_place,
@@ -290,6 +289,11 @@ def _shade_gaps(ax: Axes, look: Theme, plies: pd.DataFrame) -> list[LegendEntry]
 _BAR = 0.86
 
 
+def _time_text(ms: float, whole: bool) -> str:
+    """``0:02.7``, as the axis has it; ``whole``: times were printed in whole seconds."""
+    return clock_text(round(ms / 1000) if whole else ms / 1000)
+
+
 def side_medians(plies: pd.DataFrame) -> dict[str, int]:
     """The median of each side's times, by the rule of ``exporters.measures.game_sides``."""
     found = summary(counted(plies, ["side"], "elapsed_ms"), ["side"], "elapsed_ms", {"median_ms": None})
@@ -367,14 +371,14 @@ def _draw_times(
         if own.empty:
             continue
         times = numbers(own["elapsed_ms"]) / 1000
-        moves = numbers(own["move_no"])
+        moves = ply_place(numbers(own["ply"]))
         colour = look.side(side)
         bars = ax.bar(moves, sign * times, width=_BAR, color=colour, linewidth=0)
         for bar, ply in zip(bars, own["ply"], strict=True):
             bar.set_gid(f"ply-{ply}")
         sums = np.cumsum(times)
         right.plot(
-            [float(moves[0]) - 1, *moves],
+            [float(moves[0]) - 0.5, *moves],
             [0.0, *(sign * sums)],
             color=colour,
             linewidth=1.3,
@@ -384,7 +388,6 @@ def _draw_times(
         )
         highest, most = max(highest, float(np.abs(times).max())), max(most, float(np.abs(sums).max()))
         seconds = whole_seconds(own) > 0
-        total = duration_text(float(sums[-1]) * 1000, whole_seconds=seconds)
-        median = duration_text(medians[side], whole_seconds=seconds)
+        total, median = (_time_text(ms, seconds) for ms in (float(sums[-1]) * 1000, medians[side]))
         entries.append((Patch(color=colour), f"{handle} ({side}): {total} in all, median {median}"))
     return entries, highest, most

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
@@ -19,6 +20,8 @@ from recorder.rules.tables import NAMES
 if TYPE_CHECKING:
     import pandas as pd
     from markupsafe import Markup
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 
 __all__ = [
@@ -156,17 +159,16 @@ _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _PAINTS = ("fill", "stroke")
 _LINKS = re.compile(r"url\(#([^)]+)\)|#(.+)")
 
-_WIDE, _HALF = (9.0, 3.7), (6.2, 3.6)  # inches
+_SIZE = (5.0, 3.1)  # inches: letters are still readable where a phone shows it
 
 _Draw = Callable[..., Any]
 
 
 class Chart(NamedTuple):
-    """A picture as the page contains it. ``board``: which one it is about; None: both. ``wide``: alone in its row."""
+    """A picture as the page contains it. ``board``: which one it is about; None: both."""
 
     heading: str
     board: int | None
-    wide: bool
     svg: Markup
 
 
@@ -209,17 +211,37 @@ def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], s
 
 
 def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:
-    """The pictures of these that have something to show."""
+    """The pictures of these that have something to show, with axes of equal width."""
     colours: dict[tuple[str, str, str], str] = {}
+    shown = []
+    for heading, board, draw in wanted:
+        with suppress(ExportError):  # the picture has nothing to show: no clocks, no lag
+            shown.append((heading, board, draw, _axes_of(draw("light"))))
+    left = max((place.x0 for *_, places in shown for place in places[:1]), default=0.0)
+    right = min((place.x1 for *_, places in shown for place in places[:1]), default=1.0)
     found = []
-    for number, (heading, board, draw) in enumerate(wanted):
-        wide = number == 0 and len(wanted) % 2 == 1
-        try:
-            drawn = _themed(heading, partial(draw, _WIDE if wide else _HALF), f"c{number}-", colours)
-        except ExportError:  # the picture has nothing to show: no clocks, no lag
-            continue
-        found.append(Chart(heading, board, wide, drawn))
+    for number, (heading, board, draw, places) in enumerate(shown):
+        stretched = partial(_stretched, draw, left, right, places)
+        found.append(Chart(heading, board, _themed(heading, stretched, f"c{number}-", colours)))
     return found, _style(colours)
+
+
+def _axes_of(figure: Figure) -> list[Bbox]:
+    """Where the axes of a picture are, in shares of its size."""
+    figure.draw_without_rendering()
+    return [ax.get_position() for ax in figure.axes]
+
+
+def _stretched(draw: _Draw, left: float, right: float, places: Sequence[Bbox], theme: str) -> Figure:
+    """A picture whose axes begin and end at the same places as those of others; ``places``: where they were."""
+    figure: Figure = draw(theme)
+    figure.set_layout_engine("none")
+    first = places[0]
+    scale = (right - left) / (first.x1 - first.x0)
+    for ax, place in zip(figure.axes, places, strict=True):
+        from_x, to_x = (left + (x - first.x0) * scale for x in (place.x0, place.x1))
+        ax.set_position((from_x, place.y0, to_x - from_x, place.height))
+    return figure
 
 
 def _wanted(
@@ -231,15 +253,16 @@ def _wanted(
     for board, key in enumerate(keys):
         own = plies[plies["key"] == key]
         setting = None if events is None else events[events["key"] == key]
+        moves = (int(own["move_no"].min()), int(own["move_no"].max())) if len(own) else None
         letter = f", board {'AB'[board]}" if len(keys) > 1 else ""
         if len(keys) == 1:
-            yield "Clock race", board, _drawing(pictures.clock_race, own, setting)
+            yield "Clock race", board, _drawing(pictures.clock_race, own, setting, moves=moves)
         if own[["eval_after_cp", "eval_after_mate"]].notna().any(axis=None):
-            yield f"Evaluation{letter}", board, _drawing(pictures.evaluation_course, own)
+            yield f"Evaluation{letter}", board, _drawing(pictures.evaluation_course, own, moves=moves)
         if (own["elapsed_ms"] > 0).any():
-            yield f"Time for each move{letter}", board, _drawing(pictures.move_times, own)
+            yield f"Time for each move{letter}", board, _drawing(pictures.move_times, own, moves=moves)
         if (own["lag_ms"] > 0).any():
-            yield f"Lag{letter}", board, _drawing(pictures.lag_course, own)
+            yield f"Lag{letter}", board, _drawing(pictures.lag_course, own, moves=moves)
 
 
 def _pictures() -> Any:
@@ -255,14 +278,28 @@ def _pictures() -> Any:
     return pictures
 
 
-def _drawing(make: _Draw, rows: pd.DataFrame, *more: Any) -> _Draw:
-    """Draws one of the pictures in a size and a theme."""
+def _drawing(make: _Draw, rows: pd.DataFrame, *more: Any, moves: tuple[int, int] | None = None) -> _Draw:
+    """Draws one of the pictures in a theme.
 
-    def draw(size: tuple[float, float], theme: str) -> Any:
-        ax = _pictures().new_figure(theme, size).add_subplot()
-        return make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
+    Args:
+        moves: the first and the last move of the axis that the pictures of a game share; None: it has another one.
+    """
+
+    def draw(theme: str) -> Any:
+        ax = _pictures().new_figure(theme, _SIZE).add_subplot()
+        figure = make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
+        if moves is not None:
+            ax.set_xlim(moves[0] - 0.7, moves[1] + 1)
+            ax.set_xticks(_ticks(*moves))
+        return figure
 
     return draw
+
+
+def _ticks(first: int, last: int) -> list[int]:
+    """The moves at which tables state clocks: 10, 20, 30, 40 …; of a short game every one, of a long one fewer."""
+    step = next(step for step in (10, 20, 50, 100, 1000) if last - first < 12 * step)
+    return list(range(first, last + 1)) if last < 10 else list(range(-(-first // step) * step, last + 1, step))
 
 
 def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:

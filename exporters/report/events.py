@@ -21,6 +21,7 @@ from recorder.model import (
     Origin,
     Player,
     Proof,
+    SourceName,
     TimeBasis,
 )
 from recorder.times import iso, iso_start
@@ -33,10 +34,12 @@ __all__ = [
     "clock_words",
     "event_words",
     "instant",
+    "is_engine_talk",
     "player_words",
     "proof_words",
     "provenance",
     "result_words",
+    "source_name",
 ]
 
 
@@ -50,6 +53,11 @@ class EventWords(NamedTuple):
 
 
 _GAME_NO = re.compile(r"Game [0-9]+: ")
+_SCORE = re.compile(r"(?<![\w.])[+-]?[0-9]{1,3}\.[0-9]{2}(?![\w.])|\b(?:score|eval)\b", re.IGNORECASE)
+_SEARCH = re.compile(
+    r"\b(?:depth|plies|ply|nodes|nps|kn/s|pv)\b|\bd[0-9]{1,2}\b|^\W*[0-9]{1,2}(?:->|[:/. ]+[+-])", re.IGNORECASE
+)
+_SAVED_SCORE = re.compile(r"[+-][0-9]+\.[0-9]{2}/[0-9]+(?: |$)")  # score/depth, as xboard saves them
 _HIDDEN_EXAMINE = frozenset(("shown", "forward", "backward", "move", "commit", "revert"))
 _RELATIONS = {
     -3: "an isolated position",
@@ -97,6 +105,19 @@ def event_words(event: GameEvent, exact: bool) -> EventWords | None:
     if kind is EventKind.EXAMINE and detail not in _HIDDEN_EXAMINE and event.text:
         return EventWords("notice", None, "", event.text)
     return None
+
+
+def is_engine_talk(event: GameEvent, game: Game) -> bool:
+    """Whether an engine wrote it: whispers and kibitzes of a player marked as a computer, and thinking output."""
+    if event.kind is not EventKind.CHAT:
+        return False
+    if event.detail == "comment":
+        return _SAVED_SCORE.match(event.text) is not None
+    if event.detail not in ("whisper", "kibitz"):
+        return False
+    if any(player.is_computer and player.handle == event.actor for player in (game.white, game.black)):
+        return True
+    return bool(_SCORE.search(event.text) and _SEARCH.search(event.text))
 
 
 def instant(at_ms: int | None, basis: TimeBasis) -> str | None:
@@ -223,6 +244,11 @@ def _has_arrival(game: Game) -> bool:
     return any(ply.at_ms is not None for ply in plies) or any(event.at_ms is not None for event in game.events)
 
 
+def source_name(source: SourceName) -> str:
+    """The name of a log without its folders."""
+    return source.name.replace("\\", "/").rsplit("/", 1)[-1]
+
+
 def provenance(game: Game, in_progress: bool) -> list[str]:
     """Which logs contain the game, who recorded them, what is missing and what was put together; a sentence each."""
     found = []
@@ -232,7 +258,7 @@ def provenance(game: Game, in_progress: bool) -> list[str]:
         if seen.kind is ObservationKind.LIVE and seen.relation is not None:
             how = _RELATIONS.get(seen.relation, how)
         how = {"pgn": "saved game", "engine": "what an engine received"}.get(how, how)
-        name = "the log" if seen.source is None else seen.source.name.replace("\\", "/").rsplit("/", 1)[-1]
+        name = "the log" if seen.source is None else source_name(seen.source)
         seen_names.setdefault(name, []).append(how)
     for name, hows in seen_names.items():
         found.append(f"{name}: {', '.join(dict.fromkeys(hows))}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.bpgn import BpgnExporter
@@ -20,8 +21,9 @@ from exporters.report.events import (
     proof_words,
     provenance,
     result_words,
+    source_name,
 )
-from exporters.report.moves import low_limit_ms, move_rows, took_text, verdict_counts, verdicts
+from exporters.report.moves import MoveVerdict, low_limit_ms, move_rows, took_text, verdict_counts, verdicts
 from exporters.report.page import (
     PIECES,
     clock_text,
@@ -55,6 +57,7 @@ class PlaybackBoard(NamedTuple):
     course: Course
     flipped: bool
     anomalies: Sequence[Anomaly]
+    judged: Mapping[int, MoveVerdict] = MappingProxyType({})
 
 
 def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any]:
@@ -62,7 +65,8 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
 
     Returns:
         ``boards``: each with its states (``men`` as in a FEN, squares to mark, both clocks in milliseconds, the move in
-        words). ``play``: what comes when, ``at`` in milliseconds in the real time and in each hurry; ``run``: the side,
+        words; ``eval``: White's chances in thousandths, and the evaluation). ``play``: what comes when, ``at`` in
+        milliseconds in the real time and in each hurry; ``run``: the side,
         from and to of the clock that runs until then. ``end``: as ``at``. ``long``: a longer think is long.
     """
     numbers: dict[int, int] = {}
@@ -71,7 +75,7 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     for one in shown.showings:
         if id(one.state) not in numbers:
             numbers[id(one.state)] = len(states[one.board])
-            states[one.board].append(_state(boards[one.board].game, one.state))
+            states[one.board].append(_state(boards[one.board], one.state))
         showings.append(_showing(one, numbers[id(one.state)]))
     return {
         "long": shown.long_ms,
@@ -89,8 +93,9 @@ def play_data(boards: Sequence[PlaybackBoard], shown: Playback) -> dict[str, Any
     }
 
 
-def _state(game: Game, state: ReportPosition) -> dict[str, Any]:
-    move = state.move
+def _state(board: PlaybackBoard, state: ReportPosition) -> dict[str, Any]:
+    game, move = board.game, state.move
+    judged = None if state.line else board.judged.get(state.ply)
     found: dict[str, Any] = {
         "ply": state.ply,
         "main": not state.line,
@@ -101,6 +106,9 @@ def _state(game: Game, state: ReportPosition) -> dict[str, Any]:
         found["marks"] = list(marked(move))
         found["white"] = move.white_moved
         found["name"] = where(state)
+    if judged is not None:
+        found["eval"] = [judged.chances, judged.evaluation]
+        found["sign"] = judged.sign
     if not is_untimed(game):
         found["clocks"] = [state.white_clock_ms, state.black_clock_ms]
         found["exact"] = is_exact(move) if move is not None else _first_exact(game)
@@ -224,6 +232,7 @@ def game_report(
         "long": spoken_duration(shown.long_ms),
         "caps": [spoken_duration(ms) for ms in CAPS_MS],
         "unknown": sum(not one.known for one in shown.showings if one.event is None and one.state.move is not None),
+        "missing": _missing(boards),
         "pgn": _pgn_lines(boards, in_progress),
         "pgn_name": "PGN" if match is None else "BPGN",
     }
@@ -239,7 +248,7 @@ def game_report(
 
 
 def _linked(board: PlaybackBoard, site: Site | None) -> dict[str, Any]:
-    """What of a board leads to other pages of the site: its players, and games that belong to it."""
+    """What of a board leads to other pages of the site: players, games that belong to it, lines of its logs."""
     game = board.game
     players = {
         side: {**_player(player), "link": site and site.player(player.handle, game.server)}
@@ -248,9 +257,13 @@ def _linked(board: PlaybackBoard, site: Site | None) -> dict[str, Any]:
     links = [
         (_LINKS[link.kind], link.key[:8], link.evidence, site and site.game(link.key))
         for link in game.links
-        if not (board.letter and link.kind is LinkKind.PARTNER)
+        if site or not (board.letter and link.kind is LinkKind.PARTNER)
     ]
-    return {**players, "links": links}
+    names = [player.handle for player in (game.white, game.black) if player.handle.strip()]
+    between = site.games(player=names[0], opponent=names[1]) if site and len(names) == 2 else None
+    sources = dict.fromkeys(seen.source for seen in game.observations if seen.source is not None)
+    lines = [(source_name(one), site.lines(game.key, one.sha256)) for one in sources] if site else []
+    return {**players, "links": links, "between": between, "lines": [one for one in lines if one[1]]}
 
 
 def _playback_boards(
@@ -268,6 +281,7 @@ def _playback_boards(
             Course(one, holdings.get("AB"[number])),
             number == 1,
             anomalies_of[number],
+            verdicts(one),
         )
         for number, one in enumerate(games)
     ]
@@ -326,8 +340,8 @@ def _board_values(
     final = course.main[-1] if course.main else course.start
     first = course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
-    judged = verdicts(game)
     goes_on = game.key in in_progress
+    rows = move_rows(game, course, shown, number, gives, board.judged)
     return {
         "letter": board.letter,
         "index": number,
@@ -341,13 +355,17 @@ def _board_values(
         "first": draw_board(first.board, white_below=not board.flipped),
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
-        "rows": move_rows(game, course, shown, number, gives, judged),
-        "judged": verdict_counts(game, judged),
+        "rows": rows,
+        "engine_rows": sum(row.kind == "engine" for row in rows),
+        "times": any(ply.elapsed_ms is not None for ply in game.plies),
+        "exact": any(map(is_exact, game.plies)),
+        "judged": bool(board.judged),
+        "losses": _table(_LOSSES, verdict_counts(game, board.judged)),
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),
         "about": about(game, goes_on),
-        "clocks": [] if is_untimed(game) else _clock_rows(game),
+        "clocks": None if is_untimed(game) else _table(_CLOCKS, _clock_columns(game)),
         "clock_words": clock_words(game),
         "proof": [*proof_words(game), *([_HOLDINGS] if derived_holdings else [])],
         "provenance": provenance(game, goes_on),
@@ -361,52 +379,75 @@ def _player(player: Player) -> dict[str, Any]:
     return {"name": plain_name(player.handle), "rating": rating, "marks": player_words(player)}
 
 
-def _clock_rows(game: Game) -> list[dict[str, Any]]:
-    """White's row and Black's: times and clocks, or clocks alone where there are no times (BPGN)."""
-    timed = {side.side: _clock_row(side) for side in side_clocks(game)}
-    rows = []
+_CLOCKS = (
+    *("Moves timed", "Total", "Mean", "Median", "Longest"),
+    *(f"Left at move {number}" for number in (10, 20, 30, 40)),
+    "Lag: mean / 95 % / most",
+)
+_LOSSES = ("Moves judged", "Inaccuracies ?!", "Mistakes ?", "Blunders ??", "Lost a move, in pawns")
+
+
+def _table(names: Sequence[str], columns: Sequence[Sequence[str]]) -> dict[str, Any] | None:
+    """A table with a column for each side: handle, side, and its figures; None without figures."""
+    rows = list(zip(names, zip(*(column[2:] for column in columns), strict=True), strict=True)) if columns else []
+    known = [(name, cells) for name, cells in rows if set(cells) != {"–"}]
+    return {"heads": [column[:2] for column in columns], "rows": known} if known else None
+
+
+def _clock_columns(game: Game) -> list[tuple[str, ...]]:
+    """White's figures and Black's: times and clocks, or clocks alone where there are no times (BPGN)."""
+    timed = {side.side: _clock_column(side) for side in side_clocks(game)}
+    found = []
     for white, side in ((True, "white"), (False, "black")):
-        row = timed.get(side) or _untimed_row(game, white)
-        if row is not None:
-            rows.append(row)
-    return rows
+        column = timed.get(side) or _untimed_column(game, white)
+        if column is not None:
+            found.append(column)
+    return found
 
 
-def _untimed_row(game: Game, white: bool) -> dict[str, Any] | None:
+def _untimed_column(game: Game, white: bool) -> tuple[str, ...] | None:
     own = [ply for ply in game.plies if ply.white_moved is white]
     clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
     if all(ms is None for ms in clocks.values()):
         return None
     exact = all(is_exact(ply) for ply in own)
-    return {
-        "side": "White" if white else "Black",
-        "handle": plain_name((game.white if white else game.black).handle),
-        "moves": 0,
-        **dict.fromkeys(("total", "mean", "median", "longest"), "–"),
-        "left": [clock_text(clocks.get(number), exact) for number in (10, 20, 30, 40)],
-        "lag": None,
-    }
+    handle = plain_name((game.white if white else game.black).handle)
+    left = [clock_text(clocks.get(number), exact) for number in (10, 20, 30, 40)]
+    return (handle, "White" if white else "Black", "0", *("–",) * 4, *left, "–")
 
 
-def _clock_row(side: SideClocks) -> dict[str, Any]:
+def _clock_column(side: SideClocks) -> tuple[str, ...]:
     exact = side.precision != "seconds"
-
-    def took(ms: int | None) -> str:
-        return "–" if ms is None else took_text(ms, exact)
-
+    times_ms = (side.total_ms, side.mean_ms, side.median_ms)
     dots = "." if side.side == "white" else "…"
-    left = (side.clock_at_10_ms, side.clock_at_20_ms, side.clock_at_30_ms, side.clock_at_40_ms)
-    return {
-        "side": side.side.capitalize(),
-        "handle": plain_name(side.handle),
-        "moves": side.moves,
-        "total": took(side.total_ms),
-        "mean": took(side.mean_ms),
-        "median": took(side.median_ms),
-        "longest": f"{took(side.longest_ms)} ({side.longest_move_no}{dots} {side.longest_san})",
-        "left": [clock_text(ms, exact) for ms in left],
-        "lag": None if side.lag_mean_ms is None else f"{side.lag_mean_ms} / {side.lag_p95_ms} / {side.lag_max_ms} ms",
+    left_ms = (side.clock_at_10_ms, side.clock_at_20_ms, side.clock_at_30_ms, side.clock_at_40_ms)
+    return (
+        plain_name(side.handle),
+        side.side.capitalize(),
+        str(side.moves),
+        *(clock_text(ms, exact) for ms in times_ms),
+        f"{clock_text(side.longest_ms, exact)} ({side.longest_move_no}{dots} {side.longest_san})",
+        *(clock_text(ms, exact) for ms in left_ms),
+        "–" if side.lag_mean_ms is None else f"{side.lag_mean_ms} / {side.lag_p95_ms} / {side.lag_max_ms} ms",
+    )
+
+
+def _missing(boards: Sequence[PlaybackBoard]) -> str:
+    """One line about what the page has no panel for, because no board has data."""
+    plies = [ply for board in boards for ply in board.game.plies]
+    known = {
+        "clocks": any(map(_has_clocks, boards)),
+        "times of moves": any(ply.elapsed_ms is not None for ply in plies),
+        "lag": any(ply.lag_ms is not None for ply in plies),
+        "evaluations": any(board.judged for board in boards),
     }
+    unknown = ", ".join(name for name, is_known in known.items() if not is_known)
+    clean = not any(board.anomalies for board in boards)
+    sentences = (
+        f"No data: {unknown}." if unknown else "",
+        "No anomalies: every line about this game was read, and all agree." if clean else "",
+    )
+    return " ".join(filter(None, sentences))
 
 
 def _has_clocks(board: PlaybackBoard) -> bool:

@@ -7,14 +7,23 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from exporters.evaluations import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE_PERMILLE, evaluations, pawns_text
+from exporters.evaluations import (
+    BLUNDER_PERMILLE,
+    BOUND_CP,
+    CHANCES,
+    INACCURACY_PERMILLE,
+    MISTAKE_PERMILLE,
+    Evaluation,
+    evaluations,
+    pawns_text,
+)
 from exporters.games_json import PROOFS
-from exporters.report.events import EventWords, event_words
+from exporters.report.events import EventWords, event_words, is_engine_talk
 from exporters.report.page import clock_text, count, is_exact, number_text, plain_name
 from exporters.report.playback import Playback
 from exporters.report.positions import Branch, Course, ReportPosition
 from exporters.tables.evaluations import judge_games
-from recorder.model import Game, GameKind, Ply, Proof
+from recorder.model import EventKind, Game, GameEvent, GameKind, Ply, Proof
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 from storage.read.columns import NULL
 
@@ -23,15 +32,26 @@ __all__ = ["Cell", "Row", "MoveVerdict", "low_limit_ms", "move_rows", "took_text
 _LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
 
 
+_SIGNS = {"blunder": "??", "mistake": "?", "inaccuracy": "?!"}
+
+
 class MoveVerdict(NamedTuple):
     """The evaluation after a move from White's side, the word for a bad move, and the loss.
 
-    ``loss_cp`` is bounded as in docs/reference/tables.md; None: not known.
+    Attributes:
+        chances: White's chances of winning, in thousandths. loss_cp: bounded as in docs/reference/tables.md; None: not
+            known.
     """
 
     evaluation: str
+    chances: int
     word: str | None
     loss_cp: int | None
+
+    @property
+    def sign(self) -> str:
+        """``?!``, ``?`` or ``??``; empty for a move that is not bad."""
+        return _SIGNS[self.word] if self.word else ""
 
     @property
     def lost(self) -> str:
@@ -52,8 +72,14 @@ def verdicts(game: Game) -> dict[int, MoveVerdict]:
         if one is not None:
             word = next((word for least, word in _LEVELS if loss_permille >= least), None)
             text = (pawns_text(one.score_cp, one.mate, signed=True) or "").replace("-", "−")
-            found[ply.ply] = MoveVerdict(text, word, None if loss_cp == NULL else loss_cp)
+            found[ply.ply] = MoveVerdict(text, _chances(one), word, None if loss_cp == NULL else loss_cp)
     return found
+
+
+def _chances(one: Evaluation) -> int:
+    if one.mate is not None:
+        return CHANCES[-1] if one.mate >= 0 else CHANCES[0]
+    return CHANCES[BOUND_CP + max(-BOUND_CP, min(BOUND_CP, one.score_cp or 0))]
 
 
 def verdict_counts(game: Game, verdicts: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
@@ -105,9 +131,15 @@ class Cell:
 
 @dataclass(slots=True)
 class Row:
-    """A row: two moves, an event with its place in the playback, or cells beside the main line under a heading."""
+    """A row: two moves, an event with its place in the playback, or cells beside the main line under a heading.
 
-    kind: str  # moves, event, branch, gap
+    Attributes:
+        kind: ``moves``, ``event``, ``engine`` (an event that is folded), ``branch`` or ``gap``.
+        number: of the move; of an event, the move that it came after.
+        closed: whether the moves of a branch were taken back, so that others have a row of their own.
+    """
+
+    kind: str
     number: str = ""
     white: Cell | None = None
     black: Cell | None = None
@@ -115,6 +147,7 @@ class Row:
     place: int | None = None
     heading: str = ""
     cells: list[Cell] = field(default_factory=list)
+    closed: bool = False
 
 
 def low_limit_ms(game: Game) -> int:
@@ -136,8 +169,8 @@ def move_rows(
         gives: by ply, the piece that a capture passed to a player on the other board.
         judged: by ply of the main line, the engines' verdict.
 
-    A played game is in the order of play: plies that were taken back are before those played instead. Variations of a
-    saved or an examined game are behind the move that they replace.
+    Both moves of a pair have one row; what happened between them is below it. A played game is in the order of play.
+    Variations of a saved or an examined game are behind the move that they replace.
     """
     return _Rows(game, course, play, board, gives, judged).read()
 
@@ -157,19 +190,17 @@ class _Rows:
         self._low_ms = low_limit_ms(game)
         self._long_ms = play.long_ms
         self._places: dict[int, int] = {}
-        self._events: dict[int, list[tuple[int, EventWords]]] = {}
-        self._order: list[tuple[int, ReportPosition, EventWords | None]] = []
-        exact = any(map(is_exact, game.plies))
+        self._events: dict[int, list[tuple[int, GameEvent]]] = {}
+        self._order: list[tuple[int, ReportPosition, GameEvent | None]] = []
+        self._exact = any(map(is_exact, game.plies))
         for place, one in enumerate(play.showings):
             if one.board != board:
                 continue
-            words = None if one.event is None else event_words(one.event, exact)
             if one.event is None:
                 self._places.setdefault(id(one.state), place)
-            elif words is not None:
-                self._events.setdefault(id(one.state), []).append((place, words))
-            if one.event is None or words is not None:
-                self._order.append((place, one.state, words))
+            else:
+                self._events.setdefault(id(one.state), []).append((place, one.event))
+            self._order.append((place, one.state, one.event))
         times = [state.move.elapsed_ms or 0 for state in course.main if state.move is not None]
         self._longest_ms = max(times, default=0)
         self._rows: list[Row] = []
@@ -187,9 +218,9 @@ class _Rows:
             if not branch.taken_back:
                 variations.setdefault(branch.ply, []).append(branch)
         known: set[int] = set()
-        for place, state, words in self._order:
-            if words is not None:
-                self._rows.append(Row("event", words=words, place=place))
+        for place, state, event in self._order:
+            if event is not None:
+                self._event(place, state, event)
             elif id(state) not in known and state.move is not None:
                 known.add(id(state))
                 if state.line:
@@ -227,23 +258,34 @@ class _Rows:
                 add(branch)
 
     def _add_events(self, state: ReportPosition) -> None:
-        self._rows += [Row("event", words=words, place=place) for place, words in self._events.get(id(state), ())]
+        for place, event in self._events.get(id(state), ()):
+            self._event(place, state, event)
+
+    def _event(self, place: int, state: ReportPosition, event: GameEvent) -> None:
+        last = self._rows[-1] if self._rows else None
+        if event.kind is EventKind.TAKEBACK and last is not None and last.kind == "branch" and not last.closed:
+            last.closed = True  # its row says that they were taken back
+            return
+        words = event_words(event, self._exact)
+        if words is not None:
+            kind = "engine" if is_engine_talk(event, self._game) else "event"
+            self._rows.append(Row(kind, number_text(state.ply) if state.ply else "", words=words, place=place))
 
     def _main(self, state: ReportPosition) -> None:
         if state.missing:
             self._rows.append(Row("gap", heading=f"{count(state.missing, 'half-move')} not seen"))
         cell = self._cell(state)
         white = state.ply % 2 == 1
-        last = self._rows[-1] if self._rows else None
         number = f"{(state.ply + 1) // 2}."
-        if not white and last is not None and last.kind == "moves" and last.black is None and last.number == number:
+        last = next((row for row in reversed(self._rows) if row.kind in ("moves", "gap")), None)
+        if not white and last is not None and last.black is None and last.number == number:
             last.black = cell
         else:
             self._rows.append(Row("moves", number, cell if white else None, None if white else cell))
 
     def _beside(self, state: ReportPosition) -> None:
         last = self._rows[-1] if self._rows else None
-        if last is None or last.kind != "branch":
+        if last is None or last.kind != "branch" or last.closed:
             last = Row("branch", heading="Taken back")
             self._rows.append(last)
         last.cells.append(self._cell(state))

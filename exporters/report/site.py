@@ -47,5 +47,12 @@ class Site(Protocol):
     def player(self, handle: str, server: str | None) -> str | None:
         """The page of a player."""
 
+    def lines(self, key: str, sha256: str) -> str | None:
+        """The lines of a game in one of its logs; None: they are not shown.
+
+        Args:
+            key: of the game. sha256: of the log.
+        """
+
     def games(self, **filters: str) -> str | None:
         """The list of the games that match filters, by the names that they have in addresses."""

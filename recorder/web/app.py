@@ -231,9 +231,9 @@ class _Site:
             game = self._find(archive, request)
             if isinstance(game, Response):
                 return game
-            site = WebSite(listed=_reached_from(request))
+            site = WebSite(listed=_reached_from(request), private=not self._public)
             places, rank = _neighbours(archive, game.key, site)
-            bar = tuple(game_bar(site, game.key, places, rank=rank, lines=not self._public))
+            bar = tuple(game_bar(site, game.key, places, rank=rank))
             with self._drawing:
                 page = page_of_game(archive, game.key, site=replace(site, bar=bar), public=self._public)
         return _page(page.html)
@@ -249,7 +249,8 @@ class _Site:
             text = request.query_params.get("ply", "")
             ply = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
             names = short_names(archive.sources())
-            sources = [(names[row.id], _lines(archive, row, one, ply)) for row, one in games_by_source(archive, game)]
+            found = games_by_source(archive, game)
+            sources = [(row.id, names[row.id], _lines(archive, row, one, ply)) for row, one in found]
         site = WebSite(listed=_reached_from(request))
         return _page(lines_page(site, game.key, (game.white.handle, game.black.handle), sources, ply))
 

@@ -19,19 +19,25 @@ class WebSite:
     Attributes:
         bar: of the page that is made.
         listed: the list from which the page was reached: its games are the previous and the next one.
+        private: whether lines of logs are shown.
     """
 
     bar: Sequence[BarItem] = ()
     listed: ListState | None = None
+    private: bool = False
     home: str = field(default="/", init=False)
 
     def game(self, key: str, ply: int | None = None) -> str:
         """The page of a game."""
         return self._with(f"/game/{key}", "" if ply is None else f"ply={ply}")
 
-    def lines(self, key: str) -> str:
-        """The lines of the logs that a game was read from."""
+    def all_lines(self, key: str) -> str:
+        """The lines of all logs that a game was read from."""
         return self._with(f"/game/{key}/lines")
+
+    def lines(self, key: str, sha256: str) -> str | None:
+        """The lines of one of these logs."""
+        return f"{self.all_lines(key)}#log-{sha256[:12]}" if self.private else None
 
     def file(self, key: str, suffix: str) -> str:
         """A game as a file."""

@@ -181,14 +181,14 @@ def lines_page(
     site: WebSite,
     key: str,
     names: tuple[str, str],
-    sources: Sequence[tuple[str, Sequence[GameLine] | str]],
+    sources: Sequence[tuple[str, str, Sequence[GameLine] | str]],
     ply: int | None,
 ) -> bytes:
     """The lines of the logs that a game was read from.
 
     Args:
         key: of the game. names: of its players.
-        sources: by the log's name, its lines, or a sentence if they are not available.
+        sources: each log's id and name, with its lines, or a sentence if they are not available.
         ply: the half-move around which they are; None: all are shown.
     """
     title = f"{plain_name(names[0])} – {plain_name(names[1])}: lines of the logs"
@@ -198,7 +198,7 @@ def lines_page(
         "key": key,
         "sources": sources,
         "around": None if ply is None else f"{(ply + 1) // 2}{'.' if ply % 2 else '…'}",
-        "all": site.lines(key),
+        "all": site.all_lines(key),
         "ply": ply,
     }
     return _render("lines.html", values, replace(site, bar=(*_back(site), BarItem("Game", site.game(key, ply), "up"))))
@@ -324,14 +324,11 @@ def _back(site: WebSite) -> Iterable[BarItem]:
     yield BarItem("Games", site.listing(site.listed.query() if site.listed else ""), "up")
 
 
-def game_bar(
-    site: WebSite, key: str, places: Mapping[str, str | None], *, rank: str | None, lines: bool
-) -> Iterable[BarItem]:
+def game_bar(site: WebSite, key: str, places: Mapping[str, str | None], *, rank: str | None) -> Iterable[BarItem]:
     """The bar of a game's page.
 
     Args:
         places: addresses of the ``previous`` and the ``next`` game of the list. rank: ``12 of 345``.
-        lines: whether the raw lines may be shown.
     """
     yield from _back(site)
     for name, text, rel in (("previous", "‹ Previous", "prev"), ("next", "Next ›", "next")):
@@ -339,7 +336,7 @@ def game_bar(
             yield BarItem(text, places[name], rel)
         if name == "previous" and rank:
             yield BarItem(rank)
-    if lines:
-        yield BarItem("Lines of the logs", site.lines(key), at_ply=True)
+    if site.private:
+        yield BarItem("Lines of the logs", site.all_lines(key), at_ply=True)
     yield BarItem("PGN", site.file(key, "pgn"))
     yield BarItem("JSON", site.file(key, "jsonl"))

@@ -17,7 +17,7 @@ import pytest
 from exporters.evaluations import thoughts_by_ply
 from exporters.holdings import match_holdings
 from exporters.report.charts import harmless, serialise
-from exporters.report.events import anomaly_words, provenance
+from exporters.report.events import anomaly_words, is_engine_talk, provenance
 from exporters.report.game import game_report
 from exporters.report.moves import move_rows, verdicts
 from exporters.report.page import clock_text, island, spoken_duration, spoken_move, visible
@@ -260,7 +260,8 @@ def test_clocks_without_times_have_a_table() -> None:
     line.plies = [ply._replace(elapsed_ms=None, lag_ms=None, white_clock_ms=91_000) for ply in line.plies]
     words = " ".join(" ".join(Page(game_report(game)).words).split())
     assert "Left at move 10" in words
-    assert "White 0 – – – – 1:31 – – – not printed" in words
+    assert "Left at move 10 1:31" in words
+    assert "Median" not in words  # rows without a figure are not there
     assert "Left at move 10" not in game_report(make_game(clocks=None)).decode()
 
 
@@ -330,7 +331,49 @@ def test_taken_back_moves_are_played_and_taken_back() -> None:
         (21, False, False),
     ]
     rows = move_rows(game, course, play([game], [course]), 0)
-    assert [[cell.san for cell in row.cells] for row in rows if row.kind == "branch"][:2] == [["Bg4"], ["Nc4"]]
+    at = next(number for number, row in enumerate(rows) if row.kind == "moves" and row.number == "10.")
+    assert [(row.kind, [cell.san for cell in row.cells]) for row in rows[at + 1 : at + 3]] == [
+        ("branch", ["Bg4"]),
+        ("branch", ["Nc4"]),
+    ]
+    black = rows[at].black
+    assert black is not None
+    assert black.san == "Bg4"
+    pairs = [row.number for row in rows if row.kind == "moves"]
+    assert pairs == [f"{number}." for number in range(1, len(pairs) + 1)]
+    assert not any(row.words is not None and "taken back" in row.words.text for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "engine"),
+    [
+        ("depth 12, score +0.35, pv e4 e5", True),
+        ("11-> 0:02 +0.27 e4 e5 Nf3", True),
+        ("d14 -1.20 Nf6", True),
+        ("I was +0.50 ahead", False),
+        ("He went to any depth to win this", False),
+    ],
+)
+def test_what_an_engine_whispers_is_not_talk(text: str, engine: bool) -> None:
+    event = chat(0, 3, text, "Kibitzer")
+    assert is_engine_talk(event, make_game()) is engine
+    assert is_engine_talk(chat(0, 3, text), make_game(white=Player("Ann", titles="(C)")))
+    assert is_engine_talk(event._replace(detail="comment"), make_game()) is False
+
+
+def test_moves_of_a_pair_have_one_row_with_what_was_said_below() -> None:
+    game = make_game()
+    game.observations[0].events.append(chat(0, 3, "depth 9 score +0.31"))
+    course = Course(game)
+    rows = move_rows(game, course, play([game], [course]), 0)
+    assert [(row.kind, row.number) for row in rows] == [
+        ("moves", "1."),
+        ("moves", "2."),
+        ("engine", "2."),
+        ("moves", "3."),
+        ("moves", "4."),
+    ]
+    assert "Show engine output (1)" in Page(game_report(game)).text
 
 
 def test_moments_are_those_of_the_replay() -> None:
@@ -469,9 +512,13 @@ def test_evaluations_are_shown_with_their_moves() -> None:
         None,
     ]
     words = " ".join(Page(game_report(game)).text.split())
-    assert "evaluation −2.00 blunder, lost 11.00" in words
-    assert "Ann White 5 2 0 2 4.68 Bob Black 5 0 1 2 4.44" in words
-    assert "Evaluations" not in Page(game_report(make_game())).text
+    assert "Nh3 ?? blunder, lost 11.00 evaluation −2.00" in words
+    assert (
+        "Moves judged 5 5 Inaccuracies ?! 2 0 Mistakes ? 0 1 Blunders ?? 2 2 Lost a move, in pawns 4.68 4.44" in words
+    )
+    without = Page(game_report(make_game())).text
+    assert "Evaluations" not in without
+    assert "No data: evaluations. No anomalies: every line about this game was read, and all agree." in without
 
 
 def test_variations_of_an_examined_game_are_no_takebacks() -> None:

@@ -56,7 +56,7 @@ def test_white_s_bars_go_up_and_black_s_down() -> None:
     right = ax.figure.axes[1]
     assert line(right, "sum-white").get_ydata()[-1] == pytest.approx(11.662)
     assert line(right, "sum-black").get_ydata()[-1] == pytest.approx(-16.237)
-    assert labels(ax) == ["Ann (white): 11.7 s in all, median 2.7 s", "Bob (black): 16.2 s in all, median 4.0 s"]
+    assert labels(ax) == ["Ann (white): 0:11.7 in all, median 0:02.7", "Bob (black): 0:16.2 in all, median 0:04"]
     assert ax.get_ylim()[0] == -ax.get_ylim()[1]
 
 
@@ -68,7 +68,7 @@ def test_times_of_an_untimed_game_are_drawn() -> None:
 
 def test_figures_of_whole_seconds_are_no_finer() -> None:
     ax = move_times(posed([0, 0, 3000, 4000, 2000], precision="seconds"))
-    assert labels(ax) == ["Ann (white): 5 s in all, median 2 s", "Bob (black): 4 s in all, median 2 s"]
+    assert labels(ax) == ["Ann (white): 0:05 in all, median 0:02", "Bob (black): 0:04 in all, median 0:02"]
 
 
 def test_shares_of_think_times_by_phase() -> None:
@@ -477,8 +477,8 @@ def test_whole_seconds_of_one_side_or_phase_round_no_other_median() -> None:
     game = posed([0, 0, 301, 1000, 299, 3000])
     game["precision"] = ["seconds" if side == "black" else "milliseconds" for side in game["side"]]
     assert labels(move_times(game)) == [
-        "Ann (white): 600 ms in all, median 299 ms",
-        "Bob (black): 4 s in all, median 1 s",
+        "Ann (white): 0:00.6 in all, median 0:00.3",
+        "Bob (black): 0:04 in all, median 0:01",
     ]
     phases = posed([0, 0, 301, 301, 1000, 1000])
     phases["phase"] = ["opening"] * 4 + ["endgame"] * 2

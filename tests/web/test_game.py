@@ -39,6 +39,7 @@ def test_a_game_is_its_report_with_its_place_in_the_list(site: TestClient, game_
     assert '<a href="/player/Helmsman?server=FICS+freechess.org"' in html
     assert links["PGN"] is not None
     assert site.get(links["PGN"]).text.startswith("[Event ")
+    assert '<a href="/?player=Helmsman&amp;opponent=AntaresLight">' in html
     assert site.get(links["JSON"] or "").json()["key"].startswith(KEY)
 
 
@@ -51,6 +52,10 @@ def test_lines_of_the_logs_around_a_move(site: TestClient) -> None:
     assert 0 < part.count("<tr") < whole.count("<tr")
     assert part.count('class="here"') >= 1
     assert "Lines around move 2." in part
+    link = re.search(r'href="([^"#]*)#(log-[0-9a-f]{12})"', site.get(f"/game/{key}").text)
+    assert link is not None
+    assert link[1] == f"/game/{key}/lines"
+    assert f'id="{link[2]}"' in whole
 
 
 def test_what_others_may_not_see_is_on_no_page(archive: Path, site: TestClient) -> None:
@@ -63,6 +68,7 @@ def test_what_others_may_not_see_is_on_no_page(archive: Path, site: TestClient) 
     assert "onerror" not in others
     assert "Lines of the logs" in own
     assert "Lines of the logs" not in others
+    assert "/lines" not in others
     assert site.get(f"/game/{key}/lines").status_code == 200
     assert public.get(f"/game/{key}/lines").status_code == 403
     assert "onerror" in site.get(f"/game/{key}.jsonl").text

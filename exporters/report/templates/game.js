@@ -4,7 +4,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const SIDE = 45, EDGE = 15;
   const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
-  const SPEEDS = [0.5, 1, 2, 4, 8, 16, 64];
+  const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
   const TENTHS_BELOW_MS = 20000;
   const data = JSON.parse(document.getElementById("data").textContent);
   const play = data.play;
@@ -46,7 +46,7 @@
     const svg = root.querySelector("svg.board");
     return {
       root, svg, men: svg && svg.querySelector(".men"), marks: svg && svg.querySelector(".marks"),
-      squares: svg && svg.querySelector(".squares"), shown: new Map(), state: null,
+      squares: svg && svg.querySelector(".squares"), evals: root.querySelector(".evals"), shown: new Map(), state: null,
       text: $("position-" + b), plates: [root.querySelector(".plate.white"), root.querySelector(".plate.black")],
     };
   });
@@ -122,6 +122,16 @@
     hand.setAttribute("aria-label", letters == null ? "Hand not known" : "In hand: " + (words.join(", ") || "nothing"));
   }
 
+  // The bar beside the board: White's share grows from White's side. Unknown is half and half, and pale.
+  function drawEvaluation(bar, state) {
+    const [chances, text] = state.eval || [500, null];
+    const white = bar.querySelector(".for-white");
+    white.setAttribute("y", 1000 - chances);
+    white.setAttribute("height", chances);
+    bar.classList.toggle("unknown", text === null);
+    bar.setAttribute("aria-label", "Evaluation " + (text === null ? "unknown" : text));
+  }
+
   function drawBoard(b) {
     const table = tables[b], state = stateAt(b, at);
     if (table.state === state) return;
@@ -137,6 +147,7 @@
         table.marks.append(rect);
       }
     }
+    if (table.evals) drawEvaluation(table.evals, state);
     table.text.textContent = state.men === null ? "The position is not known." : describe(state.men);
     const hands = state.hands || [null, null];
     table.plates.forEach((plate, side) => drawHand(plate, hands[side]));
@@ -235,7 +246,7 @@
   function drawNow() {
     const stop = lastStop(at), one = play[stop], state = data.boards[one.board].states[one.state];
     const letter = data.boards.length > 1 ? "AB"[one.board] + ": " : "";
-    $("now-move").textContent = letter + (one.back ? "Back after a takeback" : state.name || state.say);
+    $("now-move").textContent = letter + (one.back ? "Back after a takeback" : (state.name || state.say) + (state.sign || "") + (state.eval ? "  " + state.eval[1] : ""));
     const list = $("now-said");
     list.replaceChildren();
     for (const i of saidNow()) {
@@ -270,12 +281,19 @@
     const box = one.getBoundingClientRect(), outer = chart.svg.getBoundingClientRect(), view = chart.svg.viewBox.baseVal;
     return outer.width ? view.x + (box.left + box.width / 2 - outer.left) * view.width / outer.width : NaN;
   };
+  // All pictures of a board have the same axis of moves, so a move without a point of its own has its place, too.
+  function across(chart, b, state) {
+    const point = chart.points.find((one) => one.ply === state.ply && one.board === b);
+    if (point) return middle(chart, point.one);
+    const first = chart.points[0], other = chart.points.find((one) => one.ply !== first.ply);
+    if (chart.board < 0 || !other || state.name === undefined) return NaN;
+    const from = middle(chart, first.one);
+    return from + (middle(chart, other.one) - from) * (state.ply - first.ply) / (other.ply - first.ply);
+  }
   function drawCharts() {
     for (const chart of charts) {
       const b = chart.board < 0 ? play[lastStop(at)].board : chart.board;
-      const state = stateAt(b, at);
-      const point = chart.points.find((one) => one.ply === state.ply && one.board === b);
-      const x = point ? middle(chart, point.one) : NaN;
+      const x = across(chart, b, stateAt(b, at));
       chart.line.classList.toggle("off", !(x >= 0));
       if (x >= 0) {
         for (const [name, value] of Object.entries({ x1: x, x2: x, y1: chart.top, y2: chart.bottom })) chart.line.setAttribute(name, value);
@@ -326,7 +344,7 @@
       const to = new URL(link.href);
       const stop = play[lastStop(at)];
       to.searchParams.set("ply", data.boards[stop.board].states[stop.state].ply);
-      link.href = to.pathname + to.search;
+      link.href = to.pathname + to.search + to.hash;
     }
   }
 
@@ -393,6 +411,15 @@
     $("now-move").textContent = words;
     $("live").textContent = words;
   }
+  // Places where the next move is a long think.
+  const thinks = stops.filter((i) => { const next = nextStop(i); return next >= 0 && play[next].think > data.long; });
+  function toThink(by) {
+    const stop = lastStop(at);
+    const i = by > 0 ? thinks.find((one) => one > stop) : thinks.filter((one) => one < stop).pop();
+    if (i === undefined) { $("live").textContent = `No long think ${by > 0 ? "after" : "before"} this move.`; return; }
+    go(i);
+    note(i);
+  }
   function start() {
     if (playing) return;
     if (at === last && now >= end()) { at = 0; now = 0; released = -1; }
@@ -442,6 +469,8 @@
   $("toggle").addEventListener("click", () => (playing ? pause() : start()));
   $("next").addEventListener("click", () => step(1));
   $("last").addEventListener("click", () => go(stops[stops.length - 1]));
+  $("think").disabled = thinks.length === 0;
+  $("think").addEventListener("click", () => toThink(1));
   $("flip").addEventListener("click", flip);
   $("speed").addEventListener("change", (event) => setSpeed(Number(event.target.value)));
   $("thinks").addEventListener("change", (event) => {
@@ -491,6 +520,8 @@
       }
       case "Home": go(0); break;
       case "End": go(stops[stops.length - 1]); break;
+      case "]": case "n": toThink(1); break;
+      case "[": case "p": toThink(-1); break;
       case "f": case "F": flip(); break;
       case "+": case "=": faster(1); break;
       case "-": case "−": faster(-1); break;
