@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exporters.report.charts import draw_player_charts
@@ -101,6 +101,8 @@ def player_report(
     own = games[games["mover_id"].isin(chosen.identities)]
     servers = games_by_server(sides, chosen)
     charts, style = draw_player_charts(games, chosen.handle)
+    sections = sections_of(games, own, site, filters)
+    shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
     values = {
         "title": f"{plain_name(chosen.handle)}: use of time",
         "description": _description(own_sides, servers),
@@ -109,8 +111,9 @@ def player_report(
         "facts": list(_facts(own_sides, own, servers)),
         "left_out": [*_reasons(excluded or {}), *_reasons(chosen.excluded)],
         "charts": charts,
-        "sections": sections_of(games, own, site, filters),
         "openings": _openings(own_sides, site, filters),
+        "sections": [section for section in shown if section.tables],
+        "missing": _missing(table for section in sections for table in section.tables if not table.rows),
         "opponents": _opponents(own_sides, site, filters),
         "games": [_game(row, site) for row in records(newest_first(own_sides, MOST_GAMES))],
         "game_count": own_sides["key"].nunique(),
@@ -168,6 +171,13 @@ def _facts(own: pd.DataFrame, moves: pd.DataFrame, servers: Mapping[str, int]) -
 
 def _reasons(excluded: Mapping[str, int]) -> list[str]:
     return [f"{count(number, 'game')} {reason}" for reason, number in excluded.items()]
+
+
+def _missing(tables: Iterable[Table]) -> str:
+    """One line about the tables without rows, each with what it excludes."""
+    notes = [(table.caption, table.note.removesuffix(".").replace("Excluded:", "excluded:")) for table in tables]
+    names = [f"{caption} ({note})" if note else caption for caption, note in notes]
+    return f"No data: {'; '.join(names)}." if names else ""
 
 
 def _opponents(own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None) -> Table | None:
