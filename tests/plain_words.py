@@ -15,6 +15,7 @@ import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -67,10 +68,14 @@ ALLOWED: Final[dict[tuple[str, str], str]] = {
 }
 """Path and found words: why they are right there."""
 
-_PATTERNS = [
-    (re.compile(rf"(?<![\w-])(?:{words})(?![\w-])".replace(" ", r"[\s#]+"), re.IGNORECASE), instead)
-    for words, instead in BANNED.items()
-]
+
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])".replace(" ", r"[\s#]+"), re.IGNORECASE)
+
+
+_PATTERNS = [(_pattern(words), instead) for words, instead in BANNED.items()]
+_ANY = _pattern("|".join(BANNED))
+"""Most texts have none of the words: one search finds that out."""
 _CODE = re.compile("`+[^`]*`+")
 
 
@@ -94,9 +99,15 @@ class Finding(NamedTuple):
         return f"{self.path}:{self.line}: '{self.words}': write {self.instead}"
 
 
+@lru_cache(maxsize=1)
+def _nodes(source: str) -> list[ast.AST]:
+    """Everything in the syntax tree of the file that is being read."""
+    return list(ast.walk(ast.parse(source)))
+
+
 def read_python(path: str, source: str) -> Iterator[Text]:
     """Docstrings, comments, test names, and string constants of several words."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _nodes(source):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield Text(path, node.lineno, node.value)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_"):
@@ -128,6 +139,8 @@ READERS: Final = {".py": read_python, ".md": read_page, ".ipynb": read_notebook}
 def find(text: Text) -> Iterator[Finding]:
     """The refused words of a text."""
     words = _CODE.sub(lambda code: re.sub(r"[^\n]", "`", code[0]), text.text)
+    if not _ANY.search(words):
+        return
     for pattern, instead in _PATTERNS:
         for match in pattern.finditer(words):
             line = text.line + words.count("\n", 0, match.start())
@@ -136,7 +149,7 @@ def find(text: Text) -> Iterator[Finding]:
 
 def find_long_summaries(path: str, source: str) -> Iterator[Finding]:
     """Docstrings whose first line is no summary: too long, or continued on the next line."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _nodes(source):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             summary, _, rest = (ast.get_docstring(node) or "").partition("\n")
             line = getattr(node, "lineno", 1)

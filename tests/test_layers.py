@@ -127,8 +127,7 @@ def layer_of(module: str) -> str:
 def imports_of(path: Path, *, when_run: bool = False) -> set[str]:
     """Modules of ours that a file imports, anywhere in it; ``when_run``: without those for the type checker."""
     names: set[str] = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in _nodes_when_run(tree) if when_run else ast.walk(tree):
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8")), when_run):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -142,11 +141,17 @@ def imports_of(path: Path, *, when_run: bool = False) -> set[str]:
     return {name for name in names if name.split(".")[0] in PACKAGES}
 
 
-def _nodes_when_run(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    for child in node.orelse if isinstance(node, ast.If) and for_types else ast.iter_child_nodes(node):
-        yield from _nodes_when_run(child)
+def _statements(tree: ast.Module, when_run: bool) -> Iterator[ast.AST]:
+    """All statements, in functions and classes, too: imports are nowhere else."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        if when_run and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            left += node.orelse
+        else:
+            inner = (ast.stmt, ast.excepthandler, ast.match_case)
+            left += [child for child in ast.iter_child_nodes(node) if isinstance(child, inner)]
 
 
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))

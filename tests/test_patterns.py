@@ -146,8 +146,8 @@ def test_no_group_has_a_possessive_quantifier() -> None:
 
 def test_patterns_are_made_where_the_test_finds_them() -> None:
     hidden = []
-    for path, tree in sources():
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for path, nodes in sources():
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         for call in {inner for node in functions for inner in ast.walk(node) if isinstance(inner, ast.Call)}:
             used = call.func
             if isinstance(used, ast.Attribute) and isinstance(used.value, ast.Name) and used.value.id == "re":

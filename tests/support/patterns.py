@@ -9,6 +9,7 @@ import re
 import re._constants as codes  # type: ignore[import-not-found]  # type stubs lack private modules
 import re._parser as parser  # type: ignore[import-not-found]  # type stubs lack private modules
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ def _patterns_in(value: Any, depth: int = 0) -> Iterator[re.Pattern[Any]]:
             yield from _patterns_in(item, depth + 1)
 
 
+@cache
 def compiled_patterns() -> dict[re.Pattern[Any], str]:
     """Each compiled pattern of the package, with the first name that it has; ``[]`` behind it: it is one of several."""
     found: dict[re.Pattern[Any], str] = {}
@@ -60,28 +62,33 @@ def compiled_patterns() -> dict[re.Pattern[Any], str]:
     return found
 
 
-def sources() -> Iterator[tuple[Path, ast.Module]]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            yield path, ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def sources() -> list[tuple[Path, list[ast.AST]]]:
+    """Each file of the package with all nodes of its syntax tree."""
+    return [
+        (path, list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))))
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+    ]
 
 
+@cache
 def searched_names() -> set[str]:
     """Patterns (module.name) that are looked for at any place of a text, in their module or where they are imported.
 
     ``module.*``: it looks for patterns that a variable names, which may be any of its tables'.
     """
     found = set()
-    for path, tree in sources():
+    for path, nodes in sources():
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         home = {
             alias.asname or alias.name: f"{node.module}.{alias.name}"
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
-        own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id.isupper()}
-        for node in ast.walk(tree):
+        own = {node.id for node in nodes if isinstance(node, ast.Name) and node.id.isupper()}
+        for node in nodes:
             if isinstance(node, ast.Attribute) and node.attr in SEARCHING:
                 holder = node.value.func if isinstance(node.value, ast.Call) else node.value
                 while isinstance(holder, ast.Subscript):
