@@ -51,7 +51,7 @@ SHORT := --nbmake --nbmake-timeout=120 examples -m 'not long' --hypothesis-profi
 test: $(VENV)/.installed-for-development
 	$(PYTEST) $(SHORT) $(ARGS)
 
-# What test does, and everything that takes longer: more examples, all recorded connections, each fault 4 times.
+# What test does, and everything that takes longer: more examples, all recorded connections.
 test-all: $(VENV)/.installed-for-development
 	$(PYTEST) $(ARGS)
 

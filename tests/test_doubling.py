@@ -185,23 +185,23 @@ def commented_match(count: int) -> bytes:
 
 CASES: dict[str, Case] = {
     "one game's list again and again": (lists_alone, 100),
-    "lists of many games": (lists_of_many_games, 1000),
+    "lists of many games": (lists_of_many_games, 500),
     "a stored game's list again and again": (stored_lists, 100),
-    "lists before takebacks": (lists_and_takebacks, 800),
+    "lists before takebacks": (lists_and_takebacks, 400),
     "lists between gaps": (lists_between_gaps, 150),
     "lists of moves that were taken back": (lists_and_variations, 300),
-    "takebacks in a long game": (takebacks, 1500),
-    "takebacks of boards that no move leads to": (takebacks_of_gaps, 2000),
+    "takebacks in a long game": (takebacks, 700),
+    "takebacks of boards that no move leads to": (takebacks_of_gaps, 1000),
     "deltas and boards": (deltas_and_boards, 500),
-    "late deltas": (late_deltas, 1000),
+    "late deltas": (late_deltas, 500),
     "a line in thousands of parts": (continued_line, 2500),
-    "an examined game, back and forth": (walks, 1500),
+    "an examined game, back and forth": (walks, 800),
     "variations of an examined game": (variations, 250),
-    "an examined game, committed move by move": (commits, 800),
-    "lists of an examined game": (lists_of_examined, 800),
+    "an examined game, committed move by move": (commits, 500),
+    "lists of an examined game": (lists_of_examined, 500),
 }
 SAVED_CASES: dict[str, Case] = {
-    "a match with comments": (commented_match, 800),
+    "a match with comments": (commented_match, 500),
 }
 
 

@@ -181,7 +181,11 @@ def test_the_class_gives_the_same_results_as_the_commands(tmp_path: Path) -> Non
         archive.export_pgn(tmp_path / "engine.pgn", engine=True, analysis="Zappa")
 
 
-def test_the_class_writes_matches_and_reports_as_the_commands_do(tmp_path: Path) -> None:
+def test_the_class_writes_matches_and_reports_as_the_commands_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One function draws for both; drawing takes most of the time.
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     cli = Cli(tmp_path / "games.db")
     cli("import", STANDARD, BUGHOUSE)
     archive = recorder.Archive(cli.archive, read_only=True)

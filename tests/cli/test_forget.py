@@ -25,7 +25,7 @@ from tests.support.corpus import Stream, scenarios, stream_bytes, streams
 from tests.support.effort import representative_first
 from tests.support.icc import dg, sent_moves, started
 
-STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::14]
+STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::28]
 
 
 def contents(cli: Cli, folder: Path) -> dict[str, Any]:

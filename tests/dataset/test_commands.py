@@ -42,7 +42,9 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("words", long_after(1, [["--index"], ["--player", "Helmsman"]]))
-def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str]) -> None:
+def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    # Their pictures are those of the test above.
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     written = []
     for number, more in enumerate((("--dataset", folder), ())):
         answer = cli("report", *words, *more, "-o", tmp_path / f"{number}.html")

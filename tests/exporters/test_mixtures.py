@@ -60,8 +60,7 @@ ONE_TIMED_PLY = pgn("Dora", timed("1. e4", 300), "*", "300")
 
 MIXTURES: dict[str, tuple[str | Path, ...]] = {
     "no clocks": (PLAIN, ONE_PLY),
-    "some clocks": (PLAIN, TIMED),
-    "some of all": (NO_BASE, TIMED, OTHER_BASE, UNTIMED, ONE_PLY),
+    "some of all": (NO_BASE, TIMED, OTHER_BASE, UNTIMED, PLAIN, ONE_PLY),
     "untimed": (UNTIMED,),
     "one ply with a clock": (ONE_TIMED_PLY,),
     "one game": (TIMED,),

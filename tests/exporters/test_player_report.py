@@ -387,8 +387,11 @@ def test_without_a_script_the_index_has_all_games_in_one_line_each(opened: Open,
     assert len(set(words)) == 1, "the list scrolls, also on a phone: no game needs two lines"
 
 
-def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(tmp_path: Path, page: bytes) -> None:
+def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(
+    tmp_path: Path, page: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The figures are computed by hand in tests/tables/measures/test_losses.py."""
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     (tmp_path / "evaluated.pgn").write_bytes(PGN)
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", tmp_path / "evaluated.pgn")

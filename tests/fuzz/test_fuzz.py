@@ -1,4 +1,4 @@
-"""A few megabytes of mutated logs; ``make soak`` runs 200 MB."""
+"""A megabyte or two of mutated logs; ``make soak`` runs 200 MB."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fuzz.inputs import KINDS, make_input
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
 def test_no_input_raises_hangs_or_depends_on_its_cuts(kind: SourceKind) -> None:
-    found = fuzz(400_000, jobs=1, kinds=(kind,))
+    found = fuzz(200_000, jobs=1, kinds=(kind,))
     assert not found.failures, "\n".join(found.failures)
     assert found.cases[kind.value] > 10
 

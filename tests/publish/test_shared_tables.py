@@ -35,9 +35,12 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.fixture
-def pair(everything: Cli, url: str) -> tuple[Archive, Tables]:
-    archive = Archive(everything.archive, read_only=True)
+@pytest.fixture(scope="module")
+def pair(_everything: bytes, server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Archive, Tables]:
+    """An archive and the tables that it was published to: tests only read them."""
+    path = tmp_path_factory.mktemp("pair") / "archive.sqlite"
+    path.write_bytes(_everything)
+    archive, url = Archive(path, read_only=True), server.new_database()
     archive.publish(url)
     return archive, Tables(url)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -101,12 +102,14 @@ def test_record_keeps_the_games_of_a_replay(stream: Stream) -> None:
     assert differ == DIFFERS.get((stream.scenario, stream.connection), set())
 
 
-@pytest.mark.parametrize("row", ROWS)
-@pytest.mark.parametrize("stream", SAMPLE, ids=lambda stream: str(stream.scenario))
+@pytest.mark.parametrize(("row", "stream"), list(zip(ROWS, cycle(SAMPLE), strict=False)), ids=str)
 def test_record_keeps_the_same_games_with_all_settings(
-    stream: Stream, row: str, monkeypatch: pytest.MonkeyPatch
+    row: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every pair of interface variables, on and off, is set as if ``record`` wanted it."""
+    """Every pair of interface variables, on and off, is set as if ``record`` wanted it.
+
+    test_control.py has all settings with all of these recordings.
+    """
     games, on = played(stream), variables_of(row) - {"block"}  # its commands have no numbers
     monkeypatch.setattr(conversation, "_ISETS", tuple(sorted(on)))
     assert_same(games, recorded(stream, games), on)

@@ -24,18 +24,18 @@ from tests.support.effort import long_after
 
 #: Our variant, the other program's name for it, games, plies of each.
 GAMES = [
-    ("giveaway", "giveaway", 2, 60),
-    ("crazyhouse", "crazyhouse", 2, 80),
-    ("wild/5", "chess", 2, 60),
-    ("suicide", "suicide", 3, 60),
-    ("losers", "losers", 3, 60),
-    ("atomic", "atomic", 3, 50),
-    ("horde", "horde", 2, 80),
-    ("racing-kings", "racingkings", 2, 60),
-    ("three-check", "3check", 2, 50),
-    ("king-of-the-hill", "kingofthehill", 2, 50),
-    ("chess960", "chess", 2, 60),
-    ("chess", "chess", 2, 60),
+    ("giveaway", "giveaway", 1, 60),
+    ("crazyhouse", "crazyhouse", 1, 80),
+    ("wild/5", "chess", 1, 60),
+    ("suicide", "suicide", 2, 60),
+    ("losers", "losers", 2, 60),
+    ("atomic", "atomic", 2, 50),
+    ("horde", "horde", 1, 80),
+    ("racing-kings", "racingkings", 1, 60),
+    ("three-check", "3check", 1, 50),
+    ("king-of-the-hill", "kingofthehill", 1, 50),
+    ("chess960", "chess", 1, 60),
+    ("chess", "chess", 1, 60),
 ]
 ENDS_EARLY = ("three-check", "king-of-the-hill", "horde", "racing-kings")
 WILD_5 = "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr w - - 0 1"
@@ -123,5 +123,5 @@ def test_the_same_moves_are_legal(variant: str, other: str, games: int, plies: i
             text, position = reached, step[2]
             if not is_960:  # that program writes the files of rooks
                 assert fen(position, 0, 1).split()[2] == text.split()[2], (text, uci)
-    assert moves_made > 400
-    assert refused > 500
+    assert moves_made > 130 * games
+    assert refused > 160 * games
