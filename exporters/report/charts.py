@@ -160,6 +160,7 @@ _PAINTS = ("fill", "stroke")
 _LINKS = re.compile(r"url\(#([^)]+)\)|#(.+)")
 
 _SIZE = (5.0, 3.1)  # inches: letters are still readable where a phone shows it
+_TALL = (5.0, 4.0)  # with a legend of many lines
 
 _Draw = Callable[..., Any]
 
@@ -249,7 +250,7 @@ def _wanted(
 ) -> Iterator[tuple[str, int | None, _Draw]]:
     pictures = _pictures()
     if len(keys) > 1:
-        yield "All four clocks", None, _drawing(pictures.bughouse_clocks, plies)
+        yield "All four clocks", None, _drawing(pictures.bughouse_clocks, plies, size=_TALL)
     for board, key in enumerate(keys):
         own = plies[plies["key"] == key]
         setting = None if events is None else events[events["key"] == key]
@@ -278,7 +279,13 @@ def _pictures() -> Any:
     return pictures
 
 
-def _drawing(make: _Draw, rows: pd.DataFrame, *more: Any, moves: tuple[int, int] | None = None) -> _Draw:
+def _drawing(
+    make: _Draw,
+    rows: pd.DataFrame,
+    *more: Any,
+    moves: tuple[int, int] | None = None,
+    size: tuple[float, float] = _SIZE,
+) -> _Draw:
     """Draws one of the pictures in a theme.
 
     Args:
@@ -286,7 +293,7 @@ def _drawing(make: _Draw, rows: pd.DataFrame, *more: Any, moves: tuple[int, int]
     """
 
     def draw(theme: str) -> Any:
-        ax = _pictures().new_figure(theme, _SIZE).add_subplot()
+        ax = _pictures().new_figure(theme, size).add_subplot()
         figure = make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
         if moves is not None:
             ax.set_xlim(moves[0] - 0.7, moves[1] + 1)
