@@ -1,14 +1,17 @@
 """How long measures take over a data set: in pandas, in DuckDB and in Dask.
 
 Run: ``python -m benchmarks.bench_measures DIR [--rounds N]`` with a folder of ``convert --dataset`` or ``export plies
---dataset``, or ``--small``. In each round the engines take turns. pandas has the table in memory already. DuckDB reads
-the files with 200 MB of memory, as ``recorder.Dataset`` does. Dask has two threads. Printed are the medians of wall and
-processor seconds, and of the rounds' ratios of DuckDB's wall seconds to those of pandas.
+--dataset``, or ``--small``. In each round the engines take turns, each in a process of its own. pandas has the table in
+memory already. DuckDB reads the files with 200 MB of memory, as ``recorder.Dataset`` does. Dask has two threads.
+Printed are the medians of wall and processor seconds, and of the rounds' ratios of DuckDB's seconds to those of pandas,
+and the peak memory of each engine's process or of the processes that it started, whichever is more.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -27,6 +30,7 @@ from exporters import measures
 from recorder import Dataset
 
 _MEASURES = ("time_usage", "profile", "clock_curve", "time_left_by_phase", "autocorrelation", "game_sides")
+_ENGINES = ("pandas", "DuckDB", "Dask")
 
 
 def main() -> None:
@@ -35,7 +39,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--small", action="store_true", help="200 games, one round: only shows that it runs")
+    parser.add_argument("--engine", choices=_ENGINES, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.engine is not None:
+        _run(given.folder, given.engine)
+        return
     if not given.small:
         if given.folder is None:
             parser.error("name the folder of a data set, or --small")
@@ -44,32 +52,52 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         archive, plies = Path(folder) / "archive.sqlite", Path(folder) / "plies"
         make_archive(archive, SMALL)
-        words = ["export", "plies", "--db", archive, "--dataset", "-o", plies]
+        words = ["export", "plies", "--db", str(archive), "--dataset", "-o", str(plies)]
         subprocess.run([sys.executable, "-m", "recorder", *words], check=True)
         _measure(plies, 1)
 
 
 def _measure(folder: Path, rounds: int) -> None:
-    files = folder / "plies" if (folder / "plies").is_dir() else folder
+    taken = [[_process(folder, engine) for engine in _ENGINES] for _ in range(rounds)]
+    print(f"{taken[0][0]['plies']:,} plies; wall and processor seconds, median of {rounds}")
+    print(f"{'':<20}{''.join(f'{name:>15}' for name in _ENGINES)}{'DuckDB / pandas, wall, processor':>34}")
+    for name in _MEASURES:
+        texts = [
+            "{:>8.2f}{:>7.2f}".format(*(statistics.median(one) for one in zip(*engine, strict=True)))
+            for engine in zip(*([one[name] for one in of_round] for of_round in taken), strict=True)
+        ]
+        ratios = [
+            statistics.median(on_duckdb[name][place] / on_pandas[name][place] for on_pandas, on_duckdb, _ in taken)
+            for place in (0, 1)
+        ]
+        print(f"{name:<20}{''.join(texts)}{ratios[0]:>27.2f}{ratios[1]:>7.2f}")
+    peaks = [f"{max(one['mib'] for one in engine):>11.0f} MiB" for engine in zip(*taken, strict=True)]
+    print(f"{'peak memory':<20}{''.join(peaks)}")
+
+
+def _process(folder: Path, engine: str) -> dict[str, Any]:
+    """The figures of an engine, in a process of its own."""
+    words = [sys.executable, "-m", "benchmarks.bench_measures", str(folder), "--engine", engine]
+    found: dict[str, Any] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
+def _run(folder: Path, engine: str) -> None:
+    """Compute all measures with an engine and print its figures as JSON."""
     with Dataset(folder) as dataset, dask.config.set(scheduler="threads", num_workers=2):
-        plies = dataset.plies()
-        on_dask = dask.dataframe.read_parquet(str(files / "**" / "*.parquet"))
-        engines: dict[str, Any] = {
-            "pandas": plies,
-            "DuckDB": dataset.relation(),
-            "Dask": on_dask[on_dask["kind"] == "played"],
-        }
-        print(f"{len(plies):,} plies; wall and processor seconds, median of {rounds}")
-        print(f"{'':<20}{''.join(f'{name:>15}' for name in engines)}{'DuckDB / pandas':>18}")
-        for name in _MEASURES:
-            measure: Callable[[Any], pd.DataFrame] = getattr(measures, name)
-            taken = [[_seconds(measure, table) for table in engines.values()] for _ in range(rounds)]
-            texts = [
-                "{:>8.2f}{:>7.2f}".format(*(statistics.median(one) for one in zip(*engine, strict=True)))
-                for engine in zip(*taken, strict=True)
-            ]
-            ratio = statistics.median(on_duckdb[0] / on_pandas[0] for on_pandas, on_duckdb, _ in taken)
-            print(f"{name:<20}{''.join(texts)}{ratio:>18.2f}")
+        if engine == "pandas":
+            table: Any = dataset.plies()
+        elif engine == "DuckDB":
+            table = dataset.relation()
+        else:
+            files = folder / "plies" if (folder / "plies").is_dir() else folder
+            table = dask.dataframe.read_parquet(str(files / "**" / "*.parquet"))
+            table = table[table["kind"] == "played"]
+        figures: dict[str, Any] = {name: _seconds(getattr(measures, name), table) for name in _MEASURES}
+        usage = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        counted = measures.time_usage(table, ()).attrs
+        figures["plies"] = counted["plies"] + sum(counted["excluded"].values())
+    print(json.dumps({**figures, "mib": max(usage) / 1024}))
 
 
 def _seconds(measure: Callable[[Any], pd.DataFrame], table: Any) -> tuple[float, float]:
