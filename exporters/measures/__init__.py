@@ -29,7 +29,7 @@ from exporters.measures.pressure import (
     scramble_windows,
     scrambles,
 )
-from exporters.measures.think import autocorrelation, instant, longest_thinks, time_usage
+from exporters.measures.think import autocorrelation, instant, known_moves, longest_thinks, time_usage
 
 __all__ = [
     "activity",
@@ -42,6 +42,7 @@ __all__ = [
     "flags",
     "game_sides",
     "instant",
+    "known_moves",
     "lag",
     "longest_thinks",
     "loss_by_clock",
@@ -66,7 +67,8 @@ class _PlyAccessor:
     (``seconds only``, ``incomplete``, ``derived clock``, ``derived time`` → plies that count). Times are integers of
     milliseconds, shares and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of
     dimensions: any column of words or small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``,
-    ``game``, ``precision``, ``time_trouble``, ``rating_band``, ``hour``, ``weekday``.
+    ``game``, ``precision``, ``time_trouble``, ``rating_band``, ``hour``, ``weekday``; of a table with these columns
+    also ``eco`` and ``opening``.
 
     Raises:
         AttributeError: the DataFrame has no ``key`` and ``ply``, or lacks columns that a measure reads.
@@ -161,6 +163,16 @@ class _PlyAccessor:
             The table that ``recorder.measures.instant`` describes.
         """
         return instant(self._plies, by, limit_ms)
+
+    def known_moves(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """The moves and the time before each side's first long think.
+
+        Args:
+            by: one dimension or several, of the move with that think, else of the side's last move.
+        Returns:
+            The table that ``recorder.measures.known_moves`` describes.
+        """
+        return known_moves(self._plies, by)
 
     def autocorrelation(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
         """Whether a long think follows a long one.

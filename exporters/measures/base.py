@@ -18,7 +18,7 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.tables.columns import PLY_COLUMNS
+from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
 from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 
 __all__ = [
@@ -115,6 +115,8 @@ DIMENSIONS = {
         _renamed("computer", "mover_computer"),
         _renamed("sealed", "mover_sealed"),
         _renamed("game", "key"),
+        _renamed("eco", "eco"),
+        _renamed("opening", "opening"),
         # Not under its own name: ``precision`` is a column of each table with the precision of its figures.
         Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
         Dimension("time_trouble", ("clock_before_ms", "base_s"), {"time_trouble": TIME_TROUBLE}),
@@ -125,7 +127,7 @@ DIMENSIONS = {
         _instant("weekday", (_AT_MS // _DAY_MS + _THURSDAY) % 7 + 1),
     )
 }
-"""Dimensions that are no column of the ply frame, or more than one."""
+"""Dimensions that are no column of every ply frame, or more than one."""
 
 
 def dimension(name: str, have: Collection[str]) -> Dimension:
@@ -147,7 +149,7 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
     return _renamed(name, name)
 
 
-_WORDS = frozenset(column.name for column in PLY_COLUMNS if column.kind == "text")
+_WORDS = frozenset(column.name for column in (*PLY_COLUMNS, *ON_REQUEST) if column.kind == "text")
 _ALL = "_all"  # the grouping column of a table without dimensions
 _DASK_MOVES_OUT = "Dask support is moving out of Narwhals"
 
@@ -262,6 +264,10 @@ class Plies:
         wanted.update(name for reason in reasons for name in reason.columns)
         wanted.update(name for one in dimensions for name in one.columns)
         if missing := sorted(wanted.difference(have)):
+            if {*missing} <= {column.name for column in ON_REQUEST}:
+                raise AttributeError(
+                    f"this table of plies lacks {', '.join(missing)}: ask for it with plies(extra={missing!r})."
+                )
             raise AttributeError(
                 f"this is no table of plies: it lacks {', '.join(missing)}. "
                 "recorder.Archive(…).plies() and `export plies` make them; docs/reference/tables.md lists the columns."

@@ -17,13 +17,23 @@ from exporters.measures.base import (
     SECONDS_ONLY,
     UNTIMED,
     Aggregate,
+    Exclusion,
     Plies,
     flag,
 )
 from exporters.measures.batches import Steps, measure
 from exporters.measures.result import by_group, in_unit, mean, precision, share, shown_columns, summary
 
-__all__ = ["DECIDES", "INSTANT_MS", "THINKS", "autocorrelation", "instant", "longest_thinks", "time_usage"]
+__all__ = [
+    "DECIDES",
+    "INSTANT_MS",
+    "THINKS",
+    "autocorrelation",
+    "instant",
+    "known_moves",
+    "longest_thinks",
+    "time_usage",
+]
 
 THINKS = (NOT_PLAYED, UNTIMED, INFERRED, NO_TIME)
 """Why a ply does not count in measures of elapsed times."""
@@ -37,6 +47,10 @@ _SHOWN_THINKS = (
     "elapsed_ms", "lag_ms", "precision",
 )  # fmt: skip
 _THOUSAND = 1000
+_LEAST_LONG_MS = 5000
+_LONG_OF_BASE_MS = 50  # for each second of the base time: twice a share of one in 40 moves
+_LONG_OF_INCREMENT_MS = 2000
+_NOT_COMPLETE = Exclusion("incomplete game", ~nw.col("complete"), "complete")
 
 
 @measure
@@ -152,6 +166,72 @@ def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",
     table["mean_before_ms"] = in_unit(mean(table["x"], table["pairs"]), table["coarse"])
     table["precision"] = precision(table["coarse"], table["known"])
     return shown_columns(source, found, table, "games pairs mean_ms mean_before_ms correlation precision")
+
+
+@measure
+def known_moves(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> Steps:
+    """How long sides play moves that they know: the moves and the time before the first long think.
+
+    A think is long if it takes at least 5 seconds and at least twice an equal share of the time for 40 moves. Sides
+    with a move of unknown time before it do not count.
+
+    Args:
+        plies: the ply frame. by: dimensions, of the move with the first long think, else of the side's last move.
+    Returns:
+        A row per group: ``games``, ``sides``, ``thinks`` (sides with a long think), ``share`` (of ``sides``), and for
+        the sides with one ``mean_moves``, ``median_moves``, ``p90_moves`` (own moves before it), ``mean_ms``,
+        ``median_ms`` (time that these took), ``precision``.
+    """
+    took = nw.col("elapsed_ms")
+    twice_ms = nw.col("base_s").cast(nw.Int64) * _LONG_OF_BASE_MS + nw.col("increment_s") * _LONG_OF_INCREMENT_MS
+    derived = {"long": flag((took >= _LEAST_LONG_MS) & (took >= twice_ms.fill_null(0)))}
+    columns = ("elapsed_ms", "move_no", "base_s", "increment_s")
+    source = Plies.of(plies, by, columns, (*THINKS, _NOT_COMPLETE), derived)
+    side = ["key", "of_white"]
+    first = source.rows.filter(nw.col("long") == 1).group_by(*side).agg(first=nw.col("move_no").min())
+    begun = source.rows.join(first, on=side, how="left").filter(
+        (nw.col("move_no") <= nw.col("first")) | nw.col("first").is_null()
+    )
+    marked = begun.with_columns(
+        before_ms=nw.when(nw.col("long") == 0).then(took).otherwise(nw.lit(0)),
+        after_first=flag(nw.col("move_no") > 1),
+    )
+    sides = marked.group_by(*side).agg(
+        last=nw.col("move_no").max(),
+        took_ms=nw.col("before_ms").sum(),
+        timed=nw.col("after_first").sum(),
+        in_seconds=nw.col("coarse").max(),
+    )
+    ends = source.rows.join(sides, on=side, how="inner").filter(
+        (nw.col("move_no") == nw.col("last")) & (nw.col("timed") == nw.col("last") - 1)
+    )
+    ends = ends.with_columns(coarse="in_seconds", moves=nw.col("last") - 1)
+    source = source.with_rows(ends, "not the first long think")
+    thinks = source.rows.filter(nw.col("long") == 1)
+    known = nw.col("precision").count()
+    found = yield source.ask(
+        {
+            "sides": source.grouped(
+                source.rows, sides=nw.len(), thinks=nw.col("long").sum(), coarse=nw.col("coarse").sum(), known=known
+            ),
+            "games": source.games(),
+            "moves": source.counted(thinks, "moves", known=known),
+            "times": source.counted(thinks, "took_ms", known=known),
+        }
+    )
+    moves = summary(found["moves"], source.by, "moves", {"median_moves": None, "p90_moves": 90}, rounded=False)
+    times = summary(found["times"], source.by, "took_ms", {"median_ms": None})
+    table = by_group(
+        source,
+        found["sides"],
+        found["games"],
+        moves.rename(columns={"mean_ms": "mean_moves"})[[*source.by, "mean_moves", "median_moves", "p90_moves"]],
+        times[[*source.by, "mean_ms", "median_ms"]],
+    )
+    table["share"] = share(table["thinks"], table["sides"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    shown = "games sides thinks share mean_moves median_moves p90_moves mean_ms median_ms precision"
+    return shown_columns(source, found, table, shown)
 
 
 def _correlation(sums: pd.DataFrame) -> pd.Series[float]:

@@ -14,10 +14,12 @@ __all__ = ["figure_text", "group_columns", "heading", "plain_rows", "shown_names
 
 _MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
+_HEADINGS = {
+    "hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "eco": "ECO", "key": "Key", "move_no": "Move",
+}  # fmt: skip
 _COUNTS = (
-    "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
-    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
+    "games", "plies", "sides", "pairs", "thinks", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies",
+    "wins", "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
     "inaccuracies", "mistakes", "blunders",
 )  # fmt: skip
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")

@@ -170,6 +170,11 @@ PLY_COLUMNS = (
 EVALUATIONS = tuple(column.name for column in PLY_COLUMNS[-8:])
 """The names of those that engines' evaluations fill."""
 
+_OPENING = (
+    _word("eco", "ECO code of the last named position, as `B90`; missing if there is none; only for normal chess"),
+    _word("opening", "its name, as `Sicilian Defense: Najdorf Variation`; missing as `eco`"),
+)
+
 ON_REQUEST = (
     Column(
         "material",
@@ -179,6 +184,7 @@ ON_REQUEST = (
         "value of White's pieces minus Black's after the move: P 1, N 3, B 3, R 5, Q 9",
     ),
     _text("fen", "the position after the move, with pieces in hand in brackets where they were printed"),
+    *_OPENING,
 )
 """Columns of plies that are there only when they are asked for."""
 
@@ -196,8 +202,7 @@ _STARTED = (
     _PLY["time_basis"],
     _text("day", "day of the start, `2020-01-31`, in the time zone of the source; missing if unknown"),
     _whole("plies", "known half-moves of the main line, of both sides", always=True),
-    _word("eco", "ECO code of the last named position, as `B90`; missing if there is none; only for normal chess"),
-    _word("opening", "its name, as `Sicilian Defense: Najdorf Variation`; missing as `eco`"),
+    *_OPENING,
     _whole("opening_ply", "half-moves after which the game was last in a named position; missing as `eco`"),
 )
 

@@ -117,7 +117,8 @@ def _boards(block: PlyBlock, reader: ColumnReader, *, boards: bool) -> PlyValues
 
 
 _OF_GAME = (
-    "key", "server", "server_game_no", "kind", "variant", "category", "result", "ending", "time_basis",
+    "key", "server", "server_game_no", "kind", "variant", "category", "result", "ending", "time_basis", "eco",
+    "opening",
 )  # fmt: skip
 _OF_MOVER = {
     "time_control": "time_control",

@@ -178,6 +178,7 @@ CLOCK_TABLES = {
     "budget": ClockTable("even_budget", "how far clocks were above or below an equal share of time for each move"),
     "longest": ClockTable("longest_thinks", "the longest thinks, --top of them", grouped=False),
     "instant": ClockTable("instant", "moves made at once, such as premoves, and the shortest time charged"),
+    "known-moves": ClockTable("known_moves", "the moves and the time before the first long think of each side"),
     "rhythm": ClockTable("autocorrelation", "whether a long think follows a long one"),
     "scramble": ClockTable(
         "scrambles", "scrambles: moves and think times while both clocks are below 30 seconds", both_sides=True
@@ -210,7 +211,7 @@ CLOCK_TABLES = {
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
     "sealed", "time-trouble", "clock-band", "lag-band", "cause", "rating-band", "game", "server", "precision",
-    "move-no", "hour", "weekday", "eval-engine",
+    "move-no", "hour", "weekday", "eval-engine", "eco", "opening",
 )  # fmt: skip
 """The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
 
@@ -241,7 +242,8 @@ def clock_table(
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
     measure = getattr(measures, table.measure)
-    with plies_of_games(archive, chosen, matches=table.matches, dask=dask) as plies:
+    openings = not {"eco", "opening"}.isdisjoint(by)
+    with plies_of_games(archive, chosen, matches=table.matches, dask=dask, openings=openings) as plies:
         if chosen.players and not table.both_sides:
             own = moves_of(plies, sorted(chosen.players), one_player=pools_people(table, by, measure))
             plies, excluded = own.plies, excluded | own.excluded
@@ -259,36 +261,44 @@ _ROWS_AT_ONCE = 100_000
 
 @contextmanager
 def plies_of_games(
-    archive: AnyStore, chosen: GameFilter, *, matches: bool = False, dask: str | None = None
+    archive: AnyStore,
+    chosen: GameFilter,
+    *,
+    matches: bool = False,
+    dask: str | None = None,
+    openings: bool = False,
 ) -> Iterator[Any]:
     """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``.
 
-    ``dask``: of a data set the frame of a cluster.
+    ``dask``: of a data set the frame of a cluster. ``openings``: with the columns ``eco`` and ``opening``.
     """
     if matches:
         yield _match_plies(archive, chosen)
     elif isinstance(archive, DatasetStore) and dask is not None:
+        if openings:
+            raise StorageError("A cluster reads no openings, which are columns of games: leave --dask out.")
         from recorder.archive.cluster import check_reading, cluster_client
 
         with cluster_client(dask) as client:
             check_reading(client, archive.where, archive.some_files())
             yield archive.plies_for_dask(chosen)
     elif isinstance(archive, DatasetStore):
-        yield archive.relation(chosen)
+        yield archive.relation(chosen, openings=openings)
     else:
         from exporters.measures.batches import PlyBatches
         from exporters.tables.arrays import empty
-        from exporters.tables.columns import PLY_COLUMNS
+        from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
         from exporters.tables.frames import ply_batches
 
+        columns = (*PLY_COLUMNS, *ON_REQUEST)
         with archive.columns() as reader:
             games = reader.games_of(chosen)
 
             def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
-                wanted = [column for column in PLY_COLUMNS if column.name in names]
+                wanted = [column for column in columns if column.name in names]
                 return ply_batches(reader, games, _ROWS_AT_ONCE, wanted)
 
-            yield PlyBatches(read, empty(PLY_COLUMNS))
+            yield PlyBatches(read, empty(columns))
 
 
 class OwnMoves(NamedTuple):

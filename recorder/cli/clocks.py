@@ -66,6 +66,7 @@ Examples:
   $ ics-recorder clocks --player Morphy --last 20
   ics-recorder clocks --player Morphy --by time-control
   ics-recorder clocks --by time-control --by phase --table time-left
+  ics-recorder clocks --player Morphy --by opening --table known-moves
   ics-recorder clocks --table longest --top 20 --since 2020-01-01
   ics-recorder clocks --player Morphy --table lag --by hour --json
   ics-recorder clocks --table profile --csv -o players.csv

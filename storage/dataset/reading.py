@@ -48,7 +48,7 @@ _ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_p
 _GAMES: Final = f"""
 SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged_into, key, server, kind, variant,
   category, rated, result, complete, plies AS ply_count, start_precision, me, white, black, white_guest, black_guest,
-  white_computer, black_computer, fingerprint, lower(white) AS white_id, lower(black) AS black_id,
+  white_computer, black_computer, fingerprint, lower(white) AS white_id, lower(black) AS black_id,{{openings}}
   coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END, epoch_ms(try_cast(day AS DATE))) AS dated_ms
 FROM game_rows
 """
@@ -63,7 +63,6 @@ FROM plies GROUP BY source, key
 """
 """What the filters need, of a folder that has plies only."""
 _VIEWS: Final = (
-    f"CREATE VIEW games AS {_GAMES}",
     "CREATE VIEW players AS SELECT white_id AS id, white_id AS handle_folded FROM games"
     " UNION SELECT black_id, black_id FROM games",
     "CREATE VIEW sources AS SELECT DISTINCT source_id AS id, source_id AS sha256 FROM games",
@@ -231,6 +230,10 @@ class DatasetStore:
             rows = _ROWS.format(files=_listed(games)) if games else _rows_of_plies()
             self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
             self._connection.execute(f"CREATE VIEW game_rows AS {rows}")
+            names = {name for name, *_ in self._connection.execute("DESCRIBE game_rows").fetchall()}
+            self._openings = {"eco", "opening"} <= names
+            games_view = _GAMES.format(openings=" eco, opening," if self._openings else "")
+            self._connection.execute(f"CREATE VIEW games AS {games_view}")
             for view in _VIEWS:
                 self._connection.execute(view)
 
@@ -346,19 +349,29 @@ class DatasetStore:
         with self._reading() as cursor:
             return dask_plies(files, dict(cursor.execute(query, list(values)).fetchall()))
 
-    def relation(self, where: GameFilter = ALL_PLAYED) -> DuckDBPyRelation:
+    def relation(self, where: GameFilter = ALL_PLAYED, *, openings: bool = False) -> DuckDBPyRelation:
         """The plies of the games that match, for DuckDB to compute with; in no order.
 
         Args:
-            where: which games.
+            where: which games. openings: with the columns ``eco`` and ``opening`` of the games.
+        Raises:
+            StorageError: the data set has no openings.
         """
+        if openings and not self._openings:
+            raise StorageError(
+                "The data set has no openings: it has no table of games, or a version of ics-recorder wrote it that "
+                "named none. Write it again."
+            )
+        of_games = ", eco, opening" if openings else ""
         sql, values = select_ids(where, _FILTERS)
         with self._reading() as cursor:
             table = f"chosen_{next(self._numbers)}"
-            chosen = f"CREATE TABLE {table} AS SELECT source, key FROM game_rows WHERE id IN ({sql})"
+            chosen = f"CREATE TABLE {table} AS SELECT source, key{of_games} FROM game_rows WHERE id IN ({sql})"
             cursor.execute(chosen, list(values)).fetchall()
             counts = f"SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM game_rows)"
             ((everything,),) = cursor.execute(counts).fetchall()
+        if openings:
+            return self._connection.sql(f"SELECT * FROM plies JOIN {table} USING (source, key)")
         if everything:
             return self._connection.sql("SELECT * FROM plies")
         return self._connection.sql(f"SELECT * FROM plies SEMI JOIN {table} USING (source, key)")

@@ -356,3 +356,32 @@ def test_residuals() -> None:
 def test_an_even_spender_knows_of_a_last_move_whose_clock_was_not_printed() -> None:
     plies = frame_of({"ply": ply, "clock_after_ms": ms} for ply, ms in [(1, 300_000), (3, 200_000), (5, None)])
     assert rows(plies.ics.even_budget(), "plies", "least_ms", "most_ms") == [(2, 100_000, 100_000)]
+
+
+def test_known_moves_end_at_the_first_long_think() -> None:
+    white = {1: 0, 3: 2000, 5: 15_000, 7: 400, 9: 60_000}  # of 300+0: 15 seconds are long
+    black = {2: 0, 4: 14_999, 6: 1000}
+    table = frame_of(think(ply, ms) for ply, ms in sorted({**white, **black}.items())).ics.known_moves(by="side")
+    assert rows(table, "side", "sides", "thinks", "median_moves", "p90_moves", "median_ms") == [
+        ("white", 1, 1, 2, 2, 2000),
+        ("black", 1, 0, None, None, None),
+    ]
+    assert table.attrs["plies"] == 2
+    assert table.attrs["excluded"] == {"not the first long think": 6}
+    hole = frame_of([think(1, None), think(3, 500), think(5, None), think(7, 90_000)]).ics.known_moves()
+    assert rows(hole, "sides") == [], "the unknown time may be the first long think"
+    free = frame_of([think(1, None), think(3, 500), think(5, 90_000)]).ics.known_moves(by=())
+    assert rows(free, "thinks", "mean_moves", "mean_ms") == [(1, 2, 500)]
+    cut = frame_of([think(1, 90_000, complete=False)]).ics.known_moves()
+    assert cut.attrs["excluded"] == {"incomplete game": 1}
+
+
+def test_an_opening_is_a_column_that_must_be_asked_for(corpus_archive: Archive) -> None:
+    with pytest.raises(AttributeError, match=r"lacks opening: ask for it with plies\(extra=\['opening'\]\)"):
+        corpus_archive.plies(last=1).ics.time_usage(by="opening")
+    plies = corpus_archive.plies(eco="C", extra=["eco", "opening"])
+    games = corpus_archive.game_table(eco="C").set_index("key")
+    table = plies.ics.time_usage(by=["eco", "opening"])
+    assert table["eco"].str.startswith("C").all()
+    for name in ("eco", "opening"):
+        assert (plies[name].astype("string") == plies["key"].map(games[name]).astype("string")).all()
