@@ -20,6 +20,7 @@ __all__ = [
     "Selection",
     "make_filter",
     "read_eco",
+    "read_position",
 ]
 INCLUDE_WORDS = ("examined", "setup", "empty")
 
@@ -112,6 +113,9 @@ class Filters(TypedDict, total=False):
         include: kinds of games that are excluded by default: ``examined``, ``setup``, ``empty`` (without a known move).
         keys: the first characters of keys. source: the first characters of a log's id. me: the handle of the connection
             that recorded the game.
+        position: a FEN: only games of normal chess that reached this position, by whatever moves. moves: the same for
+            the position after these moves (``e4 c5 Nf3``) from ``position`` or from the normal start. The first search
+            makes an index beside the archive.
         last: how many of the newest games to take, after all other filters.
     """
 
@@ -135,6 +139,8 @@ class Filters(TypedDict, total=False):
     until: _Day
     source: str | None
     me: str | None
+    position: str | None
+    moves: str | None
     last: int | None
 
 
@@ -186,6 +192,7 @@ def make_filter(filters: Filters) -> GameFilter:
         keys=_words(filters.get("keys")),
         source=filters.get("source"),
         me=filters.get("me"),
+        position=read_position(filters.get("position"), filters.get("moves")),
         last=last,
     )
 
@@ -203,6 +210,39 @@ def read_eco(text: str) -> str:
     if not _ECO.fullmatch(text):
         raise ExportError(f"{text!r} is no ECO code; write one as B90, or its beginning as B9.")
     return text.upper()
+
+
+_MOVE_NUMBER = re.compile(r"\d+\.+", re.ASCII)
+
+
+def read_position(fen: str | None, moves: str | None) -> str | None:
+    """Read a position that games are to reach.
+
+    Args:
+        fen: of the position, with or without counters; None: the normal start.
+        moves: in SAN or as ``e2e4``, with or without numbers, played from there; None: none.
+    Returns:
+        The first four fields of its FEN, with an en passant square only where such a capture is legal; None if neither
+        is given.
+    Raises:
+        ExportError: the FEN is no position of normal chess, or a move is not legal.
+    """
+    if fen is None and moves is None:
+        return None
+    import chess
+
+    try:
+        board = chess.Board() if fen is None else chess.Board(" ".join(fen.split()))
+    except ValueError:
+        raise ExportError(f"{fen!r} is not a FEN; write a position as {chess.STARTING_FEN!r}.") from None
+    if not board.is_valid():
+        raise ExportError(f"{fen!r} is no position of a game of chess: check its kings, pawns and castling rights.")
+    for number, word in enumerate(_MOVE_NUMBER.sub(" ", moves or "").split(), 1):
+        try:
+            board.push_san(word)
+        except ValueError:
+            raise ExportError(f"Move {number}, {word!r}, is not legal there; write moves as e4 c5 Nf3.") from None
+    return board.epd()
 
 
 def _words(given: _Words) -> frozenset[str]:

@@ -15,8 +15,9 @@ from storage.duplicates import DuplicateGames
 from storage.erasures import Erasures
 from storage.files import driver_of
 from storage.maintenance.malformed import storage_errors
+from storage.positions import PositionIndex
 from storage.read.games import load_games
-from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, within
+from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
 from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, source_paths, undated
 from storage.read.sources import (
     SourceRow,
@@ -55,6 +56,7 @@ class ArchiveStore:
         analyses: what engines found in games.
         duplicates: probable duplicates, and decisions about them.
         erasures: sources and players to be forgotten.
+        positions: in which games positions occurred.
     """
 
     def __init__(self, database: Database) -> None:
@@ -63,6 +65,7 @@ class ArchiveStore:
         self.analyses = ArchiveAnalyses(database)
         self.duplicates = DuplicateGames(database)
         self.erasures = Erasures(database)
+        self.positions = PositionIndex(database)
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
@@ -384,6 +387,11 @@ class ArchiveStore:
         """How many games match."""
         with self._database.reading() as driver:
             return count_games(driver, where)
+
+    def results_of(self, where: GameFilter) -> dict[str, tuple[str, int | None, int | None]]:
+        """Result and both ratings, White's first, of the games that match, by their keys."""
+        with self._database.reading() as driver:
+            return results_of(driver, where)
 
     def list_games(
         self,

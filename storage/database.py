@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from recorder.errors import StorageError
 from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading
 from storage.maintenance.malformed import storage_errors
+from storage.positions import PositionIndex
 from storage.schema import upgrade as schema
 from storage.settings import mark_changed
 from storage.write.merged import relate
@@ -136,3 +137,4 @@ class Database:
             (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if busy:
                 raise StorageError(f"{self.path} is being read by another program.")
+        PositionIndex(self).drop()  # it has the moves of games that were deleted

@@ -74,7 +74,7 @@ def chosen_games(
 
 def archive_files(path: Path) -> list[Path]:
     """An archive's file and those that SQLite keeps beside it, there or not."""
-    return [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
+    return [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal", "-positions"))]
 
 
 def protected(archive: AnyStore) -> list[Path]:
@@ -147,6 +147,12 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
     require_keys(archive, found)
+    if found.position is not None:
+        from recorder.archive.positions import with_position
+        from recorder.progress import show_progress
+
+        with show_progress() as progress:
+            found = with_position(archive, found, progress)
     if not found.unique or isinstance(archive, DatasetStore):  # a data set finds games with equal fingerprints itself
         return found
     return replace(found, folded=archive.duplicates.folded(found))

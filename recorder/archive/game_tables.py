@@ -52,7 +52,12 @@ class GameTables:
         """
         where = make_filter(filters)
         require_variants(self._store, where)
-        return where
+        return where if where.position is None else self._with_position(where)
+
+    def _with_position(self, where: GameFilter) -> GameFilter:
+        from recorder.archive.positions import with_position
+
+        return with_position(self._store, where)
 
     # --- games
 

@@ -38,6 +38,44 @@ def command() -> None:
     """Check, back up, rebuild, upgrade or share the archive."""
 
 
+@command.command(
+    "positions",
+    cls=Command,
+    epilog="""\b
+Examples:
+  ics-recorder db positions
+  ics-recorder db positions --build
+  ics-recorder db positions --drop
+""",
+)
+@click.option("--build", "what", flag_value="build", help="Index all games now.")
+@click.option("--drop", "what", flag_value="drop", help="Delete the index.")
+@archive_option
+def _positions(what: str | None, where: str) -> None:
+    """Print how many games the index of positions has, index all, or delete it.
+
+    `games --position` and the site's list of games use the index. It is a file beside the archive, FILE-positions, and
+    can be deleted at any time.
+    """
+    from recorder.archive.positions import index_sentence
+
+    with open_archive(where) as archive:
+        index = archive.positions
+        if what == "drop":
+            size = index.state().size_bytes
+            say(f"Deleted {index.path}, {size // 1024:,} KiB." if index.drop() else "There is no index of positions.")
+            return
+        if (sentence := index_sentence(index.state())) and what == "build":
+            say(sentence)
+            with show_progress() as progress:
+                index.update(progress)
+        state = index.state()
+    say(f"{plural(state.games, 'game')} indexed, {state.size_bytes // 1024:,} KiB.")
+    if state.missing:
+        more = f"about {state.added_bytes // 1024:,} KiB more"
+        say(f"{plural(state.missing, 'game')} not indexed, {more}: `ics-recorder db positions --build` adds them.")
+
+
 def _expressions(_context: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
         try:

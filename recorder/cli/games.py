@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,8 @@ from recorder.cli.options import (
     filter_options,
     game_filter,
     json_option,
+    position_options,
+    read_position_options,
     unique_option,
     wide_option,
 )
@@ -50,23 +53,33 @@ Examples:
   ...
   $ ics-recorder games --player Morphy --variant crazyhouse --since 2020-01-01
   $ ics-recorder games --me Ann --last 20 --json
+  $ ics-recorder games --moves "e4 c5 Nf3"
 """,
 )
+@position_options
 @filter_options
 @unique_option
 @archive_option
 @json_option
 @wide_option
-def command(where: str, as_json: bool, **filters: Any) -> None:
+def command(where: str, as_json: bool, position: str | None, moves: str | None, **filters: Any) -> None:
     """List games that match the filters, by default all played games.
 
     KEY is the first characters of a game's key, or last, or last~2 for the third newest (see `help keys`). The number
     of games that the default and the filters exclude is printed to stderr (see `help filters`).
+
+    --position and --moves find all games of normal chess that reached a position, by whatever moves. The first search
+    makes an index beside the archive and prints its size; later ones add what is new (see `db positions`).
     """
     from recorder.archive.related import games_in_progress
 
-    chosen = game_filter(**filters)
+    chosen = replace(game_filter(**filters), position=read_position_options(position, moves))
     with open_archive(where) as archive:
+        if chosen.position is not None:
+            from recorder.archive.positions import index_sentence
+
+            if sentence := index_sentence(archive.positions.state()):
+                say(sentence)
         chosen = named_games(archive, chosen)
         going_on = games_in_progress(archive)
         with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:

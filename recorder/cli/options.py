@@ -50,6 +50,8 @@ __all__ = [
     "dask_option",
     "jobs_option",
     "json_option",
+    "position_options",
+    "read_position_options",
     "reading_options",
     "unique_option",
     "wide_option",
@@ -403,6 +405,34 @@ def unique_option(command: _AnyCommand) -> _AnyCommand:
     """``--unique``: count probable duplicates once."""
     option = click.option("--unique", is_flag=True, help="Count probable duplicates once (see `duplicates`).")
     return in_section("Filters", command, option)
+
+
+def position_options(command: _AnyCommand) -> _AnyCommand:
+    """``--position`` and ``--moves``: only games that reached a position."""
+    return in_section(
+        "Filters",
+        command,
+        click.option(
+            "--moves",
+            metavar="MOVES",
+            help='Only games that reached the position after these moves ("e4 c5 Nf3"; from --position if given).',
+        ),
+        click.option("--position", metavar="FEN", help="Only games that reached this position."),
+    )
+
+
+def read_position_options(position: str | None, moves: str | None) -> str | None:
+    """The position of ``position_options``; None: none is asked for.
+
+    Raises:
+        UsageError: there is no such position.
+    """
+    from exporters.selection import read_position
+
+    try:
+        return read_position(position, moves)
+    except ExportError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _day_ms(day: date) -> int:

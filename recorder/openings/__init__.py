@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-__all__ = ["DEEPEST", "Opening", "TABLE", "find_opening"]
+if TYPE_CHECKING:
+    from recorder.rules.position import Position
+
+__all__ = ["DEEPEST", "Opening", "TABLE", "find_opening", "opening_of"]
 
 DEEPEST: Final = 36
 """Half-moves of the longest line in the table: no later position has a name."""
@@ -66,6 +69,17 @@ def find_opening(plies: Sequence[tuple[Any, ...]]) -> Opening | None:
             eco, name, _ = row.split("\t")
             return Opening(eco, name, ply)
     return None
+
+
+def opening_of(position: Position) -> Opening | None:
+    """The opening of a position of normal chess, with 0 as its ply; None: the position has no name."""
+    from recorder.rules.keys import position_key
+
+    row = _names().get(position_key(position))
+    if row is None:
+        return None
+    eco, name, _ = row.split("\t")
+    return Opening(eco, name, 0)
 
 
 @cache

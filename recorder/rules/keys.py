@@ -17,7 +17,7 @@ from typing import Final
 from recorder.rules.fen import en_passant_index
 from recorder.rules.position import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 
-__all__ = ["position_keys"]
+__all__ = ["START_KEY", "position_key", "position_keys"]
 
 _LETTERS: Final = "PNBRQKpnbrqk"
 _START: Final = "RNBQKBNRPPPPPPPP" + "-" * 32 + "pppppppprnbqkbnr"  # a1 is first, as in an encoded move
@@ -55,22 +55,46 @@ _OF_RIGHTS: Final = tuple(
 _BOARD: Final[tuple[_Piece | None, ...]] = tuple(
     None if letter == "-" else _PIECES[_LETTERS.index(letter)] for letter in _START
 )
-_START_KEY: Final = reduce(
+START_KEY: Final = reduce(
     xor, (piece[square] for square, piece in enumerate(_BOARD) if piece is not None), _OF_RIGHTS[_ALL_RIGHTS]
 )
+"""The key of the normal start."""
 
 
-def position_keys(moves: Sequence[int | None]) -> list[int]:
-    """The key of the position after each move of a game of normal chess from the normal start.
+def position_key(position: Position) -> int:
+    """The key of a position of normal chess.
+
+    Args:
+        position: with castling rights of kings on e1 and e8 and of rooks in the corners.
+    """
+    key = _OF_RIGHTS[position.castling] if position.white_to_move else _OF_RIGHTS[position.castling] ^ _BLACK_TO_MOVE
+    for square, piece in enumerate(_pieces(position)):
+        if piece is not None:
+            key ^= piece[square]
+    return key ^ _OF_FILE[position.push_col] if en_passant_index(position) >= 0 else key
+
+
+def _pieces(position: Position) -> list[_Piece | None]:
+    """The pieces of a position by square."""
+    letters = "".join(reversed(position.board.split(" ")))
+    return [None if letter == "-" else _PIECES[_LETTERS.index(letter)] for letter in letters]
+
+
+def position_keys(moves: Sequence[int | None], start: Position | None = None) -> list[int]:
+    """The key of the position after each move of a game of normal chess.
 
     Args:
         moves: as ``encode_move`` encodes them, from the first one on; legal.
+        start: the position before them, as for ``position_key``; None: the normal start.
 
     Returns:
         One key for each move, up to the first that is None, or from an empty square.
     """
-    board = list(_BOARD)
-    key, rights, black_to_move = _START_KEY, _ALL_RIGHTS, _BLACK_TO_MOVE
+    board, key, rights = list(_BOARD), START_KEY, _ALL_RIGHTS
+    if start is not None:
+        board, rights = _pieces(start), start.castling
+        key = position_key(start._replace(push_col=-1))
+    black_to_move = _BLACK_TO_MOVE
     found: list[int] = []
     for move in moves:
         if move is None:

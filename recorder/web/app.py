@@ -19,15 +19,18 @@ from starlette.routing import Route
 
 from exporters.report.page import plain_name, policy_of, visible
 from exporters.report.site import BarItem
+from exporters.selection import read_position
 from recorder.archive.completions import Completion, completions
 from recorder.archive.exporting import require_variants
 from recorder.archive.insights import compute_insight
 from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
+from recorder.archive.positions import explore, with_position
 from recorder.archive.related import games_by_source, games_in_progress
 from recorder.archive.reports import page_of_game, page_of_player
-from recorder.errors import ExportError, RecorderError, SearchTimeoutError, StorageError
+from recorder.errors import ExportError, RecorderError, SearchTimeoutError, StorageError, UnknownVariantError
 from recorder.model import Game
+from recorder.web.explorer import explorer_page
 from recorder.web.insights import InsightState, python_code, read_insight, shown_insight
 from recorder.web.links import WebSite
 from recorder.web.listing import PAGE_GAMES, ListState, read_list
@@ -85,6 +88,7 @@ def make_app(where: str, access: Access) -> Guard:
         Route("/games.{suffix}", site.download),
         Route("/insights", site.insights),
         Route("/players.json", site.handles),
+        Route("/explorer", site.explorer),
         Route("/login", lambda _request: RedirectResponse("/", 303)),
         Route("/game/{key}.{suffix}", site.game_file),
         Route("/game/{key}", site.game),
@@ -137,7 +141,7 @@ class _Site:
             listed = read_list(pairs)
             with open_archive(self._where) as archive, archive.snapshot():
                 require_variants(archive, listed.where)
-                return _page(self._list(archive, listed))
+                return _page(self._list(archive, _reached(archive, listed)))
         except SearchTimeoutError:
             raise
         except (ExportError, StorageError) as error:
@@ -169,6 +173,7 @@ class _Site:
             count=archive.count(listed.where) if listed.values else of,
             of=of,
             undated=archive.undated(listed.where),
+            unindexed=0 if listed.where.position is None else archive.positions.state().missing,
             more=ends,
             choices=self._current_choices(),
             scores=_scores(archive, listed),
@@ -198,7 +203,22 @@ class _Site:
             return _page(message_page("Not understood", visible(str(error))), 400)
         with open_archive(self._where) as archive, archive.snapshot():
             require_variants(archive, listed.where)
-            return self._file(archive, listed.where, suffix, "games")
+            return self._file(archive, _reached(archive, listed).where, suffix, "games")
+
+    def explorer(self, request: Request) -> Response:
+        """The moves that were played in a position, of the games that match the filters in the address."""
+        pairs = request.query_params.multi_items()
+        try:
+            listed = read_list(pairs)
+            if listed.where.position is None:
+                listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
+            with open_archive(self._where) as archive, archive.snapshot():
+                require_variants(archive, listed.where)
+                found = explore(archive, listed.where)
+                missing = archive.positions.state().missing
+        except (ExportError, UnknownVariantError) as error:
+            return _page(message_page("Not understood", visible(str(error))), 400)
+        return _page(explorer_page(listed, found, unindexed=missing))
 
     def _file(self, archive: ArchiveStore, where: GameFilter, suffix: str, name: str) -> Response:
         """A file of games. It is written whole before it is sent, so that no reader keeps a transaction open."""
@@ -280,6 +300,7 @@ class _Site:
             BarItem(f"Games of {plain_name(handle)}", WebSite().listing(listed.query())),
         )
         with open_archive(self._where) as archive, archive.snapshot():
+            listed = _reached(archive, listed)
             if not archive.count(listed.where):
                 sentence = f"No game of {handle} matches the filters of this address."
                 return _page(message_page("No such player", visible(sentence)), 404)
@@ -314,7 +335,7 @@ class _Site:
             with open_archive(self._where) as archive, archive.snapshot():
                 for _, listed in state.players():
                     require_variants(archive, listed.where)
-                if not any(archive.count(listed.where) for _, listed in state.players()):
+                if not any(archive.count(_reached(archive, listed).where) for _, listed in state.players()):
                     return problem(200, "No results", "No game matches these filters.")
                 return self._computed(archive, state, asked, ends_at_s)
         except SearchTimeoutError as error:
@@ -329,7 +350,8 @@ class _Site:
     ) -> Response:
         assert state.measure is not None
         computed = []
-        for name, listed in state.players():
+        for name, given in state.players():
+            listed = _reached(archive, given)
             if archive.count(listed.where):
                 limits = {"ends_at_s": ends_at_s, "limit_s": COMPUTING_S}
                 computed.append(
@@ -339,7 +361,7 @@ class _Site:
         shown = shown_insight(
             state,
             computed,
-            lambda listed: None if time.monotonic() > until_s else archive.count(listed.where),
+            lambda listed: None if time.monotonic() > until_s else archive.count(_reached(archive, listed).where),
             WebSite(),
         )
         missing = {name for name, _ in state.players()} - {name for name, _, _ in computed}
@@ -363,6 +385,13 @@ def _scores(archive: ArchiveStore, listed: ListState) -> dict[str, int]:
         return {}
     outcomes = ("win", "draw", "loss")
     return {name: archive.count(replace(listed.where, outcomes=frozenset({name}))) for name in outcomes}
+
+
+def _reached(archive: ArchiveStore, listed: ListState) -> ListState:
+    """The list with the games that reached its position, as far as they are indexed: the site writes nothing."""
+    if listed.where.position is None:
+        return listed
+    return replace(listed, where=with_position(archive, listed.where, as_indexed=True))
 
 
 def _read_choices(where: str) -> dict[str, list[str]]:
@@ -390,7 +419,7 @@ def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[st
     """The previous and the next game of the list, and the place of this one in it."""
     if site.listed is None:
         return {}, None
-    where, order = site.listed.where, site.listed.order
+    where, order = _reached(archive, site.listed).where, site.listed.order
     place = archive.place_of(key, order)
     if place is None:
         return {}, None

@@ -101,7 +101,7 @@ _TESTS: Final[Mapping[str, str]] = {
 """Filters of lists that ``Archive`` does not have, as conditions of its table of games."""
 
 
-_ONLY_LISTS: Final = ("lasts_from", "lasts_to", "clock_below", "event")
+_ONLY_LISTS: Final = ("lasts_from", "lasts_to", "clock_below", "event", "next")
 """Filters that neither ``Archive`` nor its tables have."""
 
 
@@ -118,7 +118,9 @@ def python_code(state: InsightState, listed: ListState, insight: Insight, path: 
     words = ", ".join(f"{name}={value!r}" for name, value in archive_filters(values).items())
     tests = [test.format(_number_or_text(name, values[name])) for name, test in _TESTS.items() if name in values]
     lines = ["import recorder", "", f"with recorder.Archive({path!r}, read_only=True) as archive:"]
-    lines.append(f"    plies = archive.plies({words})")
+    extra = [word for word in state.by if word in ("eco", "opening")]
+    asked = ", ".join(filter(None, (words, f"extra={extra!r}" if extra else "")))
+    lines.append(f"    plies = archive.plies({asked})")
     if tests:
         lines.append(f"    games = archive.game_table({words})")
     if "outcome" in values and "player" in values:

@@ -62,6 +62,10 @@ class WebSite:
         """The page of insights, of a measure and filters."""
         return f"/insights{f'?{query}' if query else ''}"
 
+    def explorer(self, query: str = "") -> str:
+        """The moves that were played in a position, by the query of a list."""
+        return f"/explorer?{query}" if query else "/explorer"
+
     def download(self, query: str, suffix: str) -> str:
         """The games of a list as a file."""
         return f"/games.{suffix}{f'?{query}' if query else ''}"

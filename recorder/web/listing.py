@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from exporters.selection import Filters, make_filter
 from recorder.errors import ExportError, RecorderError
+from recorder.rules.position import encode_move
 from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder, ListPlace
 
@@ -55,6 +56,9 @@ FIELDS: Final = (
     FormField("until", "To", "date", True),
     FormField("opening", "Opening"),
     FormField("eco", "ECO code"),
+    FormField("moves", "Position after moves"),
+    FormField("position", "Position (FEN)"),
+    FormField("next", "Move played there"),
     FormField("rating_from", "Both rated from", "number"),
     FormField("rating_to", "Both rated to", "number"),
     FormField("plies_from", "Plies from", "number"),
@@ -80,6 +84,7 @@ FIELDS: Final = (
 _BY_NAME: Final = {field.name: field for field in FIELDS}
 _WORDS: Final = (
     "player", "opponent", "variant", "category", "result", "server", "since", "until", "include", "eco", "opening",
+    "position", "moves",
 )  # fmt: skip
 """Filters that have the same name in ``Filters``."""
 _OTHERS: Final = ("sort", "after", "before")
@@ -178,6 +183,8 @@ def _filter(values: dict[str, str]) -> GameFilter:
     except RecorderError as error:
         raise ExportError(str(error)) from None
     numbers = {field.name: _number(field, values.get(field.name)) for field in FIELDS if field.kind == "number"}
+    if "next" in values:
+        found = replace(found, next_move=_next_move(found.position, values["next"]))
     least = numbers["plies_from"]
     return replace(
         found,
@@ -193,6 +200,22 @@ def _filter(values: dict[str, str]) -> GameFilter:
         reasons=_one(values.get("reason")),
         outcomes=_one(values.get("outcome")) if "player" in values else frozenset(),
     )
+
+
+def _next_move(position: str | None, text: str) -> int:
+    """A move that is played in a position, as ``encode_move`` encodes it.
+
+    Raises:
+        ExportError: it is not legal there, or no position is given.
+    """
+    import chess
+
+    if position is None:
+        raise ExportError("Move played there: give a position, or the moves that lead to it.")
+    try:
+        return encode_move(chess.Board(f"{position} 0 1").parse_san(text).uci())
+    except ValueError:
+        raise ExportError(f"Move played there: {text!r} is not legal in the position.") from None
 
 
 def _one(value: str | None) -> frozenset[str]:

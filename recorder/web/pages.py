@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from exporters.report.events import player_words
 from exporters.report.page import plain_name, render_page
@@ -24,10 +25,13 @@ from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, FormField, ListState
 from storage.read.listing import ListedGame
 
-__all__ = ["game_bar", "games_page", "insights_page", "lines_page", "login_page", "message_page"]
+__all__ = [
+    "field_values", "game_bar", "games_page", "insights_page", "lines_page", "login_page", "message_page", "render",
+]  # fmt: skip
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _GAMES: Final = BarItem("Games", "/")
+_EXPLORER: Final = BarItem("Explorer", WebSite().explorer())
 _INSIGHTS: Final = BarItem("Insights", WebSite().insights())
 
 # name of the order, heading, class, whether numbers
@@ -56,6 +60,7 @@ def games_page(
     count: int,
     of: int,
     undated: int,
+    unindexed: int,
     more: tuple[bool, bool],
     choices: Mapping[str, Sequence[str]],
     scores: Mapping[str, int],
@@ -66,12 +71,15 @@ def games_page(
         listed: the list. games: those of the page.
         count: how many games match. of: how many played games the archive has.
         undated: games that only the bounds of the date exclude, because their date is unknown.
+        unindexed: games that a search for a position did not see.
         more: whether there are games in front of these and behind them.
         choices: by filter, values that the archive contains.
         scores: how many games the player won, drew and lost, by outcome; empty: it is not shown.
     """
     insights = _INSIGHTS._replace(href=WebSite().insights(listed.query(sort=None)))
-    site = WebSite((_GAMES._replace(here=True), insights), listed)
+    position = [(name, listed.values[name]) for name in ("moves", "position") if name in listed.values]
+    explorer = _EXPLORER._replace(href=WebSite().explorer(urlencode(position)))
+    site = WebSite((_GAMES._replace(here=True), explorer, insights), listed)
     pages = {
         "first": site.listing(listed.query()) if more[0] else None,
         "previous": site.listing(listed.query_at("before", games[0].place)) if more[0] and games else None,
@@ -86,6 +94,7 @@ def games_page(
         "count": plural(count, "game"),
         "of": plural(of, "played game"),
         "undated": plural(undated, "game") if undated else "",
+        "unindexed": plural(unindexed, "game") if unindexed else "",
         "chosen": [
             (field.label, _words(field, value), site.listing(listed.query(**{field.name: None})))
             for field, value in listed.chosen
@@ -102,7 +111,7 @@ def games_page(
         "pages": pages,
         **_form(listed.values, choices, None if listed.sort == "-date" else listed.sort),
     }
-    return _render("games.html", values, site, scripts=("games.js",))
+    return render("games.html", values, site, scripts=("games.js",))
 
 
 def _score(scores: Mapping[str, int]) -> str:
@@ -128,7 +137,7 @@ def message_page(
     """
     site = WebSite((_GAMES,))
     form = {"fields": (), "others": (), "open": False, "sort": None} if values is None else _form(values, choices or {})
-    return _render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
+    return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
 
 
 def login_page(target: str, wrong: bool) -> bytes:
@@ -138,7 +147,7 @@ def login_page(target: str, wrong: bool) -> bytes:
         target: the address to go to afterwards. wrong: whether a wrong token was given.
     """
     values = {"title": "Token", "description": "This site asks for its token.", "target": target, "wrong": wrong}
-    return _render("login.html", values, WebSite(()))
+    return render("login.html", values, WebSite(()))
 
 
 def insights_page(
@@ -174,7 +183,7 @@ def insights_page(
         "problem": problem,
         **_form(values, choices),
     }
-    return _render("insights.html", found, site, scripts=("games.js",))
+    return render("insights.html", found, site, scripts=("games.js",))
 
 
 def lines_page(
@@ -201,10 +210,15 @@ def lines_page(
         "all": site.all_lines(key),
         "ply": ply,
     }
-    return _render("lines.html", values, replace(site, bar=(*_back(site), BarItem("Game", site.game(key, ply), "up"))))
+    return render("lines.html", values, replace(site, bar=(*_back(site), BarItem("Game", site.game(key, ply), "up"))))
 
 
-def _render(template: str, values: Mapping[str, object], site: WebSite, scripts: Sequence[str] = ()) -> bytes:
+def render(template: str, values: Mapping[str, object], site: WebSite, scripts: Sequence[str] = ()) -> bytes:
+    """A page of the site.
+
+    Args:
+        template: of this folder. values: of the template. scripts: files that become its script.
+    """
     return render_page(
         template, values, styles=("tables.css", "web.css"), scripts=scripts, site=site, folder=_TEMPLATES
     )
@@ -214,7 +228,7 @@ def _form(
     values: Mapping[str, str], choices: Mapping[str, Sequence[str]], sort: str | None = None
 ) -> dict[str, object]:
     """The fields of the form: those that are always shown, the others, and whether these are open."""
-    fields = [_field(field, values.get(field.name, ""), choices) for field in FIELDS]
+    fields = [field_values(field, values.get(field.name, ""), choices) for field in FIELDS]
     others = [field for field in fields if not field["first"]]
     return {
         "fields": [field for field in fields if field["first"]],
@@ -224,7 +238,12 @@ def _form(
     }
 
 
-def _field(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def field_values(field: FormField, value: str, choices: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A field of a form with its value.
+
+    Args:
+        field: of ``FIELDS``. value: empty: none. choices: as for ``games_page``.
+    """
     if field.kind == "date" and not _DAY.fullmatch(value):
         value = ""  # a field for dates takes nothing else
     found: dict[str, Any] = {**field._asdict(), "value": value}

@@ -98,6 +98,7 @@ class Replacement:
         ):  # Windows cannot replace an open file; another program may open the archive before the second attempt
             lock.close()
             self.path.replace(self._old)
+        self._old.with_name(f"{self._old.name}-positions").unlink(missing_ok=True)  # moves may differ now
         sync_folder(self._old.parent)
         return saved
 

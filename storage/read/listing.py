@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from recorder.errors import SearchTimeoutError
 from storage.read.query import DATED_MS, GameFilter, conditions_of
 
-__all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "within"]
+__all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "results_of", "within"]
 
 SORTS: Final[dict[str, str]] = {
     "date": DATED_MS,
@@ -35,6 +35,16 @@ _COLUMNS: Final = (
 )  # fmt: skip
 _STEPS: Final = 20_000
 """SQLite's instructions between two looks at the clock: some milliseconds."""
+
+
+def results_of(driver: sqlite3.Connection, where: GameFilter) -> dict[str, tuple[str, int | None, int | None]]:
+    """Result and both ratings, White's first, of the games that match, by their keys; ``last`` does not count."""
+    text, values = conditions_of(where)
+    query = (
+        "SELECT g.key, g.result, g.white_rating, g.black_rating FROM games g"
+        f" LEFT JOIN sources s ON s.id = g.source_id WHERE {text}"
+    )
+    return {key: (result, white, black) for key, result, white, black in driver.execute(query, values)}
 
 
 class ListOrder(NamedTuple):

@@ -72,6 +72,9 @@ class GameFilter:
         min_duration_s, max_duration_s: bounds of the time from start to end; games without both do not match.
         clock_below_ms: a clock of one of the players was below this after a move of the main line. Archives only.
         happened: what at least one source of the game reports: some of ``HAPPENINGS``. Archives only.
+        position: the first four fields of a FEN, which the game reached. ``recorder.archive.positions`` finds these.
+        next_move: the move that is played there, as ``encode_move`` encodes it.
+        reached: the keys of the games that reached the position; None: they are not known yet.
     """
 
     players: frozenset[str] = ANY
@@ -109,6 +112,9 @@ class GameFilter:
     max_duration_s: int | None = None
     clock_below_ms: int | None = None
     happened: frozenset[str] = ANY
+    position: str | None = None
+    next_move: int | None = None
+    reached: frozenset[str] | None = None
 
 
 HAPPENINGS: Final[Mapping[str, tuple[str, str]]] = {
@@ -240,6 +246,10 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bo
     ]
     if where.folded:
         found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
+    if where.position is not None:
+        if where.reached is None:
+            raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
+        found.append(("g.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.reached)),)))
     if own := _own(where, "g"):
         found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where)]))
     found.append(("g.source_id IS NOT NULL" if where.per_source else words.shown, ()))

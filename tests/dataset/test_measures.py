@@ -30,6 +30,7 @@ OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "diagonal_lead": [{}],
     "sitting": [{}, {"by": ["match", "partner"], "limit_ms": 200}],
     "instant": [{"by": ["side", "move_no"], "limit_ms": 1000}],
+    "known_moves": [{"by": ["side", "phase"]}],
     "blunders": [{"by": ["eval_engine", "phase"]}],
     "loss_by_clock": [{"by": "time_trouble", "edges_s": [5, 50]}],
 }

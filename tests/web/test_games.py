@@ -17,7 +17,8 @@ from recorder.archive.locate import open_archive
 from recorder.web import app
 from recorder.web.listing import read_list
 from storage.read.listing import SORTS, ListOrder
-from tests.support.site import HOSTILE, client_of
+from tests.support.cli import Cli
+from tests.support.site import HOSTILE, client_of, make_archive
 
 
 def keys(html: str) -> list[str]:
@@ -212,3 +213,32 @@ def test_the_archive_is_only_read(site: TestClient, archive: Path) -> None:
         assert site.post(path).status_code in (404, 405)
     assert archive.read_bytes() == before
     assert sqlite3.connect(archive).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_games_that_reached_a_position_and_the_moves_played_there(tmp_path: Path) -> None:
+    archive = make_archive(tmp_path)
+    site = client_of(archive)
+    query = "moves=e4"
+    unbuilt = site.get(f"/?{query}").text
+    assert "Not searched: 19 games" in unbuilt
+    assert "No game matches these filters." in unbuilt
+    Cli(archive)("db", "positions", "--build")
+    listed = site.get(f"/?{query}").text
+    assert "Not searched" not in listed
+    assert link(listed, "Explorer") == f"/explorer?{query}"
+    page = site.get(f"/explorer?{query}").text
+    assert f"{len(keys(listed))} games</a>" in page
+    assert "King&#39;s Pawn Game (B00)" in page
+    rows = re.findall(r'<th scope="row"><a href="([^"]*)">([^<]*)</a></th>.*?<a href="([^"]*)"[^>]*>(\d+)</a>', page)
+    assert len(rows) >= 4
+    for following, san, games, count in rows:
+        assert len(keys(site.get(unescape(games)).text)) == int(count), san
+        assert f"{int(count)} game" in site.get(unescape(following)).text
+    narrowed = site.get(f"/explorer?{query}&result=1-0").text
+    assert 'name="result" value="1-0"' in narrowed
+    assert all(parse_qs(urlsplit(unescape(href)).query)["result"] == ["1-0"] for href, _ in re.findall(
+        r'<th scope="row"><a href="([^"]*)">([^<]*)</a>', narrowed
+    ))  # fmt: skip
+    for path, words in (("/explorer?moves=e5", "'e5', is not legal"), ("/?next=e4", "give a position")):
+        answer = site.get(path)
+        assert (answer.status_code, words in unescape(answer.text)) == (400, True)

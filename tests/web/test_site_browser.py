@@ -24,6 +24,7 @@ PAGES = {
     "missing": "/nothing",
     "player": "/player/Helmsman",
     "insights": "/insights?measure=usage&by=phase&then=side&player=Helmsman&versus=AntaresLight",
+    "explorer": "/explorer?moves=e4",
 }
 
 

@@ -1,0 +1,344 @@
+"""The index of positions: in which games of an archive, and after how many half-moves, a position occurred.
+
+It is a file of its own beside the archive, ``games.sqlite-positions``, made when a position is first looked for. It has
+keys of games and numbers, no handles and no texts, and can be deleted at any time. Games that are new or have changed
+since are added by the next search. Rows of games that are gone or have changed are not found any more; when most rows
+are such, all is indexed again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from recorder.errors import StorageError
+from recorder.progress import Progress
+from recorder.rules.keys import START_KEY, position_key, position_keys
+from recorder.rules.position import Position, Rules
+from storage.files import create_file, open_sqlite
+from storage.settings import archive_id, content_version
+
+if TYPE_CHECKING:
+    from storage.database import Database
+
+__all__ = ["IndexState", "Occurrence", "PositionIndex", "main_lines"]
+
+_VERSION: Final = "1"
+_BYTES_IN_ROW: Final = 32
+"""Of the file, for each half-move: what is stated before an index is made."""
+_GAMES_AT_ONCE: Final = 2000
+_CACHE_KIB: Final = 65_536
+_ALL: Final = 1 << 30
+_TABLES: Final = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE games (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL);
+CREATE TABLE positions (
+  position INTEGER NOT NULL, game INTEGER NOT NULL, ply INTEGER NOT NULL,
+  move INTEGER, elapsed_ms INTEGER, clock_ms INTEGER, PRIMARY KEY (position, game, ply)
+) WITHOUT ROWID;
+"""
+# the games that are shown, with what changes when their main lines do
+_GAMES: Final = """
+SELECT g.key, g.id, g.ply_count, g.id || ' ' || coalesce(g.start_fen, '') || ' ' || coalesce((
+  SELECT group_concat(s.from_ply || '-' || s.to_ply || ':' || l.first_ply_id || '+' || l.ply_count)
+  FROM segments s JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0 WHERE s.game_id = g.id), '')
+FROM games g WHERE g.merged_into IS NULL AND g.variant = 'chess' AND g.ply_count > 0
+"""
+_OF_SEGMENTS: Final = (
+    "FROM json_each(?) wanted CROSS JOIN segments s ON s.game_id = wanted.value"
+    " CROSS JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0"
+)
+_PLIES: Final = (
+    "SELECT wanted.key, p.ply, p.move, p.elapsed_ms, iif(p.ply & 1, p.white_clock_ms, p.black_clock_ms)"
+    f" {_OF_SEGMENTS} CROSS JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1"
+    " AND p.ply BETWEEN s.from_ply AND min(s.to_ply, ?) ORDER BY wanted.key, p.ply"
+)
+_ANCHORS: Final = (
+    f"SELECT wanted.key, a.ply, a.fen {_OF_SEGMENTS} CROSS JOIN anchors a ON a.observation_id = s.observation_id"
+    " AND a.line_no = 0 AND a.ply BETWEEN s.from_ply - 1 AND s.to_ply"
+)
+
+
+class IndexState(NamedTuple):
+    """How much of an archive is indexed.
+
+    Attributes:
+        path: of the file. size_bytes: of the file; 0: there is none.
+        games: that are indexed. missing: games that are not. missing_plies: half-moves of these.
+    """
+
+    path: Path
+    size_bytes: int
+    games: int
+    missing: int
+    missing_plies: int
+
+    @property
+    def added_bytes(self) -> int:
+        """About how much larger the file will be when nothing is missing."""
+        return (self.missing_plies + self.missing) * _BYTES_IN_ROW
+
+
+class Occurrence(NamedTuple):
+    """A game that has a position, and what was played there.
+
+    Attributes:
+        key: of the game. ply: half-moves played before. move: the next one, as ``encode_move`` encodes it; None: none.
+        elapsed_ms, clock_ms: the time of that move, and the mover's clock after it; None: unknown.
+    """
+
+    key: str
+    ply: int
+    move: int | None
+    elapsed_ms: int | None
+    clock_ms: int | None
+
+
+class PositionLine(NamedTuple):
+    """Half-moves that follow from a known position.
+
+    Attributes:
+        fen: of the position; None: the normal start. start_ply: half-moves played before it.
+        plies: move, think time and clock of each.
+    """
+
+    fen: str | None
+    start_ply: int
+    plies: list[tuple[int | None, int | None, int | None]]
+
+
+class _Missing(NamedTuple):
+    key: str
+    row_id: int
+    plies: int
+    stamp: str
+
+
+class PositionIndex:
+    """The index of positions of an archive, there or not.
+
+    Args:
+        database: of the archive.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.path = database.path.with_name(f"{database.path.name}-positions")
+
+    def state(self) -> IndexState:
+        """How much is indexed now."""
+        with self._database.reading() as driver, self._opened() as index:
+            missing, gone = self._compare(driver, index)
+            games = 0 if index is None else index.execute("SELECT count(*) FROM games").fetchone()[0] - len(gone)
+        size = self.path.stat().st_size if self.path.exists() else 0
+        return IndexState(self.path, size, games, len(missing), sum(one.plies for one in missing))
+
+    def update(self, progress: Progress | None = None) -> None:
+        """Index the games that are missing; make the file if it is not there.
+
+        Args:
+            progress: called with a name, the half-moves done, and all of them.
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        if not self.path.exists():
+            create_file(self.path)
+        with self._database.reading() as driver, self._writing() as index:
+            if not _is_of(index, driver) or _is_mostly_old(index):
+                _make(index, driver)
+            missing, gone = self._compare(driver, index)
+            if not missing and not gone:
+                return
+            index.execute("BEGIN IMMEDIATE")
+            index.executemany("DELETE FROM games WHERE key = ?", [(key,) for key in gone])
+            done, of = 0, sum(one.plies for one in missing)
+            for begin in range(0, len(missing), _GAMES_AT_ONCE):
+                some = missing[begin : begin + _GAMES_AT_ONCE]
+                _add(driver, index, some)
+                done += sum(one.plies for one in some)
+                if progress is not None:
+                    progress("Indexing positions", done, of)
+            version = content_version(driver)
+            index.execute("INSERT OR REPLACE INTO about VALUES ('content', ?)", (version or "",))
+            index.execute("COMMIT")
+
+    def drop(self) -> bool:
+        """Delete the file. Returns whether there was one."""
+        there = self.path.exists()
+        for suffix in ("", "-journal"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        return there
+
+    def occurrences(self, position: Position) -> list[Occurrence]:
+        """All occurrences in the indexed games of positions with the key of this one; none without an index."""
+        query = (
+            "SELECT g.key, p.ply, p.move, p.elapsed_ms, p.clock_ms FROM positions p JOIN games g ON g.number = p.game"
+            " WHERE p.position = ? ORDER BY g.number, p.ply"
+        )
+        with self._opened() as index:
+            if index is None:
+                return []
+            return [Occurrence._make(row) for row in index.execute(query, (position_key(position),))]
+
+    def lines(self, keys: Collection[str], most: int) -> Iterator[tuple[str, list[PositionLine]]]:
+        """The main lines of games, to replay them.
+
+        Args:
+            keys: of the games. most: half-moves after which lines may end.
+        Yields:
+            The key of each game with its lines.
+        """
+        with self._database.reading() as driver:
+            query = "SELECT key, id FROM games WHERE merged_into IS NULL AND key IN (SELECT value FROM json_each(?))"
+            games = driver.execute(query, (json.dumps([*keys]),)).fetchall()
+            for begin in range(0, len(games), _GAMES_AT_ONCE):
+                some = games[begin : begin + _GAMES_AT_ONCE]
+                yield from zip(
+                    (key for key, _ in some), main_lines(driver, [row_id for _, row_id in some], most), strict=True
+                )
+
+    @staticmethod
+    def _compare(driver: sqlite3.Connection, index: sqlite3.Connection | None) -> tuple[list[_Missing], list[str]]:
+        """The games that are not indexed as they are, and the keys of indexed games that are gone or have changed."""
+        stamps: dict[str, str] = {}
+        if index is not None and _is_of(index, driver):
+            about = dict(index.execute("SELECT name, value FROM about"))
+            if (version := content_version(driver)) is not None and about.get("content") == version:
+                return [], []
+            stamps = dict(index.execute("SELECT key, stamp FROM games"))
+        missing = [_Missing._make(row) for row in driver.execute(_GAMES) if stamps.get(row[0]) != row[3]]
+        if not stamps:
+            return missing, []
+        changed = {one.key for one in missing}
+        there = {key for key, *_ in driver.execute(_GAMES)}
+        return missing, [key for key in stamps if key in changed or key not in there]
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection | None]:
+        """A connection to read from; None: there is no index of this version."""
+        if not self.path.exists():
+            yield None
+            return
+        with self._errors(), closing(open_sqlite(self.path, read_only=True)) as index:
+            there = index.execute("SELECT count(*) FROM sqlite_master WHERE name = 'positions'").fetchone()[0]
+            yield index if there else None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._errors(), closing(open_sqlite(self.path)) as index:
+            index.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            index.execute("PRAGMA synchronous = OFF")  # a broken index is deleted and built by the next search
+            yield index
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StorageError(
+                f"The index of positions {self.path} cannot be used: {error}. "
+                "`ics-recorder db positions --drop` deletes it."
+            ) from error
+
+
+def _is_of(index: sqlite3.Connection, driver: sqlite3.Connection) -> bool:
+    """Whether an index is one of this version and of this archive."""
+    if not index.execute("SELECT count(*) FROM sqlite_master WHERE name = 'about'").fetchone()[0]:
+        return False
+    about = dict(index.execute("SELECT name, value FROM about"))
+    return (about.get("version"), about.get("archive")) == (_VERSION, archive_id(driver))
+
+
+def _is_mostly_old(index: sqlite3.Connection) -> bool:
+    """Whether more of the games that were ever indexed are gone or have changed than not."""
+    query = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'games'), 0), (SELECT count(*) FROM games)"
+    ever, there = index.execute(query).fetchone()
+    return int(ever) > 2 * int(there) + _GAMES_AT_ONCE
+
+
+def _make(index: sqlite3.Connection, driver: sqlite3.Connection) -> None:
+    """Make the tables of an empty index, in place of those that it has."""
+    for name in ("about", "games", "positions"):
+        index.execute(f"DROP TABLE IF EXISTS {name}")
+    index.executescript(_TABLES)
+    about = (("version", _VERSION), ("archive", archive_id(driver)))
+    index.executemany("INSERT INTO about VALUES (?, ?)", about)
+
+
+def _add(driver: sqlite3.Connection, index: sqlite3.Connection, games: Sequence[_Missing]) -> None:
+    """Index some games, in a transaction."""
+    rows: list[tuple[Any, ...]] = []
+    for game, lines in zip(games, main_lines(driver, [one.row_id for one in games]), strict=True):
+        insert = "INSERT INTO games (key, stamp) VALUES (?, ?)"
+        number = index.execute(insert, (game.key, game.stamp)).lastrowid
+        for line in lines:
+            rows += [(key, number, *rest) for key, *rest in _positions(line)]
+    # where a line ends and another begins, the move that follows counts
+    rows.sort(key=lambda row: (*row[:3], row[3] is None))
+    index.executemany("INSERT OR IGNORE INTO positions VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def _positions(line: PositionLine) -> Iterator[tuple[Any, ...]]:
+    """Of each position of a line the key, its ply, and the next move with its times."""
+    start = None if line.fen is None else _position(line.fen)
+    if line.fen is not None and start is None:
+        return
+    keys = [START_KEY if start is None else position_key(start)]
+    keys += position_keys([move for move, _, _ in line.plies], start)
+    for number, key in enumerate(keys):
+        following = line.plies[number] if number < len(line.plies) else (None, None, None)
+        yield (key, line.start_ply + number, *following)
+
+
+def _position(fen: str) -> Position | None:
+    from recorder.rules.fen import position_from_fen
+
+    try:
+        return position_from_fen(fen, Rules.CHESS)
+    except ValueError:
+        return None
+
+
+def main_lines(driver: sqlite3.Connection, ids: Sequence[int], most: int | None = None) -> Iterator[list[PositionLine]]:
+    """The main lines of games, cut where half-moves or positions are missing.
+
+    Args:
+        driver: of the archive. ids: row numbers of games. most: half-moves after which lines may end; None: all.
+    Yields:
+        For each game its lines, in the order of play.
+    """
+    wanted = json.dumps([*ids])
+    starts = "SELECT w.key, g.start_fen, g.start_ply FROM json_each(?) w CROSS JOIN games g ON g.id = w.value"
+    facts = {place: (fen, ply) for place, fen, ply in driver.execute(starts, (wanted,))}
+    anchors: dict[int, dict[int, str]] = {}
+    for place, ply, fen in driver.execute(_ANCHORS, (wanted,)):
+        anchors.setdefault(place, {})[ply] = fen
+    plies: dict[int, list[tuple[Any, ...]]] = {}
+    for place, *row in driver.execute(_PLIES, (wanted, _ALL if most is None else most)):
+        plies.setdefault(place, []).append(tuple(row))
+    for place in range(len(ids)):
+        fen, start_ply = facts[place]
+        yield _cut(plies.get(place, []), fen, start_ply, anchors.get(place, {}))
+
+
+def _cut(
+    plies: Iterable[tuple[Any, ...]], fen: str | None, start_ply: int, anchors: dict[int, str]
+) -> list[PositionLine]:
+    lines: list[PositionLine] = []
+    known = fen is not None or start_ply == 0
+    line = PositionLine(fen if fen is not None else anchors.get(start_ply) if not known else None, start_ply, [])
+    if known or line.fen is not None:
+        lines.append(line)
+    following = start_ply + 1
+    for ply, *rest in plies:
+        if ply != following or (ply - 1 in anchors and ply - 1 != start_ply):
+            line = PositionLine(anchors.get(ply - 1), ply - 1, [])
+            if line.fen is not None:
+                lines.append(line)
+        line.plies.append((rest[0], rest[1], rest[2]))
+        following = ply + 1
+    return lines
