@@ -1,6 +1,6 @@
-"""Builds the source distribution and both wheels and tries them in clean environments: ``python -m tests.package``.
+"""Builds the source distribution and both wheels and tries them in a clean environment: ``python -m tests.package``.
 
-CI runs it. It needs the package index, a C compiler and Python's headers, and about two minutes.
+CI runs it. It needs the package index, a C compiler and Python's headers, and a minute or two.
 With ``--installed`` it tries the compiled package that is installed beside this Python, as cibuildwheel does.
 """
 
@@ -38,24 +38,34 @@ def main() -> None:
         dist = Path(folder, "dist")
         environment = os.environ | {"PIP_CONSTRAINT": str(CONSTRAINTS), "PIP_BUILD_CONSTRAINT": str(CONSTRAINTS)}
         environment.pop("ICS_RECORDER_PURE", None)
-        run(sys.executable, "-m", "build", "--outdir", dist, ROOT, env=environment)
+        run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", dist, ROOT, env=environment)
         (sdist,) = dist.glob("*.tar.gz")
-        (wheel,) = dist.glob("*.whl")
         check_sdist(sdist)
+        wheel = make_wheel(sdist, Path(folder, "compiled"), environment)
         check_wheel(wheel, compiled_modules() | {"recorder/compiled__mypyc"})
         bare = Path(folder, "bin")  # no compiler is found on this path
         bare.mkdir()
         without = environment | {"PATH": str(bare)}
-        made = ("wheel", "--quiet", "--no-deps", "--wheel-dir", Path(folder, "pure wheel"), sdist)
-        run(sys.executable, "-m", "pip", *made, env=without)
-        (pure,) = Path(folder, "pure wheel").glob("*-py3-none-any.whl")
+        pure = make_wheel(sdist, Path(folder, "pure"), without)
+        if not pure.name.endswith("-py3-none-any.whl"):
+            raise SystemExit(f"without a compiler {pure.name} is made")
         check_wheel(pure, set())
-        install(wheel, Path(folder, "compiled"), environment)
-        try_installed(programs(Path(folder, "compiled")), "compiled")
-        install(pure, Path(folder, "pure"), without)
-        try_installed(programs(Path(folder, "pure")), "pure Python")
-        check_chosen(Path(folder, "cibuildwheel"), environment)
+        tried = Path(folder, "tried")
+        venv.create(tried, with_pip=True)
+        install(wheel, tried, environment)
+        try_installed(programs(tried), "compiled")
+        install(pure, tried, without, "--no-deps", "--force-reinstall")  # the dependencies are there
+        try_installed(programs(tried), "pure Python")
+        check_chosen(tried, environment)
     print("sdist and both wheels hold what they should, install, and import the bundled log")
+
+
+def make_wheel(sdist: Path, folder: Path, environment: dict[str, str]) -> Path:
+    """Build a wheel where only what the source distribution asks for is installed."""
+    made = ("wheel", "--quiet", "--no-deps", "--wheel-dir", folder, sdist)
+    run(sys.executable, "-m", "pip", *made, env=environment)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 def run(*command: object, **how: object) -> str:
@@ -109,10 +119,9 @@ def python_of(folder: Path) -> Path:
     return folder / ("python.exe" if os.name == "nt" else "python")
 
 
-def install(what: str | Path, folder: Path, environment: dict[str, str]) -> None:
-    """Install a distribution into a new environment."""
-    venv.create(folder, with_pip=True)
-    how = ("install", "--quiet", "--no-compile", "--constraint", CONSTRAINTS)
+def install(what: str | Path, folder: Path, environment: dict[str, str], *words: str) -> None:
+    """Install a distribution into an environment."""
+    how = ("install", "--quiet", "--no-compile", "--constraint", CONSTRAINTS, *words)
     run(programs(folder) / "python", "-m", "pip", *how, what, env=environment)
 
 
