@@ -16,12 +16,12 @@ import tempfile
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import generate
-from benchmarks.live_session import messages, read_only, session
+from benchmarks.live_session import Session, messages, read_only, session
 from benchmarks.run import import_log
 from recorder.events import Chunk
 from recorder.journal import JournalReader
@@ -55,8 +55,12 @@ class Delay(NamedTuple):
     both: float
 
 
-def latency(log: Path, rate: int, seconds: int) -> list[Delay]:
-    """Delays of all plies that came in so many seconds."""
+def latency(log: Path, rate: int, seconds: int, beside: Callable[[Session], Any] = nullcontext) -> list[Delay]:
+    """Delays of all plies that came in so many seconds.
+
+    Args:
+        beside: makes the context in which they come.
+    """
     pieces = messages(log.read_bytes())
     warm = min(2 * rate, 200)
     count = min(rate * seconds, len(pieces) - warm)
@@ -64,9 +68,10 @@ def latency(log: Path, rate: int, seconds: int) -> list[Delay]:
         running.order(0, warm, rate)
         running.sent()
         running.wait(_has_plies(warm // 2))
-        running.order(warm, warm + count, rate)
-        sent = running.sent()
-        time.sleep(1)
+        with beside(running):
+            running.order(warm, warm + count, rate)
+            sent = running.sent()
+            time.sleep(1)
         running.end()
         with closing(read_only(running.archive)) as archive:
             plies = {place for (place,) in archive.execute('SELECT "offset" FROM v_plies')}

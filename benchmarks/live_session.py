@@ -30,7 +30,7 @@ from recorder.journal import find_part, part_blocks
 from recorder.model import Game
 from tests.support.testserver import FICS
 
-__all__ = ["Session", "messages", "read_only", "session"]
+__all__ = ["Session", "messages", "read_only", "resident_kib", "session"]
 
 _PATIENCE_S = 120.0
 _SLICE = 1 << 16
@@ -174,7 +174,7 @@ class Session:
 
     def __init__(self, folder: Path, log: Path, sync: str, *, noted: bool) -> None:
         self.archive = folder / "archive.sqlite"
-        self._journals = folder / "journals"
+        self.journals = folder / "journals"
         self._times = folder / "syncs"
         self._log = log
         self._server = subprocess.Popen(
@@ -188,7 +188,7 @@ class Session:
         self._recorder = subprocess.Popen(
             [
                 *(sys.executable, *started, "record", f"127.0.0.1:{port}", "--guest", "--observe", "rating > 9000"),
-                *("--sync", sync, "--journal-dir", str(self._journals), "--db", str(self.archive), "--quiet"),
+                *("--sync", sync, "--journal-dir", str(self.journals), "--db", str(self.archive), "--quiet"),
             ],
             stderr=subprocess.PIPE,
             env=ENVIRONMENT,
@@ -228,9 +228,9 @@ class Session:
     def memory_kib(self) -> dict[str, int]:
         """Resident memory of the recorder and of its child."""
         main = self._recorder.pid
-        found = {"record": _resident_kib(main)}
+        found = {"record": resident_kib(main)}
         for number, child in enumerate(Path(f"/proc/{main}/task/{main}/children").read_text().split()):
-            found[f"child {number + 1}"] = _resident_kib(int(child))
+            found[f"child {number + 1}"] = resident_kib(int(child))
         return found
 
     def end(self) -> None:
@@ -253,7 +253,7 @@ class Session:
     @property
     def journal(self) -> bytes:
         """What was recorded, once it has ended."""
-        (path,) = {find_part(path) for path in self._journals.iterdir() if not path.name.startswith(".")}
+        (path,) = {find_part(path) for path in self.journals.iterdir() if not path.name.startswith(".")}
         return b"".join(part_blocks(path))
 
     @property
@@ -278,7 +278,8 @@ def session(log: Path, sync: str, *, noted: bool = False) -> Iterator[Session]:
             running.kill()
 
 
-def _resident_kib(process: int) -> int:
+def resident_kib(process: int) -> int:
+    """Resident memory of a process."""
     found = re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)
     return int(found[1]) if found else 0
 

@@ -32,6 +32,7 @@ from recorder.text import plural
 __all__ = ["RecordRun", "record"]
 
 _STATE_S: Final = 1.0
+_REASONS: Final = 10
 
 
 @dataclass(slots=True)
@@ -105,6 +106,7 @@ def _state(run: RecordRun, capture: Capture) -> RecorderState:
         handle=found.handle,
         guest=found.guest,
         journal=found.journal,
+        why=dict(tally.why.most_common(_REASONS)),
     )
 
 

@@ -143,10 +143,10 @@ class _PackedTail(Tail):
 class _JournalTail(Tail):
     """The parts of a journal's session, one after the other, compressed or not. A part that is read stays open."""
 
-    def __init__(self, path: Path, offset: int) -> None:
+    def __init__(self, path: Path, offset: int, first_part: int = 0) -> None:
         self.replaced = self.moved = None
         self._path = path
-        self._number = -1  # of the part that is read
+        self._number = first_part - 1  # of the part that is read
         self._file = -1
         self._packed: Iterator[bytes] | None = None
         self._last = b""
@@ -268,16 +268,17 @@ class _JournalTail(Tail):
         self._file, self._packed = -1, None
 
 
-def open_tail(path: Path, offset: int) -> Tail:
+def open_tail(path: Path, offset: int, *, first_part: int = 0) -> Tail:
     """The bytes of a log of any kind from a place on.
 
     Args:
         path: of the log; any part of a journal's session. offset: counted in decompressed bytes.
+        first_part: of a journal: parts with smaller numbers are skipped, and not counted in ``offset``.
     Raises:
         SourceError: it cannot be read.
     """
     if is_journal(path):
-        return _JournalTail(path, offset)
+        return _JournalTail(path, offset, first_part)
     with closing(read_blocks(path)) as blocks:
         packed = blocks.compression is not None
     return _PackedTail(path, offset) if packed else Tail(path, offset)

@@ -8,6 +8,7 @@ import click
 
 from recorder.cli.options import Command, archive_option
 from recorder.cli.output import say
+from recorder.cli.recording_options import journal_dir_option
 
 __all__ = ["command"]
 
@@ -23,6 +24,7 @@ Examples:
 """,
 )
 @archive_option
+@journal_dir_option
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -50,11 +52,19 @@ Examples:
     is_flag=True,
     help="A proxy in front of the site decides who reads it: accept any host name, and make no token.",
 )
-def command(where: str, host: str, port: int, open_browser: bool, token_file: Path | None, trust_proxy: bool) -> None:
-    """Serve the archive as a site: search and replay games.
+def command(
+    where: str,
+    journal_dir: Path,
+    host: str,
+    port: int,
+    open_browser: bool,
+    token_file: Path | None,
+    trust_proxy: bool,
+) -> None:
+    """Serve the archive as a site: search and replay games, and watch those that are being recorded.
 
-    The site reads the archive and never writes it. Its address is printed to stdout; Ctrl-C ends it. Requires the
-    extra `web`.
+    The site reads the archive and the journals in --journal-dir and never writes them. Its address is printed to
+    stdout; Ctrl-C ends it. Requires the extra `web`.
 
     Only this computer reaches the site by default. With another --host, readers must give a token once, in a form or in
     the header `Authorization: Bearer TOKEN`. --token-file or ICS_RECORDER_WEB_TOKEN sets the token; otherwise the
@@ -77,4 +87,4 @@ def command(where: str, host: str, port: int, open_browser: bool, token_file: Pa
         if open_browser:
             click.launch(url)
 
-    serve(where, Address(host, port), token=token, behind_proxy=trust_proxy, started=started)
+    serve(where, journal_dir, Address(host, port), token=token, behind_proxy=trust_proxy, started=started)

@@ -50,7 +50,8 @@ class RecorderState(NamedTuple):
     Attributes:
         at_ms: UTC, when it was written.
         state, retry_ms, outages, received_bytes, watched: as in ``Snapshot``.
-        matched, whole, partly, recovered, missed: as in ``Tally``.
+        matched, whole, partly, recovered, missed: as in ``Tally``. why: of ``partly`` and ``missed``, the most frequent
+            reasons.
         lag_ms: the longest of the last moves of the observed games; None: the server prints none.
         quiet_ms: since the last byte arrived; None: none arrived yet.
         handle: as the server writes it; None: not logged in, or a guest whose name is not known. guest: whether it
@@ -76,6 +77,7 @@ class RecorderState(NamedTuple):
     handle: str | None
     guest: bool | None
     journal: str | None
+    why: dict[str, int]
 
 
 class StateFile:

@@ -34,7 +34,16 @@ from recorder.web.explorer import explorer_page
 from recorder.web.insights import InsightState, python_code, read_insight, shown_insight
 from recorder.web.links import WebSite
 from recorder.web.listing import PAGE_GAMES, ListState, read_list
-from recorder.web.pages import game_bar, games_page, insights_page, lines_page, login_page, message_page
+from recorder.web.live_feed import LiveFeed
+from recorder.web.pages import (
+    game_bar,
+    games_page,
+    insights_page,
+    lines_page,
+    live_page,
+    login_page,
+    message_page,
+)
 from recorder.web.security import Access, Guard
 from storage import ArchiveStore, GameFilter, SourceRow
 from storage.maintenance.private import public_game
@@ -74,15 +83,15 @@ _TYPES: Final = {
 }
 
 
-def make_app(where: str, access: Access) -> Guard:
+def make_app(where: str, access: Access, feed: LiveFeed) -> Guard:
     """The site of an archive.
 
     Args:
-        where: the archive, as ``--db`` names it. access: who may read what.
+        where: the archive, as ``--db`` names it. access: who may read what. feed: what running recordings see.
     Raises:
         StorageError: the archive cannot be used.
     """
-    site = _Site(where, access)
+    site, live = _Site(where, access), _Live(feed)
     routes = [
         Route("/", site.games),
         Route("/games.{suffix}", site.download),
@@ -94,6 +103,8 @@ def make_app(where: str, access: Access) -> Guard:
         Route("/game/{key}", site.game),
         Route("/game/{key}/lines", site.lines),
         Route("/player/{handle:path}", site.player),
+        Route("/live", live.page),
+        Route("/live/events", live.events),
     ]
     handlers: Mapping[Any, Callable[..., Response]] = {404: _not_found, 405: _not_found, RecorderError: _failed}
     return Guard(Starlette(routes=routes, exception_handlers=handlers), access, login_page, message_page)
@@ -298,6 +309,7 @@ class _Site:
         bar = (
             BarItem("Games", "/", "up"),
             BarItem(f"Games of {plain_name(handle)}", WebSite().listing(listed.query())),
+            BarItem("Live", WebSite().live),
         )
         with open_archive(self._where) as archive, archive.snapshot():
             listed = _reached(archive, listed)
@@ -392,6 +404,29 @@ def _reached(archive: ArchiveStore, listed: ListState) -> ListState:
     if listed.where.position is None:
         return listed
     return replace(listed, where=with_position(archive, listed.where, as_indexed=True))
+
+
+class _Live:
+    """The page of running recordings; it needs no archive."""
+
+    def __init__(self, feed: LiveFeed) -> None:
+        self._feed = feed
+
+    def page(self, request: Request) -> Response:
+        """The boards as they are now; the page's script keeps them so."""
+        chosen = request.query_params
+        return _page(
+            live_page(
+                self._feed.look(),
+                search=chosen.get("q", "").strip(),
+                playing=bool(chosen.get("playing")),
+                hide_results=bool(chosen.get("hide")),
+            )
+        )
+
+    async def events(self, _request: Request) -> Response:
+        """What changes, as server-sent events."""
+        return StreamingResponse(self._feed.events(), 200, media_type="text/event-stream")
 
 
 def _read_choices(where: str) -> dict[str, list[str]]:

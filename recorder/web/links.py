@@ -20,12 +20,14 @@ class WebSite:
         bar: of the page that is made.
         listed: the list from which the page was reached: its games are the previous and the next one.
         private: whether lines of logs are shown.
+        live: the page of running recordings.
     """
 
     bar: Sequence[BarItem] = ()
     listed: ListState | None = None
     private: bool = False
     home: str = field(default="/", init=False)
+    live: str = field(default="/live", init=False)
 
     def game(self, key: str, ply: int | None = None) -> str:
         """The page of a game."""

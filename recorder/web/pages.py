@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from exporters.report.charts import draw_board, drawings
 from exporters.report.events import player_words
 from exporters.report.page import plain_name, render_page
 from exporters.report.site import BarItem
@@ -23,16 +24,19 @@ from recorder.text import plural
 from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, FormField, ListState
+from recorder.web.live_state import LiveState
 from storage.read.listing import ListedGame
 
 __all__ = [
-    "field_values", "game_bar", "games_page", "insights_page", "lines_page", "login_page", "message_page", "render",
+    "field_values", "game_bar", "games_page", "insights_page", "lines_page", "live_page", "login_page",
+    "message_page", "render",
 ]  # fmt: skip
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _GAMES: Final = BarItem("Games", "/")
 _EXPLORER: Final = BarItem("Explorer", WebSite().explorer())
 _INSIGHTS: Final = BarItem("Insights", WebSite().insights())
+_LIVE: Final = BarItem("Live", WebSite().live)
 
 # name of the order, heading, class, whether numbers
 _COLUMNS: Final = (
@@ -79,7 +83,7 @@ def games_page(
     insights = _INSIGHTS._replace(href=WebSite().insights(listed.query(sort=None)))
     position = [(name, listed.values[name]) for name in ("moves", "position") if name in listed.values]
     explorer = _EXPLORER._replace(href=WebSite().explorer(urlencode(position)))
-    site = WebSite((_GAMES._replace(here=True), explorer, insights), listed)
+    site = WebSite((_GAMES._replace(here=True), explorer, insights, _LIVE), listed)
     pages = {
         "first": site.listing(listed.query()) if more[0] else None,
         "previous": site.listing(listed.query_at("before", games[0].place)) if more[0] and games else None,
@@ -135,7 +139,7 @@ def message_page(
         heading: what happened, in a word or two. sentence: what, where, and what to do.
         values: of the form that was sent, to be corrected. choices: as for ``games_page``.
     """
-    site = WebSite((_GAMES,))
+    site = WebSite((_GAMES, _LIVE))
     form = {"fields": (), "others": (), "open": False, "sort": None} if values is None else _form(values, choices or {})
     return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
 
@@ -168,7 +172,7 @@ def insights_page(
         codes: for each player a name and the program that computes the same.
         problem: what went wrong, in a word or two and in a sentence.
     """
-    site = WebSite((_GAMES, _INSIGHTS._replace(here=True)))
+    site = WebSite((_GAMES, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
     by = f" by {' and '.join(dimensions)}" if dimensions else ""
     found = {
@@ -213,14 +217,59 @@ def lines_page(
     return render("lines.html", values, replace(site, bar=(*_back(site), BarItem("Game", site.game(key, ply), "up"))))
 
 
-def render(template: str, values: Mapping[str, object], site: WebSite, scripts: Sequence[str] = ()) -> bytes:
+def live_page(state: LiveState, *, search: str, playing: bool, hide_results: bool) -> bytes:
+    """What running recordings see, as it is when the page is made; its script then keeps it so.
+
+    Args:
+        state: with its boards.
+        search: only boards with this text in a name. playing: only games in progress. hide_results: results are hidden.
+    """
+    wanted = search.lower()
+    boards = [
+        {
+            **board._asdict(),
+            "drawn": draw_board(board.squares, board.marked, white_below=not board.flip) if board.squares else None,
+            "hidden": wanted not in f"{board.white} {board.black}".lower() or (playing and not board.playing),
+            "live": any(one.live and one.id == board.session for one in state.sessions),
+        }
+        for board in state.boards.values()
+    ]
+    values = {
+        "title": "Live",
+        "description": "Games that are being recorded now.",
+        "drawings": drawings(),
+        "empty": draw_board(None),
+        "state": state,
+        "boards": boards,
+        "shown": sum(not board["hidden"] for board in boards),
+        "search": search,
+        "playing": playing,
+        "hide_results": hide_results,
+    }
+    return render(
+        "live.html",
+        values,
+        WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE._replace(here=True))),
+        ("live.js",),
+        ("live.css",),
+    )
+
+
+def render(
+    template: str,
+    values: Mapping[str, object],
+    site: WebSite,
+    scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
+) -> bytes:
     """A page of the site.
 
     Args:
         template: of this folder. values: of the template. scripts: files that become its script.
+        styles: files that its style sheet has besides those of all pages.
     """
     return render_page(
-        template, values, styles=("tables.css", "web.css"), scripts=scripts, site=site, folder=_TEMPLATES
+        template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=_TEMPLATES
     )
 
 

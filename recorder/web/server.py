@@ -9,14 +9,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.errors import ExportError, StorageError
 from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
 from recorder.web.security import LEAST_TOKEN, Access, is_loopback, new_token
 
-__all__ = ["TOKEN_VARIABLE", "read_token", "serve"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["TOKEN_VARIABLE", "ending", "read_token", "serve"]
 
 TOKEN_VARIABLE: Final = "ICS_RECORDER_WEB_TOKEN"
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -52,6 +55,7 @@ def read_token(path: Path | None) -> str | None:
 
 def serve(
     where: str,
+    journals: Path,
     address: Address,
     *,
     token: str | None,
@@ -62,6 +66,7 @@ def serve(
 
     Args:
         where: the archive, as ``--db`` names it.
+        journals: the folder in which running recordings write; it need not exist.
         address: where to listen; port 0 is any free one.
         token: that the user has set; None: one is made if other computers can reach the site.
         behind_proxy: a proxy decides who reaches the site.
@@ -74,6 +79,7 @@ def serve(
         import uvicorn
 
         from recorder.web.app import make_app
+        from recorder.web.live_feed import LiveFeed
     except ImportError as error:
         name = (error.name or "").partition(".")[0]
         if name not in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
@@ -88,7 +94,8 @@ def serve(
         behind_proxy=behind_proxy,
         private=local and not behind_proxy,
     )
-    app = make_app(where, access)
+    feed = LiveFeed(journals, with_chat=access.private)
+    app = make_app(where, access, feed)
     sockets = listen(address, "--port or --host")
     port = sockets[0].getsockname()[1]
     config = uvicorn.Config(
@@ -98,12 +105,28 @@ def serve(
     threading.Thread(target=_load_pictures, daemon=True).start()
     started(f"http://{format_address(Address(shown, port))}/", made)
     try:
-        uvicorn.Server(config).run(sockets=sockets)
+        ending(uvicorn.Server(config), feed.close).run(sockets=sockets)
     except KeyboardInterrupt:
         pass  # uvicorn has finished its answers and raises the signal again
     finally:
         for one in sockets:
             one.close()
+
+
+def ending(server: uvicorn.Server, end: Callable[[], None]) -> uvicorn.Server:
+    """Let a web server call a function when it begins to end: it then waits for its answers, and events never end.
+
+    Returns:
+        The same server.
+    """
+    shutdown = server.shutdown
+
+    async def ending_first(sockets: list[socket.socket] | None = None) -> None:
+        end()
+        await shutdown(sockets)
+
+    server.shutdown = ending_first  # type: ignore[method-assign]  # uvicorn calls nothing of ours at this moment
+    return server
 
 
 def _load_pictures() -> None:

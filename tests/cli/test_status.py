@@ -119,7 +119,8 @@ def test_a_file_that_is_no_archive_is_reported(cli: Cli, tmp_path: Path) -> None
 
 def _state(**facts: Any) -> RecorderState:
     now_ms = time.time_ns() // 1_000_000
-    state = RecorderState(7, now_ms, "a.example:5000", "recording", None, 0, 0, 0, 0, 0, 0, 0, 0, *[None] * 5)
+    nothing = (None, None, None, None, None)
+    state = RecorderState(7, now_ms, "a.example:5000", "recording", None, 0, 0, 0, 0, 0, 0, 0, 0, *nothing, {})
     return state._replace(**facts)
 
 

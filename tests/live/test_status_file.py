@@ -14,7 +14,7 @@ from recorder.live.status import RecorderState, StateFile, read_states
 
 def state(pid: int = 7, received: int = 0) -> RecorderState:
     return RecorderState(
-        pid, 0, "a.example:5000", "recording", None, 0, received, 0, 0, 0, 0, 0, 0, None, None, None, None, None
+        pid, 0, "a.example:5000", "recording", None, 0, received, 0, 0, 0, 0, 0, 0, None, None, None, None, None, {}
     )
 
 

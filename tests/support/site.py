@@ -12,7 +12,9 @@ from starlette.testclient import TestClient
 
 from recorder.live.net.sockets import Address, listen
 from recorder.web.app import make_app
+from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
+from recorder.web.server import ending
 from tests.support.cli import GUESTS, SERVER, Cli
 
 SAVED = Path(__file__).parent.parent / "corpus" / "pgn" / "ficsgames-variants-by-year.pgn"
@@ -40,17 +42,18 @@ def make_archive(folder: Path) -> Path:
     return cli.archive
 
 
-def client_of(archive: Path, access: Access = PRIVATE) -> TestClient:
+def client_of(archive: Path, access: Access = PRIVATE, feed: LiveFeed | None = None) -> TestClient:
     """A client of the site; errors of the program fail the test."""
-    return TestClient(make_app(str(archive), access), base_url="http://127.0.0.1:8000", follow_redirects=False)
+    feed = feed or LiveFeed(archive.parent / "journals", with_chat=access.private)
+    return TestClient(make_app(str(archive), access, feed), base_url="http://127.0.0.1:8000", follow_redirects=False)
 
 
-def serve(archive: Path, access: Access) -> Iterator[str]:
-    """A site at a free port, until the iteration ends."""
-    sockets = listen(Address("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(make_app(str(archive), access), lifespan="off", log_level="error", ws="none")
-    )
+def serve(archive: Path, access: Access, *, journals: Path | None = None, port: int = 0) -> Iterator[str]:
+    """A site, until the iteration ends; port 0 is a free one."""
+    sockets = listen(Address("127.0.0.1", port))
+    feed = LiveFeed(journals or archive.parent / "journals", with_chat=access.private)
+    app = make_app(str(archive), access, feed)
+    server = ending(uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="error", ws="none")), feed.close)
     thread = threading.Thread(target=server.run, kwargs={"sockets": sockets})
     thread.start()
     while not server.started:

@@ -25,6 +25,7 @@ PAGES = {
     "player": "/player/Helmsman",
     "insights": "/insights?measure=usage&by=phase&then=side&player=Helmsman&versus=AntaresLight",
     "explorer": "/explorer?moves=e4",
+    "live": "/live",
 }
 
 

@@ -1,0 +1,316 @@
+"""What the page of running recordings shows, as values: boards and connections, with the words for both.
+
+Times are milliseconds since 1970, UTC. A text of a log is made visible here, once for the page and for its events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from exporters.report.page import clock_text, number_text, plain_name, spoken_move, visible
+from exporters.report.tables import NOTHING, control_words, result_text
+from exporters.tables.facts import time_control
+from recorder.events.frames import Style12
+from recorder.live.status import RecorderState
+from recorder.model import EventKind
+from recorder.text import plural
+from recorder.tracking.datagrams.boards import DatagramBoard
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = [
+    "LiveKibitz",
+    "LiveBoard",
+    "LiveOutage",
+    "LiveSession",
+    "LiveState",
+    "as_json",
+    "board_json",
+    "board_of",
+    "outage_lines",
+    "session_lines",
+    "session_state",
+]
+
+_KIBITZES: Final = 5
+_PUBLIC_CHAT: Final = ("kibitz", "whisper")
+_SQUARES: Final = re.compile(r"[A-Z]/([a-h][1-8])-([a-h][1-8])")
+_BOARD_WIDTH: Final = 8
+_HANGS_MS: Final = 10_000
+"""A recorder writes its state each second: after so long it hangs."""
+
+
+class LiveKibitz(NamedTuple):
+    """What an observer said about a game."""
+
+    at_ms: int | None
+    who: str
+    text: str
+
+
+class LiveBoard(NamedTuple):
+    """A game as its last board shows it; None is unknown.
+
+    Attributes:
+        id: names the game while its recording runs. session: the id of its ``LiveSession``. pin: names the game in the
+            browser's memory; the same after a reconnection.
+        white_rating, black_rating, kind, control: for people. white_hand, black_hand: pieces in hand, as letters.
+        squares: rank 8 first, as ``Style12.board``; empty: a board of another width, which cannot be drawn.
+        marked: squares of the last move. flip: whether the server wants Black at the bottom.
+        move: the last move with its number. spoken: the same in words.
+        white_ms, black_ms: the clocks at ``at_ms``, when the last board came. running: whose clock runs; None: none.
+        white_clock, black_clock: these clocks for people.
+        lag: of the last move, as the server prints it.
+        playing: whether it has not ended, as far as is known. result: how it ended; empty: it has not.
+        note: what else is to be known of it, for example that moves are missing.
+        kibitzes: the last ones.
+    """
+
+    id: str
+    session: str
+    pin: str
+    game_no: int
+    white: str
+    black: str
+    white_rating: str
+    black_rating: str
+    kind: str
+    control: str
+    squares: str
+    marked: tuple[str, ...]
+    flip: bool
+    move: str
+    spoken: str
+    white_ms: int | None
+    black_ms: int | None
+    white_clock: str
+    black_clock: str
+    at_ms: int | None
+    running: str | None
+    lag: str
+    white_hand: str
+    black_hand: str
+    playing: bool
+    result: str
+    note: str
+    kibitzes: tuple[LiveKibitz, ...]
+
+
+class LiveOutage(NamedTuple):
+    """A time of which nothing is known.
+
+    Attributes:
+        until_ms: when the next connection was made; None: there is none yet.
+        reason: as the journal has it; None: it is in the journal of the connection before.
+    """
+
+    server: str
+    from_ms: int
+    until_ms: int | None
+    reason: str | None
+
+
+class LiveSession(NamedTuple):
+    """A connection, or a recorder without one.
+
+    Attributes:
+        title: which program records from which server. state: in a word or two.
+        live: whether its boards are those of this moment.
+        heard_ms: when the last record of its journal was made, in whole seconds; None: none yet.
+        lines: sentences about it.
+    """
+
+    id: str
+    title: str
+    state: str
+    live: bool
+    heard_ms: int | None
+    lines: tuple[str, ...]
+
+
+class LiveState(NamedTuple):
+    """All that the page shows.
+
+    Attributes:
+        version: larger with each change.
+        reading: how much of the journals was read at the start, in percent; None: all of it.
+        outages: the newest first, as sentences.
+    """
+
+    version: int
+    reading: int | None
+    sessions: tuple[LiveSession, ...]
+    outages: tuple[str, ...]
+    boards: Mapping[str, LiveBoard]
+
+
+# -- boards -----------------------------------------------------------------------------------------------------------
+
+
+def board_of(run: TrackedGame, session: str, server: str, *, with_chat: bool) -> LiveBoard:
+    """The board of a game.
+
+    Args:
+        run: with a board. session: its id. server: its name.
+        with_chat: whether kibitzes are shown.
+    """
+    frame, facts = run.last, run.facts
+    assert frame is not None
+    white_ms, black_ms = _clocks(frame)
+    white, black = visible(plain_name(run.white)), visible(plain_name(run.black))
+    san = (frame.pretty or frame.verbose) if frame.has_move else ""
+    squares = _SQUARES.fullmatch(frame.verbose)
+    control = time_control(facts.white_base_s, facts.white_increment_s)
+    white_hand, black_hand = run.holdings or ("", "")
+    return LiveBoard(
+        id=f"{session}-{run.first_offset}",
+        session=session,
+        pin=f"{server} {white} {black}".lower(),
+        game_no=run.game_no or 0,
+        white=white,
+        black=black,
+        white_rating="" if facts.white_rating is None else visible(facts.white_rating.text),
+        black_rating="" if facts.black_rating is None else visible(facts.black_rating.text),
+        kind=visible(_kind(run)),
+        control=control_words(control) if control else "",
+        squares=frame.board if frame.width == _BOARD_WIDTH else "",
+        marked=squares.groups() if squares else (),
+        flip=bool(frame.flip) and run.me_plays,
+        move=visible(f"{number_text(frame.ply)} {san}") if san else "No move yet",
+        spoken=visible(spoken_move(san)),
+        white_ms=white_ms,
+        black_ms=black_ms,
+        white_clock=clock_text(white_ms, False),
+        black_clock=clock_text(black_ms, False),
+        at_ms=frame.at_ms,
+        running=_running(run, frame),
+        lag="" if frame.lag_ms is None else f"lag {frame.lag_ms / 1000:.1f} s",
+        white_hand=visible(white_hand),
+        black_hand=visible(black_hand.lower()),
+        playing=run.end is None,
+        result=_result(run),
+        note=_note(run),
+        kibitzes=_kibitzes(run) if with_chat else (),
+    )
+
+
+def _kind(run: TrackedGame) -> str:
+    facts = run.facts
+    rated = "" if facts.rated is None else "rated" if facts.rated else "unrated"
+    words = [rated, facts.category or run.variant or "", "examined" if run.examined else ""]
+    return " ".join(filter(None, words)) or NOTHING
+
+
+def _clocks(frame: Style12) -> tuple[int | None, int | None]:
+    if isinstance(frame, DatagramBoard):
+        return frame.reported.white_ms, frame.reported.black_ms
+    return frame.clocks
+
+
+def _running(run: TrackedGame, frame: Style12) -> str | None:
+    """Whose clock runs. Servers that do not print it start the clocks with the second move."""
+    ticking = None if isinstance(frame, DatagramBoard) else frame.ticking
+    if not run.following or run.examined or not (frame.ply >= 2 if ticking is None else ticking):
+        return None
+    return "white" if frame.white_to_move else "black"
+
+
+def _result(run: TrackedGame) -> str:
+    if run.end is None:
+        return ""
+    words = result_text(run.result, run.end)
+    return visible(f"{words} {run.reason}" if run.reason else words)
+
+
+def _note(run: TrackedGame) -> str:
+    notes = []
+    if run.end is None and not run.following:
+        notes.append("No longer observed.")
+    if run.gapped or (run.base_ply > 0 and not run.examined):
+        notes.append("Moves are missing.")
+    return " ".join(notes)
+
+
+def _kibitzes(run: TrackedGame) -> tuple[LiveKibitz, ...]:
+    events = () if run.current is None else run.current.events
+    found = [event for event in events if event.kind is EventKind.CHAT and event.detail in _PUBLIC_CHAT]
+    return tuple(
+        LiveKibitz(event.at_ms, visible(plain_name(event.actor or "")), visible(event.text))
+        for event in found[-_KIBITZES:]
+    )
+
+
+# -- connections ------------------------------------------------------------------------------------------------------
+
+
+def session_state(state: RecorderState | None, *, written: bool, ended: bool, now_ms: int) -> tuple[str, bool]:
+    """The state of a connection in words, and whether its boards are those of this moment.
+
+    Args:
+        state: of its recorder; None: it publishes none, as a proxy.
+        written: whether a process appends to its journal. ended: whether the journal has its end.
+    """
+    if ended:
+        return "ended", False
+    if not written:
+        return "not recorded: its program has ended without closing the journal", False
+    if state is None:
+        return "recording", True
+    if now_ms - state.at_ms > _HANGS_MS:
+        return f"no sign of the recorder since {_clock_of(state.at_ms)}", False
+    return _STATES.get(state.state, state.state), state.state != "left"
+
+
+_STATES: Final = {"login": "logging in", "asking": "preparing", "left": "leaving"}
+
+
+def session_lines(state: RecorderState) -> tuple[str, ...]:
+    """What a recorder counts, and what it misses and why."""
+    lines = [f"{plural(state.watched, 'game')} observed."]
+    if state.state == "waiting" and state.retry_ms is not None:
+        lines = [f"Not connected; the next attempt is {round(state.retry_ms / 1000)} s after {_clock_of(state.at_ms)}."]
+    if state.matched:
+        named = (("in part", state.partly), ("from a move list", state.recovered), ("missed", state.missed))
+        parts = ", ".join([f"{state.whole:,} whole", *(f"{count:,} {name}" for name, count in named if count)])
+        lines.append(f"{plural(state.matched, 'game')} matched and ended: {parts}.")
+    lines += [visible(f"Missed or in part: {count:,} because {reason}.") for reason, count in state.why.items()]
+    if state.outages:
+        lines.append(f"{plural(state.outages, 'outage')} since the recorder started.")
+    return tuple(lines)
+
+
+def outage_lines(outages: Sequence[LiveOutage], *, with_reason: bool) -> tuple[str, ...]:
+    """Outages in words, the newest first.
+
+    Args:
+        with_reason: whether what the server or the system said is shown.
+    """
+    lines = []
+    for one in reversed(outages):
+        until = "now" if one.until_ms is None else _clock_of(one.until_ms)
+        reason = f": {one.reason}" if one.reason and with_reason else ""
+        lasted = "" if one.until_ms is None else f", {max(0, one.until_ms - one.from_ms) / 1000:.0f} s"
+        lines.append(visible(f"{one.server}: {_clock_of(one.from_ms)} to {until}{lasted}{reason}."))
+    return tuple(lines)
+
+
+def _clock_of(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S UTC")
+
+
+def as_json(state: LiveState) -> dict[str, Any]:
+    """A state as the page's script takes it."""
+    return {
+        "version": state.version,
+        "reading": state.reading,
+        "sessions": [session._asdict() for session in state.sessions],
+        "outages": state.outages,
+        "boards": [board_json(board) for board in state.boards.values()],
+    }
+
+
+def board_json(board: LiveBoard) -> dict[str, Any]:
+    """A board as the page's script takes it."""
+    return {**board._asdict(), "kibitzes": [one._asdict() for one in board.kibitzes]}
