@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
 from recorder.progress import Progress
-from recorder.rules.keys import START_KEY, position_key, position_keys
-from recorder.rules.position import Position, Rules
 from storage.files import create_file, open_sqlite
 from storage.settings import archive_id, content_version
 
 if TYPE_CHECKING:
+    from recorder.rules.position import Position
     from storage.database import Database
 
 __all__ = ["IndexState", "Occurrence", "PositionIndex", "main_lines"]
@@ -179,6 +178,8 @@ class PositionIndex:
             "SELECT g.key, p.ply, p.move, p.elapsed_ms, p.clock_ms FROM positions p JOIN games g ON g.number = p.game"
             " WHERE p.position = ? ORDER BY g.number, p.ply"
         )
+        from recorder.rules.keys import position_key  # commands that search for no position need no rules
+
         with self._opened() as index:
             if index is None:
                 return []
@@ -284,6 +285,8 @@ def _add(driver: sqlite3.Connection, index: sqlite3.Connection, games: Sequence[
 
 def _positions(line: PositionLine) -> Iterator[tuple[Any, ...]]:
     """Of each position of a line the key, its ply, and the next move with its times."""
+    from recorder.rules.keys import START_KEY, position_key, position_keys
+
     start = None if line.fen is None else _position(line.fen)
     if line.fen is not None and start is None:
         return
@@ -296,6 +299,7 @@ def _positions(line: PositionLine) -> Iterator[tuple[Any, ...]]:
 
 def _position(fen: str) -> Position | None:
     from recorder.rules.fen import position_from_fen
+    from recorder.rules.position import Rules
 
     try:
         return position_from_fen(fen, Rules.CHESS)
