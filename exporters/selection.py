@@ -212,7 +212,7 @@ def read_eco(text: str) -> str:
     return text.upper()
 
 
-_MOVE_NUMBER = re.compile(r"\d+\.+", re.ASCII)
+_MOVE_NUMBER = re.compile(r"(?<!\d)\d++\.+", re.ASCII)
 
 
 def read_position(fen: str | None, moves: str | None) -> str | None:
