@@ -1,23 +1,27 @@
-"""How long measures take over a data set: in pandas, in DuckDB and in Dask.
+"""How long measures take over a data set: in pandas, in DuckDB and in Dask; and what pictures of an archive take.
 
 Run: ``python -m benchmarks.bench_measures DIR [--rounds N]`` with a folder of ``convert --dataset`` or ``export plies
 --dataset``, or ``--small``. In each round the engines take turns, each in a process of its own. pandas has the table in
 memory already. DuckDB reads the files with 200 MB of memory, as ``recorder.Dataset`` does. Dask has two threads.
 Printed are the medians of wall and processor seconds, and of the rounds' ratios of DuckDB's seconds to those of pandas,
 and the peak memory of each engine's process or of the processes that it started, whichever is more.
+
+``--pictures ARCHIVE`` instead draws pictures of all games of an archive, each in a process of its own, and prints
+processor seconds and peak memory of that process.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ from exporters import measures
 from recorder import Dataset
 
 _MEASURES = ("time_usage", "profile", "clock_curve", "time_left_by_phase", "autocorrelation", "game_sides")
+_PICTURES = ("thinking", "heatmap", "curve", "leads", "lag", "blunders")
 _ENGINES = ("pandas", "DuckDB", "Dask")
 
 
@@ -40,7 +45,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--small", action="store_true", help="200 games, one round: only shows that it runs")
     parser.add_argument("--engine", choices=_ENGINES, help=argparse.SUPPRESS)
+    parser.add_argument("--pictures", type=Path, metavar="ARCHIVE")
     given = parser.parse_args()
+    if given.pictures is not None:
+        _draw(given.pictures, _PICTURES)
+        return
     if given.engine is not None:
         _run(given.folder, given.engine)
         return
@@ -55,6 +64,21 @@ def main() -> None:
         words = ["export", "plies", "--db", str(archive), "--dataset", "-o", str(plies)]
         subprocess.run([sys.executable, "-m", "recorder", *words], check=True)
         _measure(plies, 1)
+        _draw(archive, _PICTURES[:1])
+
+
+def _draw(archive: Path, names: Sequence[str]) -> None:
+    print(f"{'picture':<12}{'processor seconds':>20}{'peak memory':>16}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            words = ["plot", name, "--db", str(archive), "-o", str(Path(folder) / f"{name}.svg")]
+            process = subprocess.Popen([sys.executable, "-m", "recorder", *words], stderr=subprocess.DEVNULL)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                print(f"{name:<12}{'no data':>20}")
+                continue
+            print(f"{name:<12}{used.ru_utime + used.ru_stime:>20.1f}{used.ru_maxrss // 1024:>12} MiB")
 
 
 def _measure(folder: Path, rounds: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from functools import wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import narwhals as nw
 import numpy as np
@@ -20,9 +20,20 @@ from numpy.typing import NDArray
 
 from exporters.measures.base import Aggregate, Asked, Plies, collect, lazy
 
-__all__ = ["Counted", "PlyBatches", "Steps", "ExclusionCounts", "filtered", "measure", "movers"]
+__all__ = [
+    "Counted",
+    "ExclusionCounts",
+    "PlyBatches",
+    "Steps",
+    "computed",
+    "filtered",
+    "mapped",
+    "measure",
+    "movers",
+]
 
 _Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 _ROWS_BETWEEN = 50_000  # that are collected before they are added up
 _GROUPS_IN_SHARD = 64
@@ -176,22 +187,36 @@ class _Sums:
         return found
 
 
-def _of_frame(steps: Steps) -> pd.DataFrame:
+def computed(
+    begin: Callable[[Any], Generator[Asked, dict[str, Any], _Result]], plies: IntoFrame | PlyBatches
+) -> _Result:
+    """Compute what a generator asks for, and return what it returns.
+
+    Args:
+        begin: makes the generator for a ply frame: of all plies, or of one batch.
+        plies: the ply frame of any engine, or batches.
+    Returns:
+        What the generator returns, which batches do not change.
+    """
+    return _of_batches(begin, plies) if isinstance(plies, PlyBatches) else _of_frame(begin(plies))
+
+
+def _of_frame(steps: Generator[Asked, dict[str, Any], _Result]) -> _Result:
     asked = next(steps)
     while True:
         try:
             asked = steps.send(dict(collect(asked.parts)))
         except StopIteration as stop:
-            found: pd.DataFrame = stop.value
+            found: _Result = stop.value
             return found
 
 
-def _of_batches(begin: Callable[[Any], Steps], batches: PlyBatches) -> pd.DataFrame:
+def _of_batches(begin: Callable[[Any], Generator[Asked, dict[str, Any], _Result]], batches: PlyBatches) -> _Result:
     answers: list[dict[str, Any]] = []
     columns = next(begin(batches.empty)).columns
     while True:
         sums: dict[str, _Sums | Counted] = {}
-        steps: Steps | None = None
+        steps: Generator[Asked, dict[str, Any], _Result] | None = None
         for plies in batches.read(columns):
             steps = _add(begin, plies, answers, sums)
         if steps is None:
@@ -200,13 +225,16 @@ def _of_batches(begin: Callable[[Any], Steps], batches: PlyBatches) -> pd.DataFr
         try:
             steps.send(answers[-1])
         except StopIteration as stop:
-            found: pd.DataFrame = stop.value
+            found: _Result = stop.value
             return found
 
 
 def _add(
-    begin: Callable[[Any], Steps], plies: pd.DataFrame, answers: list[dict[str, Any]], sums: dict[str, _Sums | Counted]
-) -> Steps:
+    begin: Callable[[Any], Generator[Asked, dict[str, Any], _Result]],
+    plies: pd.DataFrame,
+    answers: list[dict[str, Any]],
+    sums: dict[str, _Sums | Counted],
+) -> Generator[Asked, dict[str, Any], _Result]:
     """Compute the parts of one batch, after those that were answered, and add them to the sums."""
     steps = begin(plies)
     asked = next(steps)
@@ -232,16 +260,14 @@ def measure(
     """
 
     @wraps(function)
-    def computed(
+    def of_plies(
         plies: IntoFrame | PlyBatches, *arguments: _Arguments.args, **named: _Arguments.kwargs
     ) -> pd.DataFrame:
-        if isinstance(plies, PlyBatches):
-            return _of_batches(lambda batch: function(batch, *arguments, **named), plies)
-        return _of_frame(function(plies, *arguments, **named))
+        return computed(lambda frame: function(frame, *arguments, **named), plies)
 
-    computed.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
-    computed.steps = function  # type: ignore[attr-defined]  # of ``ExclusionCounts``
-    return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", computed)
+    of_plies.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
+    of_plies.steps = function  # type: ignore[attr-defined]  # of ``ExclusionCounts``
+    return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", of_plies)
 
 
 class ExclusionCounts:
@@ -304,10 +330,18 @@ def filtered(plies: Any, condition: nw.Expr, *columns: str) -> Any:
     """
     if not isinstance(plies, PlyBatches):
         return lazy(plies).filter(condition)
+    return mapped(plies, lambda batch: nw.from_native(batch, eager_only=True).filter(condition).to_native(), *columns)
+
+
+def mapped(plies: PlyBatches, change: Callable[[pd.DataFrame], pd.DataFrame], *columns: str) -> PlyBatches:
+    """Batches of which each is changed when it is read.
+
+    Args:
+        plies: the batches. change: of a batch. columns: that it reads.
+    """
 
     def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
-        for batch in plies.read({*names, *columns}):
-            yield nw.from_native(batch, eager_only=True).filter(condition).to_native()
+        yield from map(change, plies.read({*names, *columns}))
 
     return PlyBatches(read, plies.empty)
 

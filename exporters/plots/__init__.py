@@ -1,7 +1,8 @@
 """Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``).
 
 Every function takes the ply frame (``recorder.Archive.plies``; docs/reference/tables.md) and returns axes, a sheet of
-several pictures returns a figure. ``docs/reference/pictures.md`` shows what each of them draws.
+several pictures returns a figure. Pictures of many games also take batches of it, as the command line reads them.
+``docs/reference/pictures.md`` shows what each of them draws.
 """
 
 from __future__ import annotations

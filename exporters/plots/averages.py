@@ -12,8 +12,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from exporters.measures import clock_lead
+from exporters.measures.batches import PlyBatches, mapped
 from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
+from exporters.plots.shown import Shown, add_up, counts_of, gather, tally
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -27,8 +29,17 @@ from exporters.plots.style import (
     plain,
     theme_of,
 )
-from exporters.plots.thinking import headline
-from exporters.plots.words import counted, footer_text, games_of, moves_of, name_of, usable
+from exporters.plots.words import (
+    PlySource,
+    footer_text,
+    games_of,
+    headline,
+    judged,
+    moves_of,
+    name_of,
+    no_data,
+    player_of,
+)
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
 
@@ -49,7 +60,7 @@ _QUARTILES = {"q25": 25, "median": None, "q75": 75}
 _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
 
-def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
+def clock_quartiles(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """The rows that ``clock_curve`` draws: one for each move number of the player, the opponents or all.
 
     Counted and rounded as ``exporters.measures.clock_curve`` does.
@@ -61,36 +72,68 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     Raises:
         ExportError: no clock is known.
     """
-    drawn = usable(games_of(plies, player), "clock_after_ms", clocks=True)
+    plies = games_of(plies, player)
+    return _quartiles_of(plies, _clocks(plies, player), player)
+
+
+_NO_BASE = "of games without a base time"
+_CLOCK_COLUMNS = (
+    "key", "time_control", "kind", "origin", "clock_after_ms", "base_s", "move_no", "precision", "mover_id",
+)  # fmt: skip
+
+
+def _with_clock(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The plies whose clock and base time are known, and why others are excluded."""
+    drawn, reasons = judged(batch, "clock_after_ms", clocks=True)
     based = drawn["base_s"].fillna(0).gt(0).astype(bool)
-    attrs = dict(drawn.attrs)
-    if not based.all():
-        attrs["excluded"] = {**attrs["excluded"], "of games without a base time": int((~based).sum())}
-        drawn = drawn[based]
-    if drawn.empty:
-        raise ExportError("No data: no game in this selection has a base time.")
-    bases = sorted({int(base) for base in drawn["base_s"]})
-    attrs |= {"games": int(drawn["key"].nunique()), "plies": len(drawn), "base_s": bases}
-    who: Any = "all"
-    if player is not None:
-        who = np.where(drawn.index.isin(moves_of(drawn, player).index), "player", "opponents")
-    one_base = len(bases) == 1
-    clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
-    by = ["who", "move_no"]
-    values = pd.DataFrame(
-        {"who": who, "move_no": drawn["move_no"].astype("Int64"), "clock": clocks.astype("Int64")}, index=drawn.index
-    ).assign(precision=drawn["precision"])
-    table = summary(counted(values, by, "clock"), by, "clock", _QUARTILES, rounded=one_base).rename(
-        columns={"plies": "sides"}
+    return drawn[based], {**reasons, _NO_BASE: int((~based).sum())}
+
+
+def _clocks(plies: PlySource, player: str | None) -> Shown:
+    """The clocks that are drawn, of games of the player or of all, with all base times.
+
+    Raises:
+        ExportError: no clock is known.
+    """
+    shown = add_up(
+        plies,
+        _with_clock,
+        _CLOCK_COLUMNS,
+        lambda drawn: {"bases": tally(drawn, ["base_s"])},
+        player=player,
+        mark_all=True,
     )
-    games = values.assign(key=drawn["key"]).groupby(by)["key"].nunique().rename("games").reset_index()
+    if not shown.attrs["plies"]:
+        excluded = shown.attrs["excluded"]
+        if _NO_BASE in excluded:
+            raise ExportError("No data: no game in this selection has a base time.")
+        raise no_data(excluded)
+    return shown
+
+
+def _quartiles_of(plies: PlySource, shown: Shown, player: str | None) -> pd.DataFrame:
+    bases = sorted(int(base) for base in shown.parts["bases"]["base_s"])
+    one_base = len(bases) == 1
+    own = frozenset[str]() if player is None else player_of(plies, player).identities
+    by = ["who", "move_no"]
+
+    def parts(batch: pd.DataFrame) -> dict[str, Any]:
+        drawn, _ = _with_clock(batch)
+        who: Any = "all" if player is None else np.where(drawn["mover_id"].isin(own), "player", "opponents")
+        clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
+        drawn = drawn[["key", "move_no", "precision"]].assign(who=who, clock=clocks.astype("Int64"))
+        return {"values": counts_of(drawn, by, "clock"), "games": tally(drawn.drop_duplicates([*by, "key"]), by)}
+
+    found = gather(plies, _CLOCK_COLUMNS, parts)
+    table = summary(found["values"], by, "clock", _QUARTILES, rounded=one_base).rename(columns={"plies": "sides"})
+    games = found["games"].rename(columns={"n": "games"})
     table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *_QUARTILES]]
     if one_base:
-        found = table.rename(columns={name: f"{name}_ms" for name in _QUARTILES})
+        table = table.rename(columns={name: f"{name}_ms" for name in _QUARTILES})
     else:
-        found = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in _QUARTILES})
-    found.attrs = attrs
-    return found
+        table = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in _QUARTILES})
+    table.attrs = {**shown.attrs, "base_s": bases}
+    return table
 
 
 def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
@@ -105,7 +148,7 @@ def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
 
 
 def clock_curve(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     ax: Axes | None = None,
@@ -119,7 +162,7 @@ def clock_curve(
     games reached are drawn only if there are no others.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         player: this handle's clocks and the opponents' in the same games.
         ax, theme, titles, footer: as for ``clock_race``.
     Returns:
@@ -129,18 +172,19 @@ def clock_curve(
     """
     look = theme_of(theme)
     plies = games_of(plies, player)
-    table = clock_quartiles(plies, player)
+    shown = _clocks(plies, player)
+    table = _quartiles_of(plies, shown, player)
     attrs = table.attrs
     fewest = min(_FEWEST, int(table["games"].max()))
     table = table[table["games"] >= fewest]
     ax = new_axes(ax, look)
-    entries = _draw_quartiles(ax, look, table, attrs["base_s"], name_of(plies, player or ""))
+    entries = _draw_quartiles(ax, look, table, attrs["base_s"], name_of(shown.sample, player or ""))
     ax.set_xlim(0, int(table["move_no"].max()) + 1)
     move_axis(ax)
     if titles:
-        add_titles(ax, look, *headline(plies, player, "Clock left by move"))
+        add_titles(ax, look, *headline(shown.sample, player, "Clock left by move"))
     note = f"moves reached in at least {fewest} games" if fewest > 1 else None
-    add_legend(ax, look, entries, footer_text(_with(plies, attrs), note) if footer else "")
+    add_legend(ax, look, entries, footer_text(attrs, shown.marks, note) if footer else "")
     return ax
 
 
@@ -190,13 +234,7 @@ def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int]
     return entries
 
 
-def _with(plies: pd.DataFrame, attrs: dict[object, object]) -> pd.DataFrame:
-    found = plies.copy(deep=False)
-    found.attrs = {**attrs}
-    return found
-
-
-def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) -> pd.DataFrame:
+def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> pd.DataFrame:
     """The rows that ``score_by_lead`` draws: one for each class of clock leads after move ``move`` of both sides.
 
     Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time.
@@ -207,10 +245,14 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    chosen = _decisive(moves_of(plies, player), move)
-    if chosen.empty:
-        raise ExportError(f"No data: no game in this selection reached move {move}.")
+    own = moves_of(plies, player)
+    if isinstance(own, PlyBatches):
+        chosen: Any = mapped(own, lambda batch: _decisive(batch, move), "side", "move_no")
+    else:
+        chosen = _decisive(own, move)
     table = clock_lead(chosen, moves=[move], edges_percent=_LEADS)
+    if not table.attrs["plies"] and not table.attrs["excluded"]:
+        raise ExportError(f"No data: no game in this selection reached move {move}.")
     if table.empty:
         raise ExportError(f"No data: no game with a result and both clocks reached move {move}.")
     begins = table["lead_from_percent"].astype("object").where(table["lead_from_percent"].notna(), None)
@@ -232,7 +274,7 @@ def _decisive(plies: pd.DataFrame, move: int) -> pd.DataFrame:
 
 
 def score_by_lead(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     move: int = 20,
@@ -244,7 +286,7 @@ def score_by_lead(
     """Draw the mean score of the sides that are behind, even or ahead on the clock after a given move.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         player: only this handle's sides; None: both sides of each game.
         move: the move number.
         ax, theme, titles, footer: as for ``clock_race``.
@@ -256,6 +298,13 @@ def score_by_lead(
     look = theme_of(theme)
     plies = games_of(plies, player)
     table = lead_scores(plies, player, move)
+    own = None if player is None else player_of(plies, player).identities
+    shown = add_up(
+        plies,
+        lambda batch: (_decisive(batch if own is None else batch[batch["mover_id"].isin(own)], move), {}),
+        ("mover_id", "side", "move_no"),
+        player=player,
+    )
     ax = new_axes(ax, look)
     scores = table["score"].to_numpy(dtype=float)
     bars = ax.bar(range(len(table)), np.nan_to_num(scores), width=0.7, color=look.black, linewidth=0)
@@ -273,14 +322,13 @@ def score_by_lead(
     ax.set_xlabel(f"clock lead after move {move}, of the base time")
     ax.set_ylabel("score")
     if titles:
-        add_titles(ax, look, *headline(plies, player, f"Score by clock lead at move {move}"))
+        add_titles(ax, look, *headline(shown.sample, player, f"Score by clock lead at move {move}"))
     if footer:
-        shown = _with(_decisive(moves_of(plies, player), move), table.attrs)
-        add_footer(ax, look, footer_text(shown, "n: sides of games"), drop=12)
+        add_footer(ax, look, footer_text(table.attrs, shown.marks, "n: sides of games"), drop=12)
     return ax
 
 
-def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
+def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
     """The rows that ``endings`` draws: one for each way in which this player's games ended.
 
     Returns:
@@ -288,29 +336,50 @@ def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
     Raises:
         ExportError: the player made no move.
     """
-    own = moves_of(plies, player)
-    if own.empty:
+    return _results_of(_ends(plies, player))
+
+
+def _ends(plies: PlySource, player: str) -> Shown:
+    """How the games of a player ended.
+
+    Raises:
+        ExportError: the player made no move.
+    """
+    own = player_of(plies, player).identities
+    by = ["reason", "ending", "mover_score"]
+    shown = add_up(
+        plies,
+        lambda batch: (batch[batch["mover_id"].isin(own)], {}),
+        ("mover_id", *by),
+        lambda drawn: {"ends": tally(drawn.drop_duplicates("key"), by)},
+        player=player,
+    )
+    if not shown.attrs["plies"]:
         raise ExportError(f"No data: {plain(player)} made no move in this selection.")
-    games = own.drop_duplicates("key")
+    return shown
+
+
+def _results_of(shown: Shown) -> pd.DataFrame:
+    games = shown.parts["ends"]
     ended = games["reason"].map(reason_words, na_action="ignore").astype("string").fillna("reason not known")
     ended = ended.where(games["ending"].eq("result").fillna(False).astype(bool), games["ending"].astype("string"))
-    score = numbers(games["mover_score"])
+    score, count = numbers(games["mover_score"]), games["n"].to_numpy(dtype=np.int64)
     table = pd.DataFrame(
         {
             "ended": ended.to_numpy(),
-            **{word: (score == value).astype(int) for value, word in _OUTCOMES},
-            "no_result": np.isnan(score).astype(int),
+            **{word: (score == value) * count for value, word in _OUTCOMES},
+            "no_result": np.isnan(score) * count,
         }
     )
     tallied = table.groupby("ended").sum().reset_index()
     tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
     found = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
-    found.attrs = {"games": len(games), "plies": len(own), "excluded": {}}
+    found.attrs = {**shown.attrs}
     return found
 
 
 def endings(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str,
     ax: Axes | None = None,
@@ -321,7 +390,7 @@ def endings(
     """Draw how many games this player won, drew and lost for each reason that the server printed.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         player: the handle.
         ax, theme, titles, footer: as for ``clock_race``.
     Returns:
@@ -330,7 +399,8 @@ def endings(
         ExportError: the player made no move.
     """
     look = theme_of(theme)
-    table = result_counts(plies, player)
+    shown = _ends(plies, player)
+    table = _results_of(shown)
     ax = new_axes(ax, look)
     ax.grid(False)
     ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
@@ -351,13 +421,13 @@ def endings(
             places, counts, left=begin, color=colour, hatch=hatch, edgecolor=look.background, linewidth=0.5, height=0.65
         )
         begin = begin + counts
-        shown = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
-        entries.append((shown, f"{word.replace('_', ' ')} {int(counts.sum()):,}"))
+        drawn = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
+        entries.append((drawn, f"{word.replace('_', ' ')} {int(counts.sum()):,}"))
     ax.set_yticks(places, [plain(word, 24) for word in table["ended"]], parse_math=False)
     ax.set_ylim(min(-0.6, len(table) - 4.4), len(table) - 0.4)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel("games")
     if titles:
-        add_titles(ax, look, *headline(plies, player, "How games ended"))
-    add_legend(ax, look, entries, footer_text(_with(moves_of(plies, player), table.attrs)) if footer else "")
+        add_titles(ax, look, *headline(shown.sample, player, "How games ended"))
+    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks) if footer else "")
     return ax

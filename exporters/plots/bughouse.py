@@ -21,7 +21,16 @@ from exporters.plots.style import (
     numbers,
     theme_of,
 )
-from exporters.plots.words import about_game, footer_text, handles_of, one, title_of, usable, whole_seconds
+from exporters.plots.words import (
+    about_game,
+    footer_marks,
+    footer_text,
+    handles_of,
+    one,
+    title_of,
+    usable,
+    whole_seconds,
+)
 from recorder.errors import ExportError
 
 __all__ = ["bughouse_clocks"]
@@ -81,7 +90,7 @@ def bughouse_clocks(
         title = "  |  ".join(title_of(board.plies) for board in boards)
         add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")
     note = None if by_arrival else "no arrival times that can be compared"
-    add_legend(ax, look, entries, footer_text(drawn, note) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn), note) if footer else "")
     return ax
 
 

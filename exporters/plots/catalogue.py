@@ -22,9 +22,10 @@ from exporters.plots.evaluations import blunder_sheet, blunder_table, evaluated_
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import lag_histogram, lag_sheet
 from exporters.plots.race import clock_race, move_times
+from exporters.plots.shown import Shown, add_up, rows_of, tally
 from exporters.plots.style import Theme, numbers, plain, theme_of
 from exporters.plots.thinking import heatmap_cells, phase_shares, think_heatmap, think_times
-from exporters.plots.words import about_games, moves_of, only_game, usable
+from exporters.plots.words import PlySource, about_games, games_of, judged, moves_of, only_game, usable
 from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
 
@@ -34,7 +35,7 @@ _SIZE = (13.0, 11.5)
 
 
 def player_profile(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str,
     theme: str | Theme = "light",
@@ -43,7 +44,7 @@ def player_profile(
     """Draw one player's use of time as a sheet of six pictures; a sentence replaces a picture that cannot be drawn.
 
     Args:
-        plies: the ply frame of the player's games, both sides.
+        plies: the ply frame of the player's games, both sides, or batches.
         player: the handle, in any case.
         theme: ``light`` or ``dark``. size: in inches.
     Returns:
@@ -51,11 +52,9 @@ def player_profile(
     Raises:
         ExportError: the player made no move.
     """
-    own = moves_of(plies, player)
-    if own.empty:
-        raise ExportError(f"No data: {plain(player)} made no move in this selection.")
+    own = _player(plies, player)
     look = theme_of(theme)
-    games = plies[plies["key"].isin(own["key"].unique())]
+    games = games_of(plies, player)
     figure = new_figure(look, size)
     places = figure.subplots(3, 2).flat
     panels: tuple[tuple[str, Callable[[Axes], Axes]], ...] = (
@@ -79,29 +78,50 @@ def player_profile(
     return figure
 
 
-def _head(own: pd.DataFrame) -> tuple[str, str]:
+_OF_PLAYER = ["server", "mover_score", "mover_rating", "mover_guest", "mover_computer"]
+
+
+def _player(plies: PlySource, player: str) -> Shown:
+    """What the sheet states of a player's moves.
+
+    Raises:
+        ExportError: the player made no move.
+    """
+    shown = add_up(
+        moves_of(plies, player),
+        lambda batch: (batch, {}),
+        _OF_PLAYER,
+        lambda drawn: {"games": tally(drawn.drop_duplicates("key"), _OF_PLAYER)},
+    )
+    if not shown.attrs["plies"]:
+        raise ExportError(f"No data: {plain(player)} made no move in this selection.")
+    return shown
+
+
+def _head(own: Shown) -> tuple[str, str]:
     """The handle as the server writes it, the score, and what is common to the games."""
-    handle = plain(own["mover"].iloc[0])
-    games = own.drop_duplicates("key")
-    score = numbers(games["mover_score"])
-    results = [int((score == value).sum()) for value in (1.0, 0.5, 0.0)]
+    handle = plain(own.sample["mover"].iloc[0])
+    games = own.parts["games"]
+    score, count = numbers(games["mover_score"]), games["n"]
+    results = [int(count[score == value].sum()) for value in (1.0, 0.5, 0.0)]
     ratings = games["mover_rating"].dropna()
     rated = ""
     if not ratings.empty:
         low, high = int(ratings.min()), int(ratings.max())
         rated = f" · rated {low}" if low == high else f" · rated {low} to {high}"
-    tally = f"{len(games):,} game{'' if len(games) == 1 else 's'}: +{results[0]} ={results[1]} −{results[2]}"
-    return handle, f"{tally}{rated} · {about_games(own)}"
+    whole = own.attrs["games"]
+    points = f"{whole:,} game{'' if whole == 1 else 's'}: +{results[0]} ={results[1]} −{results[2]}"
+    return handle, f"{points}{rated} · {about_games(own.sample)}"
 
 
-def _footer(own: pd.DataFrame) -> str:
-    games, plies = own["key"].nunique(), len(own)
+def _footer(own: Shown) -> str:
+    games, plies, facts = own.attrs["games"], own.attrs["plies"], own.parts["games"]
     notes = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'} of the player"]
-    if own["server"].nunique(dropna=False) > 1:
+    if facts["server"].nunique(dropna=False) > 1:
         notes.append("players of this handle on several servers, who may be different people")
-    if own["mover_guest"].fillna(False).any():
+    if facts["mover_guest"].fillna(False).any():
         notes.append("a guest's handle")
-    if own["mover_computer"].fillna(False).any():
+    if facts["mover_computer"].fillna(False).any():
         notes.append("a computer")
     return " · ".join(notes)
 
@@ -136,25 +156,17 @@ class Picture(NamedTuple):
     Attributes:
         scope: what it is about: one ``game``, the two games of a ``match``, any ``games``, the games of a ``player``.
         draw: plies, events (or None) and wishes → figure; raises ``ExportError`` where there is nothing to draw.
+            Pictures of ``games`` and of a ``player`` take batches as well as a ply frame.
         table: plies and wishes → the rows that are drawn.
         size: in inches.
-        reads: the columns of the plies that it needs; None: all.
     """
 
     scope: str
-    draw: Callable[[pd.DataFrame, pd.DataFrame | None, PlotOptions], Figure]
-    table: Callable[[pd.DataFrame, PlotOptions], pd.DataFrame]
+    draw: Callable[[Any, pd.DataFrame | None, PlotOptions], Figure]
+    table: Callable[[Any, PlotOptions], pd.DataFrame]
     size: tuple[float, float] = (9.0, 5.0)
-    reads: frozenset[str] | None = None
 
 
-_THINKS = frozenset(
-    {
-        "key", "server", "kind", "variant", "category", "rated", "time_control", "base_s", "increment_s", "ply",
-        "move_no", "side", "mover", "opponent", "mover_id", "mover_guest", "mover_rating", "opponent_rating", "result",
-        "ending", "termination", "complete", "phase", "elapsed_ms", "precision", "origin",
-    }
-)  # fmt: skip
 _COLUMNS = ["key", "ply", "move_no", "side", "mover", "san", "phase", "precision", "proof", "origin"]
 
 
@@ -174,6 +186,13 @@ def _rows(
     return table
 
 
+def _lag_table(plies: PlySource, _: PlotOptions) -> pd.DataFrame:
+    names = [*_COLUMNS, "lag_ms", "mover_sealed"]
+    found = rows_of(plies, {*names, "kind"}, lambda batch: judged(batch, "lag_ms")[0][names]).reset_index(drop=True)
+    found.attrs = {}
+    return found
+
+
 def _figure(wishes: PlotOptions, size: tuple[float, float] = (9.0, 5.0)) -> Any:
     return new_figure(wishes.theme, wishes.size or size).add_subplot()
 
@@ -190,28 +209,28 @@ def _bughouse(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) 
     return _of(bughouse_clocks(plies, ax=_figure(wishes), theme=wishes.theme))
 
 
-def _about_player(draw: Callable[..., Any]) -> Callable[[pd.DataFrame, pd.DataFrame | None, PlotOptions], Figure]:
-    def drawn(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+def _about_player(draw: Callable[..., Any]) -> Callable[[PlySource, pd.DataFrame | None, PlotOptions], Figure]:
+    def drawn(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
         return _of(draw(plies, player=wishes.player, ax=_figure(wishes), theme=wishes.theme))
 
     return drawn
 
 
-def _player_table(table: Callable[..., pd.DataFrame]) -> Callable[[pd.DataFrame, PlotOptions], pd.DataFrame]:
+def _player_table(table: Callable[..., pd.DataFrame]) -> Callable[[PlySource, PlotOptions], pd.DataFrame]:
     return lambda plies, wishes: table(plies, wishes.player)
 
 
-def _leads(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+def _leads(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
     drawn = score_by_lead(plies, player=wishes.player, move=wishes.move, ax=_figure(wishes), theme=wishes.theme)
     return _of(drawn)
 
 
-def _lag(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+def _lag(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
     size = wishes.size or PICTURES["lag"].size
     return lag_sheet(plies, player=wishes.player, theme=wishes.theme, size=size)
 
 
-def _profile(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+def _profile(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
     size = wishes.size or PICTURES["profile"].size
     return player_profile(plies, player=wishes.player or "", theme=wishes.theme, size=size)
 
@@ -226,12 +245,12 @@ def _evaluation_table(plies: pd.DataFrame, _: PlotOptions) -> pd.DataFrame:
     return evaluated_moves(plies)[columns].reset_index(drop=True)
 
 
-def _blunders(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
+def _blunders(plies: PlySource, _: pd.DataFrame | None, wishes: PlotOptions) -> Figure:
     size = wishes.size or PICTURES["blunders"].size
     return blunder_sheet(plies, player=wishes.player, theme=wishes.theme, size=size)
 
 
-def _blunders_table(plies: pd.DataFrame, wishes: PlotOptions) -> pd.DataFrame:
+def _blunders_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
     """The bands of both panels, one behind the other."""
     tables = []
     for by in ("clock", "think"):
@@ -248,20 +267,20 @@ def _of(ax: Any) -> Figure:
     return figure
 
 
-def _profile_table(plies: pd.DataFrame, wishes: PlotOptions) -> pd.DataFrame:
+def _profile_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
     """The player's own moves: all six pictures are made from them."""
-    own = moves_of(plies, wishes.player)
-    return own[[*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]].reset_index(
-        drop=True
-    )
+    names = [*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
+    found = rows_of(moves_of(plies, wishes.player), names, lambda batch: batch[names]).reset_index(drop=True)
+    found.attrs = {}
+    return found
 
 
 PICTURES: Final[dict[str, Picture]] = {
     "race": Picture("game", _race, _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True)),
     "times": Picture("game", _times, _rows("elapsed_ms", one_game="times")),
-    "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares), reads=_THINKS),
-    "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells), reads=_THINKS),
-    "lag": Picture("games", _lag, _rows("lag_ms", "mover_sealed"), (9.0, 5.0)),
+    "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares)),
+    "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells)),
+    "lag": Picture("games", _lag, _lag_table, (9.0, 5.0)),
     "curve": Picture("games", _about_player(clock_curve), _player_table(clock_quartiles)),
     "leads": Picture("games", _leads, lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move)),
     "evaluation": Picture("game", _evaluation, _evaluation_table, (9.0, 8.0)),

@@ -18,6 +18,7 @@ from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURAC
 from exporters.measures.base import TIME_TROUBLE
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.race import clock_race
+from exporters.plots.shown import Shown, add_up
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -30,15 +31,18 @@ from exporters.plots.style import (
     ply_place,
     theme_of,
 )
-from exporters.plots.thinking import headline
 from exporters.plots.words import (
+    PlySource,
     about_game,
+    footer_marks,
     footer_text,
     games_of,
     handles_of,
+    headline,
     moves_of,
     one,
     only_game,
+    player_of,
     title_of,
     usable,
 )
@@ -138,7 +142,7 @@ def evaluation_course(
         add_titles(ax, look, title_of(plies), f"Evaluation · {about_game(plies)}")
     engine = one(drawn["eval_engine"])
     note = None if engine is None else f"evaluated by {engine}"
-    add_legend(ax, look, entries, footer_text(drawn, note) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn), note) if footer else "")
     return ax
 
 
@@ -214,11 +218,12 @@ def evaluation_sheet(
     return figure
 
 
-def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clock") -> pd.DataFrame:
+def blunder_table(plies: PlySource, player: str | None = None, by: str = "clock") -> pd.DataFrame:
     """The rows that ``blunder_rates`` draws: ``exporters.measures.loss_by_clock`` or ``loss_by_think`` of these moves.
 
     Args:
-        plies: the ply frame of any number of games. player: only this handle's moves. by: ``clock`` or ``think``.
+        plies: the ply frame of any number of games, or batches.
+        player: only this handle's moves. by: ``clock`` or ``think``.
     Raises:
         ExportError: no move has a loss and a time.
     """
@@ -233,7 +238,7 @@ def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clo
 
 
 def blunder_rates(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     by: str = "clock",
     player: str | None = None,
@@ -245,7 +250,7 @@ def blunder_rates(
     """Draw the shares of blunders, mistakes and inaccuracies, by the time left or by the time used.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         by: ``clock`` (left before the move) or ``think``.
         player: only this handle's moves.
         ax, theme, titles, footer: as for ``clock_race``.
@@ -254,9 +259,29 @@ def blunder_rates(
     Raises:
         ExportError: no move has a loss and a time.
     """
-    table = blunder_table(plies, player, by)
+    table, shown = blunder_table(plies, player, by), _judged(plies, player)
     look = theme_of(theme)
     ax = new_axes(ax, look)
+    entries = _draw_rates(ax, look, table, by)
+    if titles:
+        add_titles(ax, look, *headline(shown.sample, player, f"Blunders by {_AXES[by]}"))
+    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks, "n: moves") if footer else "")
+    return ax
+
+
+def _judged(plies: PlySource, player: str | None) -> Shown:
+    """What titles state of the games, and footers of the moves of the player or of all whose loss is known."""
+    own = None if player is None else player_of(plies, player).identities
+
+    def choose(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+        moves = batch if own is None else batch[batch["mover_id"].isin(own)]
+        return moves[moves["loss_permille"].notna()], {}
+
+    return add_up(games_of(plies, player), choose, ("mover_id", "loss_permille"), player=player)
+
+
+def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[LegendEntry]:
+    """Draw the bars of a table as ``blunder_table`` returns it; return what the legend says."""
     counts = numbers(table["plies"])
     places = np.arange(len(table))
     bottom: npt.NDArray[np.float64] = np.zeros(len(table))
@@ -281,17 +306,7 @@ def blunder_rates(
     percent_axis(ax.yaxis, highest)
     ax.set_xlabel(_AXES[by])
     ax.set_ylabel("share of the moves")
-    if titles:
-        add_titles(ax, look, *headline(games_of(plies, player), player, f"Blunders by {_AXES[by]}"))
-    add_legend(ax, look, entries, _footer(plies, player, table) if footer else "")
-    return ax
-
-
-def _footer(plies: pd.DataFrame, player: str | None, table: pd.DataFrame) -> str:
-    drawn = moves_of(plies, player)
-    drawn = drawn[drawn["loss_permille"].notna()].copy(deep=False)
-    drawn.attrs = table.attrs
-    return footer_text(drawn, "n: moves")
+    return entries
 
 
 def _band(begin: Any, end: Any) -> str:
@@ -310,7 +325,7 @@ def _time(seconds: int) -> str:
 
 
 def blunder_sheet(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     theme: str | Theme = "light",
@@ -325,14 +340,17 @@ def blunder_sheet(
     Raises:
         ExportError: no move has a loss and a clock.
     """
-    figure = new_figure(theme, size)
-    left, right = figure.subplots(1, 2)
-    blunder_rates(plies, by="clock", player=player, ax=left, theme=theme, titles=False)
-    blunder_rates(plies, by="think", player=player, ax=right, theme=theme, titles=False)
-    highest = max(ax.get_ylim()[1] for ax in (left, right))
-    for ax in (left, right):
+    figure, look = new_figure(theme, size), theme_of(theme)
+    places = dict(zip(("clock", "think"), figure.subplots(1, 2), strict=True))
+    tables = {by: blunder_table(plies, player, by) for by in places}
+    shown = _judged(plies, player)
+    for by, ax in places.items():
+        entries = _draw_rates(new_axes(ax, look), look, tables[by], by)
+        add_legend(ax, look, entries, footer_text(tables[by].attrs, shown.marks, "n: moves"))
+    highest = max(ax.get_ylim()[1] for ax in places.values())
+    for ax in places.values():
         ax.set_ylim(0, highest)
-    right.set_ylabel("")
-    about = headline(games_of(plies, player), player, "Blunders against the clock")
-    add_sheet_titles(left, theme_of(theme), *about, "")
+    places["think"].set_ylabel("")
+    about = headline(shown.sample, player, "Blunders against the clock")
+    add_sheet_titles(places["clock"], look, *about, "")
     return figure

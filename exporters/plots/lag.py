@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,9 +14,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from exporters.measures import lag
-from exporters.measures.result import quantiles
+from exporters.measures.base import Aggregate
+from exporters.measures.result import quantiles, summary
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
+from exporters.plots.shown import Shown, add_up, counts_of, gather, rows_of, table_of, tally
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -24,50 +29,128 @@ from exporters.plots.style import (
     ply_place,
     theme_of,
 )
-from exporters.plots.thinking import headline
-from exporters.plots.words import footer_text, games_of, handles_of, moves_of, name_of, usable
+from exporters.plots.words import (
+    PlySource,
+    footer_text,
+    games_of,
+    handles_of,
+    headline,
+    judged,
+    name_of,
+    no_data,
+    player_of,
+)
 
 __all__ = ["lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
 
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
 _QUANTILES = {"p05_ms": 5, "p50_ms": None, "p95_ms": 95}
-_Series = list[tuple[str, str, pd.DataFrame]]
+_COLUMNS = ("key", "kind", "origin", "side", "ply", "move_no", "mover_id", "mover_sealed", "lag_ms", "precision")
 
 
-def _series(drawn: pd.DataFrame, plies: pd.DataFrame, player: str | None) -> _Series:
-    """Side, name and rows: both sides of one game; of several games the player and all others."""
-    if plies["key"].nunique() == 1:
-        names = dict(zip(("white", "black"), handles_of(plies), strict=True))
-        found = [(side, f"{name} ({side})", drawn[drawn["side"] == side]) for side, name in names.items()]
-    elif player is None:
-        found = [("white", "all players", drawn)]
-    else:
-        own = moves_of(drawn, player)
-        found = [("white", name_of(plies, player), own), ("black", "opponents", drawn.drop(own.index))]
-    return [(side, name, rows) for side, name, rows in found if not rows.empty]
+class _Series(NamedTuple):
+    """The lag of a side of one game, or of several games the player's, all others' or everybody's.
+
+    Attributes:
+        side: whose colours it has. name: for the legend. about: its figures. counts: ``lag_ms`` and ``n``.
+        bands: of several games, as ``lag_bands`` returns them. moves: of one game, the plies.
+    """
+
+    side: str
+    name: str
+    about: str
+    counts: pd.DataFrame
+    bands: pd.DataFrame | None
+    moves: pd.DataFrame | None
 
 
-def _about(rows: pd.DataFrame) -> str:
-    (found,) = lag(rows, by=()).to_dict("records")
-    return f"median {found['p50_ms']} ms, 95 % ≤ {found['p95_ms']} ms, most {found['longest_ms']} ms"
+class _Lags(NamedTuple):
+    """What both pictures draw."""
+
+    shown: Shown
+    series: list[_Series]
+    one_game: bool
+
+    @property
+    def unsealed(self) -> str | None:
+        """A note for the footer."""
+        count = int(self.shown.parts["unsealed"]["n"].sum())
+        return f"{count:,} {'ply is' if count == 1 else 'plies are'} of players without a time seal" if count else None
 
 
-def lag_bands(rows: pd.DataFrame) -> pd.DataFrame:
-    """By ``move_no`` what ``lag_course`` draws of several games: ``p05_ms``, ``p50_ms`` (the median), ``p95_ms``."""
-    counted = rows.groupby(["move_no", "lag_ms"]).size().rename("n").reset_index()
+def _judged(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    return judged(batch, "lag_ms")
+
+
+def _unsealed(drawn: pd.DataFrame) -> Aggregate:
+    return tally(drawn[(~drawn["mover_sealed"]).fillna(False).astype(bool)], ["kind"])
+
+
+def _lags(plies: PlySource, player: str | None) -> _Lags:
+    """Add up the lag of the games of a player or of all.
+
+    Raises:
+        ExportError: no lag is known.
+    """
+    plies = games_of(plies, player)
+    shown = add_up(plies, _judged, _COLUMNS, lambda drawn: {"unsealed": _unsealed(drawn)}, player=player)
+    if not shown.attrs["plies"]:
+        raise no_data(shown.attrs["excluded"])
+    if shown.sample["key"].nunique() == 1:
+        white, black = handles_of(shown.sample)
+        names = {"white": ("white", f"{white} (white)"), "black": ("black", f"{black} (black)")}
+        series = _series(plies, names, lambda drawn: drawn["side"].astype("string"))
+        rows = rows_of(plies, _COLUMNS, lambda batch: _judged(batch)[0])
+        drawn = [one._replace(bands=None, moves=rows[rows["side"] == one.side]) for one in series]
+        return _Lags(shown, drawn, one_game=True)
+    if player is None:
+        return _Lags(shown, _series(plies, {"all": ("white", "all players")}, lambda _: "all"), one_game=False)
+    own = player_of(plies, player).identities
+    names = {"player": ("white", name_of(shown.sample, player)), "opponents": ("black", "opponents")}
+    who = partial(_own_or_not, own)
+    return _Lags(shown, _series(plies, names, who), one_game=False)
+
+
+def _own_or_not(own: frozenset[str], drawn: pd.DataFrame) -> Any:
+    return np.where(drawn["mover_id"].isin(own), "player", "opponents")
+
+
+def _series(
+    plies: PlySource, names: Mapping[str, tuple[str, str]], who: Callable[[pd.DataFrame], Any]
+) -> list[_Series]:
+    """The series that have moves: ``names`` has their sides and names, and ``who`` gives which one each ply is of."""
+
+    def parts(batch: pd.DataFrame) -> dict[str, Aggregate]:
+        drawn, _ = _judged(batch)
+        drawn = drawn.assign(who=who(drawn))
+        return {name: counts_of(drawn, by, "lag_ms") for name, by in (("all", ["who"]), ("moves", ["who", "move_no"]))}
+
+    found = {name: table_of(counts) for name, counts in gather(plies, _COLUMNS, parts).items()}
+    # Lag is printed in milliseconds, whatever the clocks are.
+    about = summary(found["all"], ["who"], "lag_ms", {"p50_ms": None, "p95_ms": 95}, rounded=False).set_index("who")
+    figures: dict[Any, dict[Any, Any]] = about.to_dict("index")
+    series = []
+    for key, (side, name) in names.items():
+        if key in figures:
+            of_key = figures[key]
+            text = f"median {of_key['p50_ms']} ms, 95 % ≤ {of_key['p95_ms']} ms, most {of_key['most_ms']} ms"
+            counts, moves = (table[table["who"] == key] for table in found.values())
+            series.append(_Series(side, name, text, counts, lag_bands(moves), None))
+    return series
+
+
+def lag_bands(counted: pd.DataFrame) -> pd.DataFrame:
+    """By ``move_no`` what ``lag_course`` draws of several games: ``p05_ms``, ``p50_ms`` (the median), ``p95_ms``.
+
+    Args:
+        counted: ``move_no``, ``lag_ms`` and how often it occurs, ``n``.
+    """
     return quantiles(counted, ["move_no"], "lag_ms", _QUANTILES).sort_values("move_no", ignore_index=True)
 
 
-def _notes(drawn: pd.DataFrame) -> str | None:
-    unsealed = int((~drawn["mover_sealed"]).fillna(False).sum())
-    if not unsealed:
-        return None
-    return f"{unsealed:,} {'ply is' if unsealed == 1 else 'plies are'} of players without a time seal"
-
-
 def lag_course(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     ax: Axes | None = None,
@@ -78,7 +161,7 @@ def lag_course(
     """Draw lag by move: of one game each move, of several games the median and a band with nine tenths of the moves.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         player: of several games, show this handle's moves apart from the opponents'.
         ax, theme, titles, footer: as for ``clock_race``.
     Returns:
@@ -87,27 +170,34 @@ def lag_course(
         ExportError: no lag is known.
     """
     look = theme_of(theme)
-    plies = games_of(plies, player)
-    drawn = usable(plies, "lag_ms")
+    lags = _lags(plies, player)
     ax = new_axes(ax, look)
-    one_game = plies["key"].nunique() == 1
+    entries = _draw_course(ax, look, lags)
+    note = None if lags.one_game else _BAND
+    if titles:
+        add_titles(ax, look, *headline(lags.shown.sample, player, "Lag"))
+    text = footer_text(lags.shown.attrs, lags.shown.marks, note, lags.unsealed) if footer else ""
+    add_legend(ax, look, entries, text)
+    return ax
+
+
+def _draw_course(ax: Axes, look: Theme, lags: _Lags) -> list[LegendEntry]:
+    """Draw lag by move; return what the legend says."""
     entries: list[LegendEntry] = []
-    for side, name, rows in _series(drawn, plies, player):
-        colour = look.side(side)
-        face = look.background if side == "white" else colour
-        draw = _draw_moves if one_game else _draw_bands
-        draw(ax, rows, side, colour, face)
+    for one in lags.series:
+        colour = look.side(one.side)
+        face = look.background if one.side == "white" else colour
+        if one.moves is not None:
+            _draw_moves(ax, one.moves, one.side, colour, face)
+        if one.bands is not None:
+            _draw_bands(ax, one.bands, one.side, colour, face)
         shown = Line2D([], [], color=colour, marker="o", markersize=4, markerfacecolor=face)
-        entries.append((shown, f"{name}: {_about(rows)}"))
+        entries.append((shown, f"{one.name}: {one.about}"))
     ax.set_ylim(bottom=0)
     ax.margins(y=0.08)
     move_axis(ax)
     ax.set_ylabel("lag (ms)")
-    note = None if one_game else _BAND
-    if titles:
-        add_titles(ax, look, *headline(plies, player, "Lag"))
-    add_legend(ax, look, entries, footer_text(drawn, note, _notes(drawn)) if footer else "")
-    return ax
+    return entries
 
 
 def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str) -> None:
@@ -118,9 +208,8 @@ def _draw_moves(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str)
     draw_points(ax, moves, lags, [f"ply-{ply}" for ply in rows["ply"]], size=4, colour=colour, face=face)
 
 
-def _draw_bands(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str) -> None:
+def _draw_bands(ax: Axes, bands: pd.DataFrame, side: str, colour: str, face: str) -> None:
     """Draw the median and the band of the lag of several games by move."""
-    bands = lag_bands(rows)
     known = numbers(bands["move_no"])
     low, middle, high = (numbers(bands[name]) for name in _QUANTILES)
     ax.fill_between(known, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
@@ -128,7 +217,7 @@ def _draw_bands(ax: Axes, rows: pd.DataFrame, side: str, colour: str, face: str)
 
 
 def lag_histogram(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     ax: Axes | None = None,
@@ -146,41 +235,49 @@ def lag_histogram(
         ExportError: no lag is known.
     """
     look = theme_of(theme)
-    plies = games_of(plies, player)
-    drawn = usable(plies, "lag_ms")
+    lags = _lags(plies, player)
     ax = new_axes(ax, look)
-    lags = numbers(drawn["lag_ms"])
-    top = max(float(np.percentile(lags, 99, method="inverted_cdf")), 1.0)
+    entries = _draw_histogram(ax, look, lags)
+    if titles:
+        add_titles(ax, look, *headline(lags.shown.sample, player, "Lag"))
+    if titles or footer:  # beside the course of the lag its legend is enough
+        text = footer_text(lags.shown.attrs, lags.shown.marks, lags.unsealed) if footer else ""
+        add_legend(ax, look, entries, text)
+    return ax
+
+
+def _draw_histogram(ax: Axes, look: Theme, lags: _Lags) -> list[LegendEntry]:
+    """Draw a histogram of the lag; return what the legend says."""
+    every = pd.concat([one.counts[["lag_ms", "n"]] for one in lags.series]).sort_values("lag_ms")
+    count = every["n"].to_numpy(dtype=np.int64).cumsum()
+    rank = (int(count[-1]) * 99 + 99) // 100
+    top = max(float(every["lag_ms"].iloc[int(np.searchsorted(count, rank))]), 1.0)
     step = next((step for step in (1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000) if top / step <= _BINS), top / _BINS)
     edges = np.arange(0, top + 2 * step, step)
-    cut = bool((lags > edges[-1]).any())
+    cut = bool(every["lag_ms"].iloc[-1] > edges[-1])
     entries: list[LegendEntry] = []
-    for side, name, rows in _series(drawn, plies, player):
-        colour = look.side(side)
-        values = np.clip(numbers(rows["lag_ms"]), 0, edges[-1] - step / 2)
+    for one in lags.series:
+        colour = look.side(one.side)
         ax.hist(
-            values,
+            np.clip(numbers(one.counts["lag_ms"]), 0, edges[-1] - step / 2),
             bins=edges.tolist(),
+            weights=numbers(one.counts["n"]),
             histtype="stepfilled",
             facecolor=(colour, 0.3),
             edgecolor=colour,
             linewidth=1.3,
-            gid=f"histogram-{side}",
+            gid=f"histogram-{one.side}",
         )
-        entries.append((Patch(facecolor=(colour, 0.3), edgecolor=colour, linewidth=1.3), f"{name}: {_about(rows)}"))
+        entries.append((Patch(facecolor=(colour, 0.3), edgecolor=colour, linewidth=1.3), f"{one.name}: {one.about}"))
     ax.set_xlim(0, float(edges[-1]))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.set_xlabel(f"lag (ms), bins of {step:g} ms" + (", the last one: and more" if cut else ""))
     ax.set_ylabel("moves")
-    if titles:
-        add_titles(ax, look, *headline(plies, player, "Lag"))
-    if titles or footer:  # beside the course of the lag its legend is enough
-        add_legend(ax, look, entries, footer_text(drawn, _notes(drawn)) if footer else "")
-    return ax
+    return entries
 
 
 def lag_sheet(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     theme: str | Theme = "light",
@@ -197,10 +294,12 @@ def lag_sheet(
     """
     figure = new_figure(theme, size)
     course, histogram = figure.subplots(1, 2, width_ratios=(5, 3))
-    plies = games_of(plies, player)
-    drawn = usable(plies, "lag_ms")
-    lag_course(plies, player=player, ax=course, theme=theme, titles=False, footer=False)
-    lag_histogram(plies, player=player, ax=histogram, theme=theme, titles=False, footer=False)
-    note = None if plies["key"].nunique() == 1 else _BAND
-    add_sheet_titles(course, theme_of(theme), *headline(plies, player, "Lag"), footer_text(drawn, note, _notes(drawn)))
+    look = theme_of(theme)
+    lags = _lags(plies, player)
+    course, histogram = new_axes(course, look), new_axes(histogram, look)
+    add_legend(course, look, _draw_course(course, look, lags), "")
+    _draw_histogram(histogram, look, lags)
+    shown = lags.shown
+    footer = footer_text(shown.attrs, shown.marks, None if lags.one_game else _BAND, lags.unsealed)
+    add_sheet_titles(course, look, *headline(shown.sample, player, "Lag"), footer)
     return figure

@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter
 
 from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
+from exporters.plots.shown import counts_of, gather
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -31,7 +32,7 @@ from exporters.plots.style import (
 )
 from exporters.plots.words import (
     about_game,
-    counted,
+    footer_marks,
     footer_text,
     handles_of,
     one,
@@ -155,7 +156,7 @@ def clock_race(
     _scale_clocks(ax, look, plies, seen, stepped)
     if titles:
         add_titles(ax, look, title_of(plies), about_game(plies))
-    add_legend(ax, look, entries, footer_text(drawn) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn)) if footer else "")
     return ax
 
 
@@ -296,7 +297,9 @@ def _time_text(ms: float, whole: bool) -> str:
 
 def side_medians(plies: pd.DataFrame) -> dict[str, int]:
     """The median of each side's times, by the rule of ``exporters.measures.game_sides``."""
-    found = summary(counted(plies, ["side"], "elapsed_ms"), ["side"], "elapsed_ms", {"median_ms": None})
+    timed = plies[plies["elapsed_ms"].notna()]
+    known = gather(timed, (), lambda rows: {"values": counts_of(rows, ["side"], "elapsed_ms")})["values"]
+    found = summary(known, ["side"], "elapsed_ms", {"median_ms": None})
     return dict(zip(found["side"], found["median_ms"].astype(int), strict=True))
 
 
@@ -345,7 +348,7 @@ def move_times(
     right.set_ylabel("lines: sum of the times (min:s)")
     if titles:
         add_titles(ax, look, title_of(plies), about_game(plies))
-    add_legend(ax, look, entries, footer_text(drawn) if footer else "")
+    add_legend(ax, look, entries, footer_text(drawn.attrs, footer_marks(drawn)) if footer else "")
     return ax
 
 

@@ -13,10 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from exporters.measures import time_usage
-from exporters.measures.result import quantiles
+from exporters.measures.result import quantiles, summary
 from exporters.plots.figures import new_axes
+from exporters.plots.shown import Shown, add_up, arrays_of, counts_of, table_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -30,22 +31,12 @@ from exporters.plots.style import (
     theme_of,
     width_points,
 )
-from exporters.plots.words import (
-    about_game,
-    about_games,
-    footer_text,
-    moves_of,
-    name_of,
-    title_of,
-    usable,
-    whole_seconds,
-)
+from exporters.plots.words import PlySource, footer_text, headline, judged, moves_of, no_data
 
 __all__ = [
     "Classes",
     "PHASES",
     "classes_of",
-    "headline",
     "heatmap_cells",
     "phase_shares",
     "think_heatmap",
@@ -60,12 +51,12 @@ class Classes(NamedTuple):
     """Think times in classes.
 
     Attributes:
-        labels: of the classes in use, one after the other. places: the class of each row.
+        labels: of the classes in use, one after the other. places: the class of each time.
         edges: where the classes in use begin, in seconds.
     """
 
     labels: list[str]
-    places: list[int]
+    places: NDArray[np.int64]
     edges: tuple[float, ...]
 
     def of(self, times_ms: pd.Series[Any]) -> list[int]:
@@ -73,17 +64,16 @@ class Classes(NamedTuple):
         return [int(place) - 1 for place in np.searchsorted(self.edges, numbers(times_ms) / 1000, side="right")]
 
 
-def classes_of(plies: pd.DataFrame) -> Classes:
+def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
     """Sort times into classes; where one of them was printed in whole seconds, into classes of whole seconds.
 
     The first class of the finer ones holds what servers charge at least: a tenth of a second.
     """
-    edges = _WHOLE_S if whole_seconds(plies) else _FINE_S
-    times = numbers(plies["elapsed_ms"]) / 1000
-    found = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
+    edges = _WHOLE_S if whole_seconds else _FINE_S
+    found = np.clip(np.searchsorted(edges, times_ms / 1000, side="right") - 1, 0, len(edges) - 2)
     first, last = (int(found.min()), int(found.max())) if len(found) else (0, -1)
     labels = [_label(edges[place], edges[place + 1]) for place in range(first, last + 1)]
-    return Classes(labels, [int(place) - first for place in found], edges[first : last + 1])
+    return Classes(labels, found - first, edges[first : last + 1])
 
 
 def _label(low_s: float, high_s: float) -> str:
@@ -108,15 +98,25 @@ _COLOURS = 64
 _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 
 
-def headline(plies: pd.DataFrame, player: str | None, what: str) -> tuple[str, str]:
-    """Title and subtitle of a picture about one game, a player, or many games."""
-    if plies["key"].nunique() == 1:
-        who = "" if player is None else f", moves of {name_of(plies, player)}"
-        return title_of(plies), f"{what}{who} · {about_game(plies)}"
-    return what if player is None else f"{name_of(plies, player)}: {what}", about_games(plies)
+def _thinks(plies: PlySource, player: str | None, by: str) -> Shown:
+    """The think times of a player or of all, counted by a column.
+
+    Raises:
+        ExportError: no time is known.
+    """
+    shown = add_up(
+        moves_of(plies, player),
+        lambda batch: judged(batch, "elapsed_ms", thinks=True),
+        ("time_control", "kind", "origin", "move_no", "elapsed_ms", "precision", by),
+        lambda drawn: {"values": counts_of(drawn, [by], "elapsed_ms")},
+        player=player,
+    )
+    if not shown.attrs["plies"]:
+        raise no_data(shown.attrs["excluded"])
+    return shown
 
 
-def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
+def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """What ``think_times`` draws: one row for each phase and class of times.
 
     Returns:
@@ -125,31 +125,35 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
     Raises:
         ExportError: no time is known.
     """
-    drawn = usable(moves_of(plies, player), "elapsed_ms", thinks=True)
-    classes = classes_of(drawn)
-    index = np.array(classes.places)
-    usage = time_usage(drawn, by="phase", first_moves=False)
+    return _shares_of(_thinks(plies, player, "phase"))
+
+
+def _shares_of(shown: Shown) -> pd.DataFrame:
+    values = table_of(shown.parts["values"])
+    times_ms, coarse, count = arrays_of(values, "elapsed_ms", "coarse", "n")
+    classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
+    usage = summary(values, ["phase"], "elapsed_ms", {"median_ms": None})
     medians = dict(
         zip(usage["phase"].fillna(_UNKNOWN), zip(usage["median_ms"], usage["precision"], strict=True), strict=True)
     )
+    of_phase = values["phase"].fillna(_UNKNOWN).to_numpy(dtype=object)
     rows = []
     for phase in (*PHASES, _UNKNOWN):
-        of_phase = drawn["phase"].isna() if phase == _UNKNOWN else drawn["phase"].eq(phase).fillna(False)
-        inside = of_phase.to_numpy(dtype=bool)
-        count = int(inside.sum())
-        if not count:
+        inside = of_phase == phase
+        whole = int(count[inside].sum())
+        if not whole:
             continue
         for place, label in enumerate(classes.labels):
-            plies_in = int((index[inside] == place).sum())
-            rows.append((phase, label, plies_in, plies_in / count, count, *medians[phase]))
+            plies_in = int(count[inside & (classes.places == place)].sum())
+            rows.append((phase, label, plies_in, plies_in / whole, whole, *medians[phase]))
     columns = ["phase", "think", "plies", "share", "phase_plies", "median_ms", "precision"]
     shares = pd.DataFrame(rows, columns=columns)
-    shares.attrs = drawn.attrs
+    shares.attrs = {**shown.attrs}
     return shares
 
 
 def think_times(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     ax: Axes | None = None,
@@ -163,7 +167,7 @@ def think_times(
     finer than one.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         player: only moves of this handle.
         ax, theme, titles, footer: as for ``clock_race``.
     Returns:
@@ -172,9 +176,8 @@ def think_times(
         ExportError: no time is known.
     """
     look = theme_of(theme)
-    own = moves_of(plies, player)
-    drawn = usable(own, "elapsed_ms", thinks=True)
-    shares = phase_shares(own)
+    shown = _thinks(plies, player, "phase")
+    shares = _shares_of(shown)
     ax = new_axes(ax, look)
     labels = list(dict.fromkeys(shares["think"]))
     entries = _draw_shares(ax, look, shares)
@@ -187,8 +190,9 @@ def think_times(
     ax.set_xlabel("time for the move")
     ax.set_ylabel("share of the phase's moves")
     if titles:
-        add_titles(ax, look, *headline(own, player, "Think times by phase"))
-    add_legend(ax, look, entries, footer_text(drawn) if footer else "", drop=20.0 if crowded else 0.0)
+        add_titles(ax, look, *headline(shown.sample, player, "Think times by phase"))
+    text = footer_text(shown.attrs, shown.marks) if footer else ""
+    add_legend(ax, look, entries, text, drop=20.0 if crowded else 0.0)
     return ax
 
 
@@ -220,7 +224,7 @@ def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntr
     return entries
 
 
-def heatmap_cells(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
+def heatmap_cells(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """What ``think_heatmap`` draws: one row for each cell that has moves.
 
     Returns:
@@ -229,22 +233,35 @@ def heatmap_cells(plies: pd.DataFrame, player: str | None = None) -> pd.DataFram
     Raises:
         ExportError: no time is known.
     """
-    drawn = usable(moves_of(plies, player), "elapsed_ms", thinks=True)
-    classes = classes_of(drawn)
-    last = int(drawn["move_no"].max())
+    return _cells_of(_thinks(plies, player, "move_no"))[0]
+
+
+def _cells_of(shown: Shown) -> tuple[pd.DataFrame, dict[int, int]]:
+    """The cells, and for each column the class in which the median of its times lies."""
+    moves, times_ms, coarse, count = arrays_of(shown.parts["values"], "move_no", "elapsed_ms", "coarse", "n")
+    classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
+    last = int(moves.max())
     width = next((step for step in _WIDTHS if last <= step * _MOST_COLUMNS), last)
-    first = (drawn["move_no"].astype(int) - 1) // width * width + 1
-    cells = (
-        pd.DataFrame({"move_from": first.to_numpy(), "think_no": classes.places})
-        .groupby(["move_from", "think_no"])
-        .size()
-        .rename("plies")
-        .reset_index()
-    )
+    columns = (moves - 1) // width
+    cells = pd.DataFrame({"move_from": columns * width + 1, "think_no": classes.places, "plies": count})
+    cells = cells.groupby(["move_from", "think_no"])["plies"].sum().reset_index()
     cells.insert(1, "move_to", cells["move_from"] + width - 1)
     cells.insert(2, "think", [classes.labels[number] for number in cells["think_no"]])
-    cells.attrs = {**drawn.attrs, "labels": classes.labels, "columns": width}
-    return cells
+    cells.attrs = {**shown.attrs, "labels": classes.labels, "columns": width}
+    return cells, _medians(columns, times_ms, count, classes)
+
+
+def _medians(
+    columns: NDArray[np.int64], times_ms: NDArray[np.int64], count: NDArray[np.int64], classes: Classes
+) -> dict[int, int]:
+    """Column → the class in which the median of its times lies."""
+    found = {}
+    for column in np.unique(columns).tolist():
+        inside = columns == column
+        times = pd.DataFrame({"column": column, "elapsed_ms": times_ms[inside], "n": count[inside]})
+        times = times.groupby(["column", "elapsed_ms"])["n"].sum().reset_index()
+        (found[column],) = classes.of(quantiles(times, ["column"], "elapsed_ms", {"median_ms": None})["median_ms"])
+    return found
 
 
 def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
@@ -262,7 +279,7 @@ def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
 
 
 def think_heatmap(
-    plies: pd.DataFrame,
+    plies: PlySource,
     *,
     player: str | None = None,
     ax: Axes | None = None,
@@ -273,7 +290,7 @@ def think_heatmap(
     """Draw how many moves took how long, by move number; a line shows the median of each move number.
 
     Args:
-        plies: the ply frame of any number of games.
+        plies: the ply frame of any number of games, or batches.
         player: only moves of this handle.
         ax, theme, titles, footer: as for ``clock_race``.
     Returns:
@@ -282,14 +299,12 @@ def think_heatmap(
         ExportError: no time is known.
     """
     look = theme_of(theme)
-    own = moves_of(plies, player)
-    drawn = usable(own, "elapsed_ms", thinks=True)
-    cells = heatmap_cells(own)
+    shown = _thinks(plies, player, "move_no")
+    cells, median = _cells_of(shown)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     ax = new_axes(ax, look)
     dress(ax, look, grid=None)
     mesh = _draw_cells(ax, look, cells)
-    median = _medians(drawn, width)
     ax.plot(
         [column * width + 0.5 + width / 2 for column in median],
         [place + 0.5 for place in median.values()],
@@ -306,10 +321,10 @@ def think_heatmap(
     ax.set_ylabel("time for the move")
     _add_colour_bar(ax, look, mesh)
     if titles:
-        add_titles(ax, look, *headline(own, player, "Think times by move"))
+        add_titles(ax, look, *headline(shown.sample, player, "Think times by move"))
     note = None if width == 1 else f"{width} moves a column"
     line = Line2D([], [], color=look.white, marker=".", linewidth=1.4)
-    add_legend(ax, look, [(line, "median")], footer_text(drawn, note) if footer else "")
+    add_legend(ax, look, [(line, "median")], footer_text(shown.attrs, shown.marks, note) if footer else "")
     return ax
 
 
@@ -330,11 +345,3 @@ def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
     )
     mesh.set_gid("cells")
     return mesh
-
-
-def _medians(drawn: pd.DataFrame, width: int) -> dict[int, float]:
-    """Column → the class in which the median of its times lies."""
-    times = pd.DataFrame({"column": (drawn["move_no"].astype(int) - 1) // width, "elapsed_ms": drawn["elapsed_ms"]})
-    counted = times.groupby(["column", "elapsed_ms"]).size().rename("n").reset_index()
-    medians = quantiles(counted, ["column"], "elapsed_ms", {"median_ms": None})
-    return dict(zip(medians["column"], classes_of(drawn).of(medians["median_ms"]), strict=True))

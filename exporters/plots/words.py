@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import narwhals as nw
 import pandas as pd
 
+from exporters.measures.batches import PlyBatches, filtered, mapped, movers
 from exporters.plots.style import plain
-from exporters.tables.facts import choose_player
+from exporters.tables.facts import ChosenPlayer, choose_player
 from recorder.errors import ExportError
 
 __all__ = [
+    "PlySource",
     "about_game",
     "about_games",
-    "counted",
+    "dates_of",
     "footer_text",
     "games_of",
     "handles_of",
+    "headline",
     "is_coarse",
+    "judged",
+    "footer_marks",
     "moves_of",
     "name_of",
+    "no_data",
     "only_game",
     "one",
+    "player_of",
+    "reasons_text",
     "title_of",
     "usable",
     "whole_seconds",
 ]
 
+PlySource = pd.DataFrame | PlyBatches
+"""What a picture of many games is made of: a ply frame, or batches of it."""
 _RATED = {True: "rated", False: "unrated"}
 
 
@@ -44,13 +55,36 @@ def only_game(plies: pd.DataFrame, picture: str) -> None:
         raise ExportError(f"The picture {picture} shows one game, and {games:,} match.")
 
 
-def moves_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
-    """The moves of one player, whatever the case of the handle; all moves for None.
+def player_of(plies: PlySource, player: str) -> ChosenPlayer:
+    """The player that a handle names (``exporters.tables.facts.choose_player``).
 
     Raises:
         ExportError: several guests, maybe different people, had this handle.
     """
-    return plies if player is None else plies[plies["mover_id"].isin(choose_player(plies, player).identities)]
+    if isinstance(plies, PlyBatches):
+        named = nw.col("mover").str.to_lowercase() == player.lower()
+        return choose_player(movers(filtered(plies, named, "mover")), player)
+    return choose_player(plies, player)
+
+
+def moves_of(plies: Any, player: str | None) -> Any:
+    """The moves of one player, whatever the case of the handle; all moves for None.
+
+    Args:
+        plies: a ply frame, or batches. player: the handle.
+    Returns:
+        Plies of the same kind.
+    Raises:
+        ExportError: as ``player_of`` raises.
+    """
+    if player is None:
+        return plies
+    found = player_of(plies, player).identities
+
+    def own(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["mover_id"].isin(found)]
+
+    return mapped(plies, own, "mover_id") if isinstance(plies, PlyBatches) else own(plies)
 
 
 def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
@@ -62,9 +96,16 @@ def name_of(plies: pd.DataFrame, player: str) -> str:
     return plain(next(iter(_spellings(plies, player)), player))
 
 
-def games_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
-    """All moves of the games in which a player moved; everything for None."""
-    return plies if player is None else plies[plies["key"].isin(moves_of(plies, player)["key"].unique())]
+def games_of(plies: Any, player: str | None) -> Any:
+    """All moves of the games in which a player moved; everything for None. As ``moves_of`` of a frame or batches."""
+    if player is None:
+        return plies
+    found = player_of(plies, player).identities
+
+    def together(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["key"].isin(frame.loc[frame["mover_id"].isin(found), "key"].unique())]
+
+    return mapped(plies, together, "key", "mover_id") if isinstance(plies, PlyBatches) else together(plies)
 
 
 def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bool = False) -> pd.DataFrame:
@@ -78,14 +119,26 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
     Raises:
         ExportError: there are none; the message has the reason.
     """
+    kept, reasons = judged(plies, column, clocks=clocks, thinks=thinks)
+    excluded = {reason: count for reason, count in reasons.items() if count}
+    if kept.empty:
+        raise no_data(excluded)
+    kept = kept.copy(deep=False)
+    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "excluded": excluded}
+    return kept
+
+
+def judged(
+    plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bool = False
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The rows whose ``column`` is known, and how many others each reason excludes, 0 too; arguments as ``usable``."""
     excluded: dict[str, int] = {}
     kept = plies
 
     def exclude(reason: str, which: Any) -> None:
         nonlocal kept
-        count = int(which.sum())
-        if count:
-            excluded[reason] = count
+        excluded[reason] = int(which.sum())
+        if excluded[reason]:
             kept = kept[~which]
 
     if clocks or thinks:
@@ -97,12 +150,13 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
     exclude(f"without a known {_MEANING[column]}", kept[column].isna())
     if thinks:
         exclude("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
-    if kept.empty:
-        why = f" ({_counted(excluded)})" if excluded else ": no game with a known move was chosen"
-        raise ExportError(f"No data{why}.")
-    kept = kept.copy(deep=False)
-    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "excluded": excluded}
-    return kept
+    return kept, excluded
+
+
+def no_data(excluded: dict[str, int]) -> ExportError:
+    """The error that no ply is drawn, with the reasons why."""
+    why = f" ({reasons_text(excluded)})" if excluded else ": no game with a known move was chosen"
+    return ExportError(f"No data{why}.")
 
 
 _MEANING = {
@@ -114,47 +168,51 @@ _MEANING = {
 }
 
 
-def counted(plies: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
-    """How often each value occurs by group: what ``exporters.measures.result.summary`` takes."""
-    rows = plies[[*by, value]].assign(
-        coarse=is_coarse(plies).astype("Int64"), known=plies["precision"].notna().astype("Int64"), n=1
-    )
-    found = rows.groupby([*by, value, "coarse"], observed=True).agg(n=("n", "sum"), known=("known", "sum"))
-    return found.astype("Int64").reset_index()
-
-
-def _counted(excluded: dict[str, int]) -> str:
+def reasons_text(excluded: dict[str, int]) -> str:
+    """``2 plies inferred, 1 ply of untimed games``."""
     return ", ".join(f"{count:,} {'ply' if count == 1 else 'plies'} {reason}" for reason, count in excluded.items())
 
 
-def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
-    """``1 game, 80 plies · excluded: 2 plies without a known clock · clocks in whole seconds``."""
-    attrs = drawn.attrs
+def footer_marks(drawn: pd.DataFrame) -> dict[str, int]:
+    """What a footer reports of the plies that are drawn: numbers of games and of plies, which can be added up."""
+    is_in_progress = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
+    partly = ~is_in_progress & ~drawn["complete"].fillna(False).astype(bool)
+    return {
+        "in_progress": int(drawn.loc[is_in_progress, "key"].nunique()),
+        "incomplete": int(drawn.loc[partly, "key"].nunique()),
+        "seconds": whole_seconds(drawn),
+        "derived": int(drawn["precision"].isin(["derived_seconds", "derived_milliseconds"]).sum()),
+        "computed": int(drawn["precision"].isin(["elapsed_derived_seconds", "elapsed_derived_milliseconds"]).sum()),
+    }
+
+
+def footer_text(attrs: Mapping[Any, Any], marks: Mapping[str, int], *notes: str | None) -> str:
+    """``1 game, 80 plies · excluded: 2 plies without a known clock · clocks in whole seconds``.
+
+    Args:
+        attrs: ``games``, ``plies`` and ``excluded``, as ``usable`` gives them. marks: as ``footer_marks`` returns them.
+        notes: what else is written.
+    """
     games, plies = attrs["games"], attrs["plies"]
     parts = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'}"]
-    parts += [f"excluded: {_counted(attrs['excluded'])}"] if attrs["excluded"] else ["nothing excluded"]
-    is_in_progress = drawn["ending"].eq("in-progress").fillna(False).astype(bool)
-    in_progress = drawn.loc[is_in_progress, "key"].nunique()
-    if in_progress:
-        parts.append("the game is in progress" if games == 1 else f"in progress: {in_progress:,}")
-    incomplete = drawn.loc[~is_in_progress & ~drawn["complete"].fillna(False).astype(bool), "key"].nunique()
-    if incomplete:
-        parts.append("the game is not complete" if games == 1 else f"{incomplete:,} games are not complete")
-    seconds = whole_seconds(drawn)
-    if seconds:
+    parts += [f"excluded: {reasons_text(attrs['excluded'])}"] if attrs["excluded"] else ["nothing excluded"]
+    if marks["in_progress"]:
+        parts.append("the game is in progress" if games == 1 else f"in progress: {marks['in_progress']:,}")
+    if marks["incomplete"]:
+        several = f"{marks['incomplete']:,} games are not complete"
+        parts.append("the game is not complete" if games == 1 else several)
+    if seconds := marks["seconds"]:
         parts.append("times in whole seconds" if seconds == plies else f"{seconds:,} plies have whole seconds only")
-    derived = int(drawn["precision"].astype("string").str.startswith("derived").fillna(False).sum())
-    if derived:
+    if marks["derived"]:
         parts.append("clocks are computed from the elapsed times")
-    computed = int(drawn["precision"].astype("string").str.startswith("elapsed_derived").fillna(False).sum())
-    if computed:
+    if marks["computed"]:
         parts.append("elapsed times are computed from the clocks")
     return " · ".join([*parts, *(note for note in notes if note)])
 
 
 def is_coarse(plies: pd.DataFrame) -> pd.Series[bool]:
     """Which plies' times were printed in whole seconds."""
-    return plies["precision"].astype("string").isin(["seconds", "derived_seconds", "elapsed_derived_seconds"])
+    return plies["precision"].isin(["seconds", "derived_seconds", "elapsed_derived_seconds"])
 
 
 def whole_seconds(plies: pd.DataFrame) -> int:
@@ -202,7 +260,7 @@ def about_game(plies: pd.DataFrame) -> str:
         part
         for part in (
             _server(plies),
-            _dates(plies),
+            dates_of(plies),
             " ".join(word for word in (_rated(plies), *_kind(plies)) if word),
             _control(plies),
             _ending(plies),
@@ -215,7 +273,15 @@ def about_games(plies: pd.DataFrame) -> str:
     """As ``about_game``, of what several games have in common."""
     kinds = " ".join(word for word in (_rated(plies), *_kind(plies)) if word)
     control = _control(plies) if plies["time_control"].nunique() == 1 else "several time controls"
-    return " · ".join(part for part in (_server(plies), _dates(plies), kinds, control) if part)
+    return " · ".join(part for part in (_server(plies), dates_of(plies), kinds, control) if part)
+
+
+def headline(plies: pd.DataFrame, player: str | None, what: str) -> tuple[str, str]:
+    """Title and subtitle of a picture about one game, a player, or many games."""
+    if plies["key"].nunique() == 1:
+        who = "" if player is None else f", moves of {name_of(plies, player)}"
+        return title_of(plies), f"{what}{who} · {about_game(plies)}"
+    return what if player is None else f"{name_of(plies, player)}: {what}", about_games(plies)
 
 
 def _server(plies: pd.DataFrame) -> str:
@@ -226,7 +292,8 @@ def _server(plies: pd.DataFrame) -> str:
     return f"{known} and unknown servers" if plies["server"].isna().any() else known
 
 
-def _dates(plies: pd.DataFrame) -> str:
+def dates_of(plies: pd.DataFrame) -> str:
+    """The day of the games, or the first and the last; an empty text if none is known."""
     if "dates" in plies.attrs:
         return str(plies.attrs["dates"])
     days = plies["at"].dropna()

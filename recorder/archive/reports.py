@@ -18,21 +18,24 @@ from storage.dataset.reading import DatasetStore
 if TYPE_CHECKING:
     import pandas as pd
 
+    from exporters.measures.batches import PlyBatches
     from exporters.report.site import Site
     from recorder.archive.exporting import AnyStore
+    from storage.read.store import TableReader
 
 __all__ = [
     "CLOCK_TABLES",
     "ClockTable",
     "DIMENSIONS",
     "OwnMoves",
+    "PictureData",
     "ReportPage",
     "clock_table",
     "moves_of",
     "page_of_archive",
     "page_of_game",
     "page_of_player",
-    "picture_frames",
+    "picture_data",
     "picture_games",
     "plies_of_games",
     "pools_people",
@@ -256,7 +259,8 @@ def clock_table(
     return found, excluded
 
 
-_ROWS_AT_ONCE = 100_000
+_ROWS_AT_ONCE = 50_000
+_MOST_KEPT = 200_000
 
 
 @contextmanager
@@ -285,20 +289,48 @@ def plies_of_games(
     elif isinstance(archive, DatasetStore):
         yield archive.relation(chosen, openings=openings)
     else:
-        from exporters.measures.batches import PlyBatches
-        from exporters.tables.arrays import empty
-        from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
-        from exporters.tables.frames import ply_batches
-
-        columns = (*PLY_COLUMNS, *ON_REQUEST)
         with archive.columns() as reader:
-            games = reader.games_of(chosen)
+            yield _batches_of(reader, reader.games_of(chosen))
 
-            def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
-                wanted = [column for column in columns if column.name in names]
-                return ply_batches(reader, games, _ROWS_AT_ONCE, wanted)
 
-            yield PlyBatches(read, empty(columns))
+def _batches_of(
+    reader: TableReader, games: list[tuple[int, int]], *, in_progress: Collection[str] = (), dates: str | None = None
+) -> PlyBatches:
+    """Batches of the plies of games; ``in_progress``: keys of games. ``dates``: an attribute of each batch.
+
+    Columns of few plies are kept for the next reading.
+    """
+    import pandas as pd
+
+    from exporters.measures.batches import PlyBatches
+    from exporters.tables.arrays import empty
+    from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
+    from exporters.tables.facts import with_progress
+    from exporters.tables.frames import joined_plies, ply_batches
+
+    columns = (*PLY_COLUMNS, *ON_REQUEST)
+    small = sum(plies for _, plies in games) <= _MOST_KEPT
+    kept: dict[Any, pd.Series[Any]] = {}
+    attrs: dict[Any, Any] = {} if dates is None else {"dates": dates}
+
+    def frames(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        wanted = [column for column in columns if column.name in names]
+        if not small:
+            yield from ply_batches(reader, games, _ROWS_AT_ONCE, wanted)
+            return
+        if new := [column for column in wanted if column.name not in kept]:
+            kept.update(joined_plies(reader, games, new).items())
+        yield pd.DataFrame({column.name: kept[column.name] for column in wanted}, copy=False)
+
+    def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        for frame in frames({*names, "key"} if "ending" in names else names):
+            batch = with_progress(frame, in_progress) if "ending" in frame else frame
+            batch.attrs = {**attrs}
+            yield batch
+
+    nothing = empty(columns)
+    nothing.attrs = {**attrs}
+    return PlyBatches(read, nothing)
 
 
 class OwnMoves(NamedTuple):
@@ -387,33 +419,44 @@ def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilt
     return GameFilter(keys=keys, kinds=frozenset(), min_plies=0) if keys.issuperset(g.key for g in games) else None
 
 
-def picture_frames(
-    archive: AnyStore, scope: str, shown: GameFilter, columns: Collection[str] | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """The ply frame of the games that a picture shows, and of one game its events.
+@dataclass(frozen=True, slots=True)
+class PictureData:
+    """What a picture is drawn of.
 
-    Its ``attrs["dates"]`` is the day of its games, or the first and the last, which PGN has without times of moves.
+    Attributes:
+        plies: a ply frame; of pictures of many games batches of it. ``attrs["dates"]`` is the day of the games, or the
+            first and the last, which PGN has without times of moves.
+        events: of a picture of one game of an archive.
+        games: how many there are.
+    """
+
+    plies: Any
+    events: pd.DataFrame | None
+    games: int
+
+
+@contextmanager
+def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[PictureData]:
+    """The plies of the games that a picture shows, and of one game its events.
 
     Args:
         archive: where the games are. scope: of the picture. shown: as ``picture_games`` returns it.
-        columns: that the picture reads; None: all.
-    Returns:
-        The plies; the events are None unless the picture is of one game.
+    Yields:
+        The data, which can be read in the block.
     """
     from exporters.tables.columns import PLY_COLUMNS
-    from exporters.tables.facts import with_progress
-    from exporters.tables.frames import game_rows, joined_plies
+    from exporters.tables.frames import event_frame, game_rows
 
+    events = None
+    if scope == "game" and not isinstance(archive, DatasetStore):
+        events = event_frame(list(archive.games(shown)))
+    in_progress = games_in_progress(archive)
     with archive.columns() as reader:
         games = reader.games_of(shown)
         ends = [*games[:1], *reader.games_of(replace(shown, last=1))]  # games come by their start
         days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
-        wanted = [column for column in PLY_COLUMNS if columns is None or column.name in columns]
-        plies = joined_plies(reader, games, wanted)
-    plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
-    events = None
-    if scope == "game" and not isinstance(archive, DatasetStore):
-        from exporters.tables.frames import event_frame
-
-        events = event_frame(list(archive.games(shown)))
-    return with_progress(plies, games_in_progress(archive)), events
+        batches = _batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))
+        plies: Any = batches
+        if scope not in ("games", "player"):
+            (plies,) = batches.read([column.name for column in PLY_COLUMNS])
+        yield PictureData(plies, events, sum(count > 0 for _, count in games))

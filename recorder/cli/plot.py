@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -29,7 +29,7 @@ from recorder.errors import ExportError
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from exporters.plots.catalogue import Picture
+    from exporters.plots.catalogue import Picture, PlotOptions
     from recorder.archive.exporting import AnyStore
 
 __all__ = ["NAMES", "command", "report"]
@@ -169,45 +169,52 @@ def command(
     if picture.scope == "player" and len(players) != 1:
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
-    plies, events, reasons, keep = _read(open_games(where, dataset), name, picture, filters)
+    wishes = pictures.catalogue.PlotOptions(player, theme, size, chat, move)
+    drawn = _draw(open_games(where, dataset), name, picture, wishes, filters, with_table=data is not None)
     from exporters.base import open_output
-    from exporters.plots.catalogue import PlotOptions
 
-    wishes = PlotOptions(player, theme, size, chat, move)
-    figure = picture.draw(plies, events, wishes)
-    table = picture.table(plies, wishes) if data is not None else None
+    table, keep = drawn.table, drawn.keep
     with ExitStack() as outputs:  # both are there, or none
         out = outputs.enter_context(open_output(output, force, keep))
-        pictures.write_picture(figure, out, chosen_format, dpi=dpi)
+        pictures.write_picture(drawn.figure, out, chosen_format, dpi=dpi)
         if data is not None and table is not None:
             table_out = outputs.enter_context(open_output(data, force, keep))
             pictures.write_table(table, table_out, data_format, raw=csv_raw)
     target = "standard output" if output == "-" else output
-    say(f"Drew {name} of {plural(plies['key'].nunique(), 'game')} to {target}.")
+    say(f"Drew {name} of {plural(drawn.games, 'game')} to {target}.")
     if data is not None and table is not None:
         say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
-    if player is not None:
-        from exporters.tables.facts import choose_player
-
-        reasons |= choose_player(plies, player).excluded
-    say_excluded(reasons.items())
+    say_excluded(drawn.excluded.items())
 
 
-def _read(
-    store: AnyStore, name: str, picture: Picture, filters: dict[str, Any]
-) -> tuple[Any, Any, dict[str, int], list[Path]]:
-    """Read what a picture shows.
+class _Drawn(NamedTuple):
+    """A picture that is not written yet.
+
+    Attributes:
+        figure: the picture. table: its rows, if they are wanted. games: how many it shows.
+        excluded: reason → games that it does not show. keep: files that must not be replaced.
+    """
+
+    figure: Any
+    table: Any
+    games: int
+    excluded: dict[str, int]
+    keep: list[Path]
+
+
+def _draw(
+    store: AnyStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any], *, with_table: bool
+) -> _Drawn:
+    """Draw a picture.
 
     Args:
         store: where the games are; it is closed.
-        name: of the picture. picture: of the catalogue of pictures.
-        filters: values of ``filter_options``.
-    Returns:
-        The tables of plies and of events, how many games are excluded and why, and files that must not be replaced.
+        name: of the picture. picture: of the catalogue of pictures. wishes: how it is drawn.
+        filters: values of ``filter_options``. with_table: whether its rows are wanted.
     Raises:
         click.UsageError: the picture shows one game, and several match.
     """
-    from recorder.archive.reports import picture_frames, picture_games
+    from recorder.archive.reports import picture_data, picture_games
 
     with store as archive:
         chosen = named_games(archive, game_filter(**filters))
@@ -216,8 +223,14 @@ def _read(
         if shown is None:
             count = f"{archive.count(chosen):,}"
             raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
-        plies, events = picture_frames(archive, picture.scope, shown, picture.reads)
-        return plies, events, reasons, protected(archive)
+        with picture_data(archive, picture.scope, shown) as data:
+            figure = picture.draw(data.plies, data.events, wishes)
+            table = picture.table(data.plies, wishes) if with_table else None
+            if wishes.player is not None:
+                from exporters.plots.words import player_of
+
+                reasons |= player_of(data.plies, wishes.player).excluded
+        return _Drawn(figure, table, data.games, reasons, protected(archive))
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:

@@ -41,6 +41,18 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
     assert written[0] == written[1]
 
 
+def test_plot_in_batches(cli: Cli, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many plies, which are read again in batches."""
+    picture, data = tmp_path / "lag.svg", tmp_path / "lag.csv"
+    written = []
+    for more, most in (((), 10**6), ((), 0), (("--dataset", folder), 0)):
+        monkeypatch.setattr("recorder.archive.reports._MOST_KEPT", most)
+        monkeypatch.setattr("recorder.archive.reports._ROWS_AT_ONCE", 300)
+        cli("plot", "lag", "--force", *more, "-o", picture, "--data", data)
+        written.append((picture.read_bytes(), data.read_bytes()))
+    assert written[0] == written[1] == written[2]
+
+
 @pytest.mark.parametrize("words", long_after(1, [["--index"], ["--player", "Helmsman"]]))
 def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures are those of the test above.
