@@ -59,13 +59,22 @@ class ReportPage:
     servers: Mapping[str, int] = field(default_factory=dict)
 
 
-def page_of_game(archive: AnyStore, spec: str, *, site: Site | None = None, public: bool = False) -> ReportPage:
+def page_of_game(
+    archive: AnyStore,
+    spec: str,
+    *,
+    site: Site | None = None,
+    public: bool = False,
+    chat: str = "public",
+    pictures: bool = True,
+) -> ReportPage:
     """The page of one game, of a bughouse match with both boards.
 
     Args:
         archive: where it is. spec: the beginning of its key, or ``last``.
         site: that the page is part of.
         public: without what is not for others (``storage.maintenance.private``).
+        chat: of a public page: ``public``, or ``none``. pictures: whether the page has them; drawing takes a second.
     Raises:
         StorageError: there is no such game, or there are several.
     """
@@ -81,7 +90,7 @@ def page_of_game(archive: AnyStore, spec: str, *, site: Site | None = None, publ
     if public:
         from storage.maintenance.private import public_anomaly, public_game
 
-        game, games = public_game(game), [public_game(one) for one in games]
+        game, games = public_game(game, chat), [public_game(one, chat) for one in games]
         match = None if match is None else replace(match, a=games[0], b=games[1])
         anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
@@ -94,8 +103,8 @@ def page_of_game(archive: AnyStore, spec: str, *, site: Site | None = None, publ
         match=match,
         evidence=evidence,
         anomalies=anomalies,
-        plies=with_progress(ply_frame(archive, chosen), in_progress),
-        events=event_frame(games) if has_events else None,
+        plies=with_progress(ply_frame(archive, chosen), in_progress) if pictures else None,
+        events=event_frame(games) if has_events and pictures else None,
         in_progress=in_progress,
         site=site,
     )

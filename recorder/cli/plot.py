@@ -277,7 +277,10 @@ def _pictures() -> Any:
     return pictures
 
 
-_WHAT = "Choose what to report on: one game (KEY), one player (--player HANDLE) or the archive (--index)."
+_WHAT = (
+    "Choose what to report on: one game (KEY), one player (--player HANDLE) or the archive (--index); "
+    "--site DIR writes pages of all games."
+)
 
 
 @click.command(
@@ -291,6 +294,7 @@ Examples:
   ics-recorder report --player Morphy --since 2026-01-01 -o player.html
   ics-recorder report --index -o index.html
   ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html
+  ics-recorder report --site public/ --since 2026-01-01 --base-url https://example.org/games/
 """,
 )
 @filter_options
@@ -298,8 +302,28 @@ Examples:
 @archive_option
 @dataset_option
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
+@click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games.")
+@click.option("--base-url", metavar="URL", help="Write a sitemap for this address of the folder (with --site).")
+@click.option("--pseudonyms", is_flag=True, help="Replace every handle by an invented word (with --site).")
+@click.option(
+    "--chat",
+    type=click.Choice(("public", "none")),
+    show_default="public",
+    help="Chat on the pages: kibitz and whisper, or none (with --site).",
+)
 @output_options
-def report(where: str, dataset: str | None, index: bool, output: str, force: bool, **filters: Any) -> None:
+def report(
+    where: str,
+    dataset: str | None,
+    index: bool,
+    site: str | None,
+    base_url: str | None,
+    pseudonyms: bool,
+    chat: str | None,
+    output: str,
+    force: bool,
+    **filters: Any,
+) -> None:
     """Write an HTML report on a game, a player or the archive.
 
     KEY (the first characters of a game's key, last, or last~2): a page that replays the game in real time, with both
@@ -311,8 +335,18 @@ def report(where: str, dataset: str | None, index: bool, output: str, force: boo
     --index: a list of the matching games with a search field, and tables of players, time controls, endings and
     sources. It lists the newest 2,000 games, or as many as --last says.
 
+    --site DIR: a folder with a page of each matching game, without pictures, and an index that searches them. It opens
+    without a server. Pages show what `db share` keeps.
+
     The other options are filters, as in `games`. A page is one file and needs no network. Requires the extra `report`.
     """
+    if site is not None:
+        if index or output != "-" or dataset is not None:
+            raise click.UsageError("--site writes a folder of an archive: it takes no --index, -o and --dataset.")
+        _write_site(where, site, filters, base_url, pseudonyms, chat or "public", force)
+        return
+    if base_url is not None or pseudonyms or chat is not None:
+        raise click.UsageError("--base-url, --pseudonyms and --chat are for --site.")
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("A page cannot be printed on a terminal; write it to a file with -o.")
     players = filters["players"]
@@ -336,6 +370,23 @@ def report(where: str, dataset: str | None, index: bool, output: str, force: boo
             out.write(page.html)
     target = "standard output" if output == "-" else output
     say(f"Wrote {page.title}, {len(page.html) // 1024} KiB, to {target}.")
+
+
+def _write_site(
+    where: str, folder: str, filters: dict[str, Any], base_url: str | None, pseudonyms: bool, chat: str, force: bool
+) -> None:
+    from recorder.progress import show_progress
+    from recorder.web.static_site import SiteOptions, write_site
+
+    chosen = game_filter(**filters)
+    if chosen.keys:
+        with open_games(where, None) as archive:
+            chosen = named_games(archive, chosen)
+    options = SiteOptions(base_url, pseudonyms, chat, force)
+    with show_progress(steps=True) as progress:
+        written = write_site(where, chosen, Path(folder), options, progress)
+    say(f"Wrote pages of {plural(written.games, 'game')}, {written.size_bytes // 1_000_000:,} MB, to {folder}.")
+    say_excluded(written.excluded.items())
 
 
 def _only_key(filters: dict[str, Any]) -> str:

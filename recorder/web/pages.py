@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from exporters.report.charts import draw_board, drawings
 from exporters.report.events import player_words
 from exporters.report.page import plain_name, render_page
-from exporters.report.site import BarItem
+from exporters.report.site import BarItem, Site
 from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
 from exporters.tables.facts import reason_words, time_control
 from recorder.archive.insights import MEASURES
@@ -28,11 +28,11 @@ from recorder.web.live_state import LiveState
 from storage.read.listing import ListedGame
 
 __all__ = [
-    "field_values", "game_bar", "games_page", "insights_page", "lines_page", "live_page", "login_page",
-    "message_page", "render",
+    "TEMPLATES", "field_values", "game_bar", "games_page", "insights_page", "lines_page", "list_row", "live_page",
+    "login_page", "message_page", "render",
 ]  # fmt: skip
 
-_TEMPLATES: Final = Path(__file__).parent / "templates"
+TEMPLATES: Final = Path(__file__).parent / "templates"
 _GAMES: Final = BarItem("Games", "/")
 _EXPLORER: Final = BarItem("Explorer", WebSite().explorer())
 _INSIGHTS: Final = BarItem("Insights", WebSite().insights())
@@ -94,7 +94,7 @@ def games_page(
         "title": title,
         "description": f"{plural(count, 'game')} of {of:,}" if listed.values else plural(count, "game"),
         "columns": [_column(listed, site, *column) for column in _COLUMNS],
-        "games": [_row(game, site) for game in games],
+        "games": [list_row(game, site) for game in games],
         "count": plural(count, "game"),
         "of": plural(of, "played game"),
         "undated": plural(undated, "game") if undated else "",
@@ -269,7 +269,7 @@ def render(
         styles: files that its style sheet has besides those of all pages.
     """
     return render_page(
-        template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=_TEMPLATES
+        template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=TEMPLATES
     )
 
 
@@ -327,7 +327,8 @@ def _column(listed: ListState, site: WebSite, by: str | None, heading: str, kind
     }
 
 
-def _row(game: ListedGame, site: WebSite) -> dict[str, Any]:
+def list_row(game: ListedGame, site: Site) -> dict[str, Any]:
+    """A game as lists show it; ``site``: where its page and those of its players are."""
     basis = TimeBasis(game.time_basis) if game.time_basis else TimeBasis.NONE
     black = game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (
         game.base_s,
@@ -376,7 +377,7 @@ def _player(
     titles: str | None,
     registered: int | None,
     server: str | None,
-    site: WebSite,
+    site: Site,
 ) -> dict[str, Any]:
     player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
     return {

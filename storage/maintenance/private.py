@@ -9,7 +9,7 @@ import secrets
 from dataclasses import replace
 from typing import Any, Final
 
-from recorder.model import Anomaly, EventKind, Game, GameEvent
+from recorder.model import Anomaly, EventKind, Game
 
 __all__ = [
     "PRIVATE_COLUMNS",
@@ -76,17 +76,21 @@ def published_settings(stored: str, secret: bytes) -> str:
 _SECRET: Final = secrets.token_bytes(16)
 
 
-def public_game(game: Game) -> Game:
-    """A game without what is not for others: private chat, and values of engines' options that may be paths."""
+def public_game(game: Game, with_text: str = "public") -> Game:
+    """A game without what is not for others: private chat, and values of engines' options that may be paths.
+
+    Args:
+        game: as stored. with_text: which chat is kept: ``public``, or ``none``.
+    """
+    kept = PUBLIC_CHAT if with_text == "public" else ()
     observations = [
-        replace(seen, events=[event for event in seen.events if _is_public(event)]) for seen in game.observations
+        replace(
+            seen, events=[event for event in seen.events if event.kind is not EventKind.CHAT or event.detail in kept]
+        )
+        for seen in game.observations
     ]
     analyses = [replace(one, settings=published_settings(one.settings, _SECRET)) for one in game.analyses]
     return replace(game, observations=observations, analyses=analyses)
-
-
-def _is_public(event: GameEvent) -> bool:
-    return event.kind is not EventKind.CHAT or event.detail in PUBLIC_CHAT
 
 
 def public_anomaly(anomaly: Anomaly) -> Anomaly:

@@ -31,18 +31,19 @@ def game_page(site: TestClient) -> Response:
     return site.get("/game/6af87f9e?since=2017-01-01&sort=date")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium; not for longer than a module, because its loop would run beside those of other tests."""
     with chromium() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def url(archive: Path) -> Iterator[str]:
     yield from serve(archive, Access(hosts=HERE, private=True))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tab(browser: Browser) -> Page:
     page = browser.new_page(viewport={"width": 1366, "height": 650}, reduced_motion="reduce")
     page.set_default_timeout(120_000)

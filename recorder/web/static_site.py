@@ -1,0 +1,215 @@
+"""A site of chosen games as a folder of files, which opens without a server: ``report --site``."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from xml.sax.saxutils import escape
+
+from exporters.base import refuse_protected
+from exporters.report.page import render_page
+from exporters.report.site import BarItem
+from recorder.archive.exporting import protected, require_games, share_archive
+from recorder.archive.locate import open_archive
+from recorder.archive.reports import page_of_game
+from recorder.errors import ExportError
+from recorder.progress import Progress
+from recorder.text import plural
+from recorder.web.links import FileSite
+from recorder.web.pages import TEMPLATES, list_row
+from storage import ArchiveStore, GameFilter
+from storage.read.listing import ListedGame, ListOrder
+
+__all__ = ["SiteOptions", "SiteWritten", "write_site"]
+
+_ALL: Final = 2**31
+_READING_S: Final = 3600.0
+_FIRST_ROWS: Final = 100
+_GENERATOR: Final = b'<meta name="generator" content="ics-recorder '
+_URL: Final = re.compile(r"https?://[^\s?#]+", re.ASCII)
+
+
+class SiteOptions(NamedTuple):
+    """How a site is written.
+
+    Attributes:
+        base_url: where the folder will be; None: no sitemap is written.
+        pseudonyms: replace each handle by an invented word. chat: ``public`` or ``none``.
+        force: replace a site that is there.
+    """
+
+    base_url: str | None = None
+    pseudonyms: bool = False
+    chat: str = "public"
+    force: bool = False
+
+
+class SiteWritten(NamedTuple):
+    """What was written: pages of games, bytes, and the games that are excluded by reason."""
+
+    games: int
+    size_bytes: int
+    excluded: dict[str, int]
+
+
+def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOptions, progress: Progress) -> SiteWritten:
+    """Write pages of games, and an index that searches them. They show what ``db share`` keeps.
+
+    Args:
+        where: the archive. chosen: which games. folder: of the site. options: see ``SiteOptions``.
+        progress: counts pages.
+    Raises:
+        StorageError: no game matches, or the archive cannot be read.
+        ExportError: the folder is there and is not to be replaced or is no site, it cannot be written, a filter names
+            a handle that pseudonyms replace, or ``base_url`` is none.
+    """
+    if options.base_url is not None and not _URL.fullmatch(options.base_url):
+        raise ExportError(f"{options.base_url!r} is no address of a site; write it as https://example.org/games/.")
+    if options.pseudonyms and (chosen.players or chosen.opponents or chosen.white or chosen.black or chosen.me):
+        raise ExportError("Handles cannot choose games together with pseudonyms: choose by other filters.")
+    _refuse(folder, options.force)
+    with _source(where, options.pseudonyms) as source, open_archive(source, read_only=True) as archive:
+        with open_archive(where, read_only=True) as original:
+            refuse_protected(folder, protected(original))
+            if any(path.resolve().is_relative_to(folder.resolve()) for path in protected(original)):
+                raise ExportError(f"{folder} contains the archive or its logs; choose another folder.")
+        with archive.snapshot(), _beside(folder) as unfinished:
+            return _Writer(archive, chosen, unfinished, options, progress).write()
+
+
+@contextmanager
+def _source(where: str, pseudonyms: bool) -> Iterator[str]:
+    """The archive that pages are made from: a copy with pseudonyms if these are asked for."""
+    if not pseudonyms:
+        yield where
+        return
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
+        copy = str(Path(folder) / "shared.sqlite")
+        share_archive(where, copy, pseudonyms=True, redact=())
+        yield copy
+
+
+def _refuse(folder: Path, force: bool) -> None:
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir() or folder.is_symlink():
+        raise ExportError(f"{folder} is no folder; choose another name.")
+    if not force:
+        raise ExportError(f"{folder} already exists; replace it with --force.")
+    index = folder / "index.html"
+    if any(folder.iterdir()) and not (index.is_file() and _GENERATOR in index.read_bytes()[:8192]):
+        raise ExportError(f"{folder} is no site that this program wrote, so --force does not replace it.")
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[Path]:
+    """A folder beside the one that is asked for, which takes its name when it is complete."""
+    target = folder.absolute()
+    try:
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
+    try:
+        yield unfinished
+        unfinished.chmod(0o755)
+        if target.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+            target.rename(old / "old")
+            unfinished.rename(target)
+            shutil.rmtree(old)
+        else:
+            unfinished.rename(target)
+    except OSError as error:
+        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+class _Writer:
+    """Writes the pages of one site."""
+
+    def __init__(
+        self, archive: ArchiveStore, chosen: GameFilter, folder: Path, options: SiteOptions, progress: Progress
+    ) -> None:
+        self._archive = archive
+        self._folder = folder
+        self._options = options
+        self._progress = progress
+        self._excluded = require_games(archive, chosen)
+        listed = archive.list_games(chosen, ListOrder("date", descending=True), chosen.last or _ALL, limit_s=_READING_S)
+        self._listed: Sequence[ListedGame] = listed
+        self._pages: list[str] = []
+        self._size_bytes = 0
+
+    def write(self) -> SiteWritten:
+        """Write all pages."""
+        site = FileSite(frozenset(game.key for game in self._listed))
+        self._index(replace(site, depth=0))
+        self._games(site)
+        if self._options.base_url is not None:
+            self._sitemap(self._options.base_url)
+        return SiteWritten(len(self._listed), self._size_bytes, self._excluded)
+
+    def _write(self, name: str, html: bytes) -> None:
+        path = self._folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(html)
+        self._size_bytes += len(html)
+        self._pages.append(name)
+
+    def _index(self, site: FileSite) -> None:
+        rows = [list_row(game, site) for game in self._listed]
+        values = {
+            "title": "Chess games",
+            "description": plural(len(rows), "game"),
+            "count": plural(len(rows), "game"),
+            "games": rows[:_FIRST_ROWS],
+        }
+        html = render_page(
+            "static_index.html",
+            values,
+            styles=("tables.css", "web.css"),
+            scripts=("static_index.js",),
+            data=[_searched(row) for row in rows],
+            site=site,
+            folder=TEMPLATES,
+        )
+        self._write("index.html", html)
+
+    def _games(self, site: FileSite) -> None:
+        keys = [game.key for game in self._listed]
+        for place, key in enumerate(keys):
+            near = (("‹ Previous", place - 1, "prev"), ("Next ›", place + 1, "next"))
+            bar = [BarItem("Games", "../index.html", "up")]
+            bar += [BarItem(text, f"{keys[n]}.html", rel) for text, n, rel in near if 0 <= n < len(keys)]
+            page = page_of_game(
+                self._archive, key, site=replace(site, bar=bar), public=True, chat=self._options.chat, pictures=False
+            )
+            self._write(f"games/{key}.html", page.html)
+            self._progress("pages", place + 1, len(keys))
+
+    def _sitemap(self, base_url: str) -> None:
+        base = f"{base_url.rstrip('/')}/"
+        lines = "".join(f"<url><loc>{escape(base + name)}</loc></url>\n" for name in self._pages)
+        text = (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+            f"{lines}</urlset>\n"
+        )
+        (self._folder / "sitemap.xml").write_text(text, encoding="utf-8")
+
+
+def _searched(row: dict[str, Any]) -> list[object]:
+    """A row of the search index: what ``static_index.js`` shows, in its order."""
+    white, black = row["white"], row["black"]
+    return [
+        row["href"], row["date"], white["name"], white["rating"], white["href"] or "", black["name"], black["rating"],
+        black["href"] or "", row["result"], row["reason"], row["time"], row["kind"], row["eco"], row["opening"],
+        row["plies"],
+    ]  # fmt: skip
