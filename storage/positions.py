@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recorder.rules.position import Position
     from storage.database import Database
 
-__all__ = ["IndexState", "Occurrence", "PositionIndex", "main_lines"]
+__all__ = ["IndexState", "Occurrence", "PositionIndex", "PositionLine", "main_lines"]
 
 _VERSION: Final = "1"
 _BYTES_IN_ROW: Final = 32

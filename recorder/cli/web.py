@@ -61,7 +61,7 @@ def command(
     token_file: Path | None,
     trust_proxy: bool,
 ) -> None:
-    """Serve the archive as a site: search and replay games, and watch those that are being recorded.
+    """Serve the archive as a site: search, replay and watch games.
 
     The site reads the archive and the journals in --journal-dir and never writes them. Its address is printed to
     stdout; Ctrl-C ends it. Requires the extra `web`.

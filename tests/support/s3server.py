@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from unittest.mock import patch
+from urllib.request import Request, urlopen
 
 __all__ = ["s3_server"]
 
@@ -29,6 +30,8 @@ def s3_server(files: Mapping[str, bytes] | None = None) -> Iterator[str]:
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
+    # What a server keeps outlives it in this process.
+    urlopen(Request(f"http://{host}:{port}/moto-api/reset", method="POST")).close()
     environment = {
         "AWS_ACCESS_KEY_ID": "nobody",
         "AWS_SECRET_ACCESS_KEY": "nothing",
