@@ -239,7 +239,8 @@ def read_position(fen: str | None, moves: str | None) -> str | None:
         raise ExportError(f"{fen!r} is no position of a game of chess: check its kings, pawns and castling rights.")
     for number, word in enumerate(_MOVE_NUMBER.sub(" ", moves or "").split(), 1):
         try:
-            board.push_san(word)
+            if not board.push_san(word):
+                raise ValueError(word)  # a null move
         except ValueError:
             raise ExportError(f"Move {number}, {word!r}, is not legal there; write moves as e4 c5 Nf3.") from None
     return board.epd()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -383,9 +383,13 @@ class ArchiveStore:
         with self._database.reading() as driver:
             return source_paths(driver, key)
 
-    def count(self, where: GameFilter = ALL_PLAYED) -> int:
-        """How many games match."""
-        with self._database.reading() as driver:
+    def count(self, where: GameFilter = ALL_PLAYED, *, limit_s: float | None = None) -> int:
+        """How many games match.
+
+        Raises:
+            SearchTimeoutError: it took longer than ``limit_s``; None: there is no limit.
+        """
+        with self._database.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
             return count_games(driver, where)
 
     def results_of(self, where: GameFilter) -> dict[str, tuple[str, int | None, int | None]]:

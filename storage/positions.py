@@ -149,10 +149,10 @@ class PositionIndex:
         with self._database.reading() as driver, self._writing() as index:
             if not _is_of(index, driver) or _is_mostly_old(index):
                 _make(index, driver)
+            index.execute("BEGIN IMMEDIATE")  # what another program adds meanwhile is not added again
             missing, gone = self._compare(driver, index)
             if not missing and not gone:
                 return
-            index.execute("BEGIN IMMEDIATE")
             index.executemany("DELETE FROM games WHERE key = ?", [(key,) for key in gone])
             done, of = 0, sum(one.plies for one in missing)
             for begin in range(0, len(missing), _GAMES_AT_ONCE):
@@ -240,8 +240,10 @@ class PositionIndex:
         try:
             yield
         except sqlite3.Error as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise StorageError(f"Another program is writing {self.path.name}; try again when it ends.") from error
             raise StorageError(
-                f"The index of positions {self.path} cannot be used: {error}. "
+                f"The index of positions {self.path.name} cannot be used: {error}. "
                 "`ics-recorder db positions --drop` deletes it."
             ) from error
 

@@ -161,15 +161,17 @@ def explore(archive: ArchiveStore, where: GameFilter) -> Explored:
     found = occurrences_of(archive, where.position)
     facts = archive.results_of(replace(where, reached=frozenset(one.key for one in found)))
     board = chess.Board(f"{where.position} 0 1")
-    moves: dict[int, ExploredMove] = {}
+    moves: dict[int, ExploredMove | None] = {}
     counted: set[tuple[str, int]] = set()
     going_on: set[str] = set()
     for one in found:
         if one.key not in facts or one.move is None:
             continue
+        if one.move not in moves:
+            moves[one.move] = _explored(board, one.move)
+        if (explored := moves[one.move]) is None:
+            continue  # the log shows it, and it is not legal
         going_on.add(one.key)
-        if (explored := moves.get(one.move)) is None:
-            explored = moves[one.move] = _explored(board, one.move)
         for value, values in ((one.elapsed_ms, explored._think_ms), (one.clock_ms, explored._clock_ms)):
             if value is not None:
                 values.append(value)
@@ -178,17 +180,21 @@ def explore(archive: ArchiveStore, where: GameFilter) -> Explored:
         counted.add((one.key, one.move))
         result, *ratings = facts[one.key]
         _count(explored, result, ratings[0 if board.turn else 1])
-    for explored in moves.values():
+    legal = [explored for explored in moves.values() if explored is not None]
+    for explored in legal:
         explored.rating = _middle(explored._ratings, mean=True)
         explored.think_ms, explored.clock_ms = _middle(explored._think_ms), _middle(explored._clock_ms)
-    ordered = sorted(moves.values(), key=lambda one: (-one.games, one.san))
+    ordered = sorted(legal, key=lambda one: (-one.games, one.san))
     return Explored(len(facts), len(facts.keys() - going_on), ordered)
 
 
-def _explored(board: chess.Board, move: int) -> ExploredMove:
+def _explored(board: chess.Board, move: int) -> ExploredMove | None:
+    """A move with the position after it; None: it is not legal."""
     import chess
 
     played = chess.Move.from_uci(decode_move(move))
+    if not board.is_legal(played):
+        return None
     san = board.san(played)
     after = board.copy(stack=False)
     after.push(played)

@@ -378,10 +378,8 @@ def _write_site(
     from recorder.progress import show_progress
     from recorder.web.static_site import SiteOptions, write_site
 
-    chosen = game_filter(**filters)
-    if chosen.keys:
-        with open_games(where, None) as archive:
-            chosen = named_games(archive, chosen)
+    with open_games(where, None) as archive:
+        chosen = named_games(archive, game_filter(**filters))
     options = SiteOptions(base_url, pseudonyms, chat, force)
     with show_progress(steps=True) as progress:
         written = write_site(where, chosen, Path(folder), options, progress)

@@ -181,7 +181,7 @@ class _Site:
         return games_page(
             listed,
             games,
-            count=archive.count(listed.where) if listed.values else of,
+            count=archive.count(listed.where, limit_s=SEARCH_S) if listed.values else of,
             of=of,
             undated=archive.undated(listed.where),
             unindexed=0 if listed.where.position is None else archive.positions.state().missing,
@@ -396,7 +396,9 @@ def _scores(archive: ArchiveStore, listed: ListState) -> dict[str, int]:
     if not listed.where.players or listed.where.outcomes:
         return {}
     outcomes = ("win", "draw", "loss")
-    return {name: archive.count(replace(listed.where, outcomes=frozenset({name}))) for name in outcomes}
+    return {
+        name: archive.count(replace(listed.where, outcomes=frozenset({name})), limit_s=SEARCH_S) for name in outcomes
+    }
 
 
 def _reached(archive: ArchiveStore, listed: ListState) -> ListState:
@@ -454,14 +456,15 @@ def _neighbours(archive: ArchiveStore, key: str, site: WebSite) -> tuple[dict[st
     """The previous and the next game of the list, and the place of this one in it."""
     if site.listed is None:
         return {}, None
-    where, order = _reached(archive, site.listed).where, site.listed.order
+    order = site.listed.order
     place = archive.place_of(key, order)
     if place is None:
         return {}, None
     try:
+        where = _reached(archive, site.listed).where
         before = archive.list_games(where, order, 1, before=place, limit_s=SEARCH_S)
         after = archive.list_games(where, order, 1, after=place, limit_s=SEARCH_S)
-        rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where):,}"
+        rank = f"{archive.rank_of(where, order, place) + 1:,} of {archive.count(where, limit_s=SEARCH_S):,}"
     except StorageError:  # of a variant that there is not, or a search that takes too long: the game is shown
         return {}, None
     places = {name: site.game(found[0].key) for name, found in (("previous", before), ("next", after)) if found}

@@ -169,8 +169,6 @@ def shown_insight(
         state: what is asked for. computed: for each player the name, the games and the result.
         count: how many games a list has; None: counting takes too long.
         site: that the page is part of.
-    Raises:
-        ExportError: the measure has no such figure.
     """
     from exporters.measures.words import group_columns, heading, plain_rows, shown_names
 
@@ -183,9 +181,7 @@ def shown_insight(
         sides.append(_Side(name, listed, insight, {tuple(row[name] for name in groups): row for row in rows}))
     keys = list(dict.fromkeys(key for side in sides for key in side.rows))
     figures = [name for name in shown if name not in (*groups, *_NO_FIGURES) and table[name].dtype.kind in "iuf"]
-    figure = state.figure or next((name for name in _FIRST_FIGURES if name in figures), figures[0])
-    if figure not in figures:
-        raise ExportError(f"Picture: {figure[:40]!r} is none of {', '.join(figures)}.")
+    figure = next((name for name in (state.figure, *_FIRST_FIGURES) if name in figures), figures[0])
     links = _Links(count, site)
     of_lag = state.measure == "lag"
     marked = [name for name in shown if name in groups]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from recorder.containment import contain
+from recorder.errors import RecorderError
 from recorder.web.live_reader import LiveReader
 from recorder.web.live_state import LiveState, as_json, board_json
 
@@ -134,6 +136,7 @@ class LiveFeed:
 
     def _run(self) -> None:
         reader = LiveReader(self._folder, with_chat=self._with_chat)
+        said = ""
         while True:
             pause_s = _EVERY_S
             try:
@@ -141,8 +144,8 @@ class LiveFeed:
                     self._publish(reader.state)
                 if reader.state.reading is not None:
                     pause_s = 0.0
-            except Exception as error:  # a bug: the site goes on, and the journals are read again
-                contain(error)
+            except Exception as error:  # a bug, or a file that cannot be read: the site goes on and reads them again
+                said = _say_once(error, said)
                 reader.close()
                 reader, pause_s = LiveReader(self._folder, with_chat=self._with_chat), _AGAIN_S
                 self._state = None  # pages get the whole state next
@@ -182,6 +185,14 @@ def _change(before: LiveState, state: LiveState) -> dict[str, Any]:
 def _json(data: dict[str, Any]) -> str:
     """JSON without line ends, so that it is one line of data."""
     return json.dumps(data, separators=(",", ":"))
+
+
+def _say_once(error: Exception, said: str) -> str:
+    """Print what went wrong, but not again and again. Returns the sentence; ``said``: the last one."""
+    sentence = str(error) if isinstance(error, RecorderError) else contain(error)
+    if sentence != said:
+        print(f"The page Live: {sentence}", file=sys.stderr)
+    return sentence
 
 
 def _event(name: str, data: str) -> bytes:

@@ -101,7 +101,7 @@ class JournalReading:
             self._pipeline.receive(data)
             self._last = (self._last + data)[-_LAST_BYTES:] if len(data) < _LAST_BYTES else data[-_LAST_BYTES:]
             outages += self._opening_outages(data)
-        self.behind = max(0, self.behind - done) if done >= _TURN_BYTES else 0
+        self.behind = max(1, self.behind - done) if done >= _TURN_BYTES else 0  # the size may be one of packed bytes
         if done:
             records = list(self._records(self._last))
             if records:

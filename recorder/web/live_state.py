@@ -16,6 +16,7 @@ from exporters.tables.facts import time_control
 from recorder.events.frames import Style12
 from recorder.live.status import RecorderState
 from recorder.model import EventKind
+from recorder.rules.fen import has_plain_board
 from recorder.text import plural
 from recorder.tracking.datagrams.boards import DatagramBoard
 from recorder.tracking.tracked_game import TrackedGame
@@ -37,7 +38,6 @@ __all__ = [
 _KIBITZES: Final = 5
 _PUBLIC_CHAT: Final = ("kibitz", "whisper")
 _SQUARES: Final = re.compile(r"[A-Z]/([a-h][1-8])-([a-h][1-8])")
-_BOARD_WIDTH: Final = 8
 _HANGS_MS: Final = 10_000
 """A recorder writes its state each second: after so long it hangs."""
 
@@ -175,7 +175,7 @@ def board_of(run: TrackedGame, session: str, server: str, *, with_chat: bool) ->
         black_rating="" if facts.black_rating is None else visible(facts.black_rating.text),
         kind=visible(_kind(run)),
         control=control_words(control) if control else "",
-        squares=frame.board if frame.width == _BOARD_WIDTH else "",
+        squares=frame.board if has_plain_board(frame.board) else "",
         marked=squares.groups() if squares else (),
         flip=bool(frame.flip) and run.me_plays,
         move=visible(f"{number_text(frame.ply)} {san}") if san else "No move yet",

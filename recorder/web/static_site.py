@@ -31,6 +31,7 @@ __all__ = ["SiteOptions", "SiteWritten", "write_site"]
 
 _ALL: Final = 2**31
 _READING_S: Final = 3600.0
+_FILES: Final = ("index.html", "sitemap.xml", "games")
 _FIRST_ROWS: Final = 100
 _GENERATOR: Final = b'<meta name="generator" content="ics-recorder '
 _URL: Final = re.compile(r"https?://[^\s?#]+", re.ASCII)
@@ -72,8 +73,10 @@ def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOption
     """
     if options.base_url is not None and not _URL.fullmatch(options.base_url):
         raise ExportError(f"{options.base_url!r} is no address of a site; write it as https://example.org/games/.")
-    if options.pseudonyms and (chosen.players or chosen.opponents or chosen.white or chosen.black or chosen.me):
-        raise ExportError("Handles cannot choose games together with pseudonyms: choose by other filters.")
+    if options.pseudonyms and (
+        chosen.keys or chosen.players or chosen.opponents or chosen.white or chosen.black or chosen.me
+    ):
+        raise ExportError("Handles and keys cannot choose games together with pseudonyms: choose by other filters.")
     _refuse(folder, options.force)
     with _source(where, options.pseudonyms) as source, open_archive(source, read_only=True) as archive:
         with open_archive(where, read_only=True) as original:
@@ -106,6 +109,10 @@ def _refuse(folder: Path, force: bool) -> None:
     index = folder / "index.html"
     if any(folder.iterdir()) and not (index.is_file() and _GENERATOR in index.read_bytes()[:8192]):
         raise ExportError(f"{folder} is no site that this program wrote, so --force does not replace it.")
+    foreign = [path for path in folder.iterdir() if path.name not in _FILES]
+    foreign += [path for path in (folder / "games").glob("*") if path.suffix != ".html" or not path.is_file()]
+    if foreign:
+        raise ExportError(f"{foreign[0]} is not of the site, so --force does not replace {folder}: move it first.")
 
 
 @contextmanager
@@ -122,7 +129,11 @@ def _beside(folder: Path) -> Iterator[Path]:
         if target.exists():
             old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
             target.rename(old / "old")
-            unfinished.rename(target)
+            try:
+                unfinished.rename(target)
+            except OSError:
+                (old / "old").rename(target)
+                raise
             shutil.rmtree(old)
         else:
             unfinished.rename(target)

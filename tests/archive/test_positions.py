@@ -182,6 +182,7 @@ def test_moves_from_a_position_with_results_ratings_and_times(cli: Cli) -> None:
         (("--position", "x"), "'x' is not a FEN"),
         (("--position", "8/8/8/8/8/8/8/K7 w - -"), "is no position of a game of chess"),
         (("--moves", "e4 e4"), "Move 2, 'e4', is not legal there"),
+        (("--moves", "e4 --"), "Move 2, '--', is not legal there"),
     ],
 )
 def test_what_is_no_position_is_one_sentence(cli: Cli, options: tuple[str, str], words: str) -> None:

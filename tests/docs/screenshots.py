@@ -16,12 +16,12 @@ from tests.docs.pages import ROOT
 from tests.docs.run_page import write_small
 from tests.support import programs
 from tests.support.browsing import chromium
-from tests.support.cli import Cli
-from tests.support.site import SAVED
+from tests.support.cli import SERVER, Cli
 
 __all__ = ["IMAGES", "KEY", "SHOTS", "take", "write_page"]
 
 IMAGES = ROOT / "docs" / "images"
+_SAVED = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
 KEY = "6af87f9e"
 SHOTS = {
     "report.png": ViewportSize(width=1366, height=650),
@@ -34,7 +34,7 @@ SHOTS = {
 def write_page(folder: Path) -> Path:
     """Write the page of the docs' game."""
     cli = Cli(folder / "archive.sqlite")
-    cli("import", SAVED)
+    cli("import", _SAVED)
     path = folder / "game.html"
     with open_archive(str(cli.archive)) as archive:
         path.write_bytes(page_of_game(archive, KEY).html)

@@ -250,6 +250,15 @@ async def push_to_fifty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     journal.close()
 
 
+def test_a_board_with_unknown_pieces_is_not_drawn(archive: Path, journal: JournalWriter, tmp_path: Path) -> None:
+    journal.received(BOARD.replace(b"rnbqkbnr", b"?n?qk?nw"))
+    feed = LiveFeed(tmp_path, with_chat=False)
+    answer = client_of(archive, Access(hosts=HERE), feed).get("/live")
+    feed.close()
+    assert answer.status_code == 200
+    assert "The board cannot be drawn" in answer.text.partition("<template")[0]
+
+
 def test_the_page_without_a_script(archive: Path, journal: JournalWriter, tmp_path: Path) -> None:
     journal.received(BOARD + KIBITZ)
 

@@ -46,17 +46,21 @@ def test_pseudonyms_filters_and_chat(archive: Path, tmp_path: Path) -> None:
     assert not any("helmsman" in text.lower() or "slaran" in text.lower() for text in texts)
     assert not (tmp_path / "site" / "sitemap.xml").exists()
     wrong = ("report", "--site", tmp_path / "other", "--player", "Helmsman", "--pseudonyms")
-    assert "Handles cannot choose games together with pseudonyms" in cli(*wrong, code=ExitCode.OUTPUT).stderr
+    assert "Handles and keys cannot choose games together with pseudonyms" in cli(*wrong, code=ExitCode.OUTPUT).stderr
 
 
 def test_a_folder_is_replaced_only_on_request(archive: Path, tmp_path: Path) -> None:
     cli, site, mine = Cli(archive), tmp_path / "site", tmp_path / "mine"
     words = ("--since", "2022-01-01")
     cli("report", "--site", site, *words)
-    (site / "old.txt").write_text("old")
+    old = site / "games" / "0000.html"
+    old.write_text("old")
     assert "replace it with --force" in cli("report", "--site", site, *words, code=ExitCode.OUTPUT).stderr
     cli("report", "--site", site, *words, "--force")
-    assert not (site / "old.txt").exists()
+    assert not old.exists()
+    (site / "CNAME").write_text("mine")
+    assert "CNAME is not of the site" in cli("report", "--site", site, *words, "--force", code=ExitCode.OUTPUT).stderr
+    assert (site / "CNAME").exists()
     mine.mkdir()
     (mine / "letter.txt").write_text("mine")
     assert "is no site" in cli("report", "--site", mine, *words, "--force", code=ExitCode.OUTPUT).stderr
