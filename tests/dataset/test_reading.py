@@ -71,9 +71,13 @@ def test_what_a_data_set_does_not_have(dataset: Dataset) -> None:
 
 
 def test_only_files_that_a_record_names_are_read(folder: Path, dataset: Dataset) -> None:
-    (folder / "plies" / "unfinished.parquet").write_bytes(b"PAR1")
-    with Dataset(folder) as again:
-        assert repr(again) == repr(dataset) == f"Dataset {folder} · 48 games"
+    unfinished = folder / "plies" / "unfinished.parquet"
+    unfinished.write_bytes(b"PAR1")
+    try:
+        with Dataset(folder) as again:
+            assert repr(again) == repr(dataset) == f"Dataset {folder} · 48 games"
+    finally:
+        unfinished.unlink()  # other tests share the folder
 
 
 def test_a_folder_of_exported_plies(archive: Archive, cli: Cli, tmp_path: Path) -> None:
