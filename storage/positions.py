@@ -151,8 +151,6 @@ class PositionIndex:
                 _make(index, driver)
             index.execute("BEGIN IMMEDIATE")  # what another program adds meanwhile is not added again
             missing, gone = self._compare(driver, index)
-            if not missing and not gone:
-                return
             index.executemany("DELETE FROM games WHERE key = ?", [(key,) for key in gone])
             done, of = 0, sum(one.plies for one in missing)
             for begin in range(0, len(missing), _GAMES_AT_ONCE):
@@ -211,12 +209,13 @@ class PositionIndex:
             if (version := content_version(driver)) is not None and about.get("content") == version:
                 return [], []
             stamps = dict(index.execute("SELECT key, stamp FROM games"))
-        missing = [_Missing._make(row) for row in driver.execute(_GAMES) if stamps.get(row[0]) != row[3]]
-        if not stamps:
-            return missing, []
-        changed = {one.key for one in missing}
-        there = {key for key, *_ in driver.execute(_GAMES)}
-        return missing, [key for key in stamps if key in changed or key not in there]
+        missing = []
+        for row in driver.execute(_GAMES):
+            if stamps.get(row[0]) == row[3]:
+                del stamps[row[0]]
+            else:
+                missing.append(_Missing._make(row))
+        return missing, [*stamps]  # those that are left have changed or are gone
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection | None]:
