@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from recorder.errors import StorageError
+from recorder.errors import SearchTimeoutError, StorageError
 from recorder.rules.fen import position_from_fen
 from recorder.rules.position import Rules, decode_move
 from recorder.text import plural
@@ -57,23 +58,26 @@ def index_sentence(state: IndexState) -> str | None:
     return f"Indexing the positions of {plural(state.missing, 'game')}: about {size} in {state.path}."
 
 
-def occurrences_of(archive: ArchiveStore, position: str) -> list[Occurrence]:
+def occurrences_of(archive: ArchiveStore, position: str, limit_s: float | None = None) -> list[Occurrence]:
     """All occurrences of a position in the indexed games, each verified by replaying its game.
 
     Args:
         archive: with an index. position: the first four fields of a FEN, as ``read_position`` gives them.
+        limit_s: how long replaying may take; None: there is no limit.
+    Raises:
+        SearchTimeoutError: it took longer.
     """
     found = archive.positions.occurrences(position_from_fen(position, Rules.CHESS))
     by_game: dict[str, list[Occurrence]] = {}
     for one in found:
         by_game.setdefault(one.key, []).append(one)
     known: dict[tuple[str | None, tuple[int, ...]], str | None] = {}
-    verified = {
-        (key, one.ply)
-        for key, lines in archive.positions.lines(by_game, max((one.ply for one in found), default=0))
-        for one in by_game[key]
-        if position in _positions_at(lines, one.ply, known)
-    }
+    verified = set()
+    ends_at_s = None if limit_s is None else time.monotonic() + limit_s
+    for key, lines in archive.positions.lines(by_game, max((one.ply for one in found), default=0)):
+        verified |= {(key, one.ply) for one in by_game[key] if position in _positions_at(lines, one.ply, known)}
+        if ends_at_s is not None and time.monotonic() > ends_at_s:
+            raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.")
     return [one for one in found if (one.key, one.ply) in verified]
 
 
@@ -147,18 +151,19 @@ class Explored:
     moves: Sequence[ExploredMove]
 
 
-def explore(archive: ArchiveStore, where: GameFilter) -> Explored:
+def explore(archive: ArchiveStore, where: GameFilter, limit_s: float | None = None) -> Explored:
     """The moves that were played in a position, in the games that match a filter.
 
     Args:
         archive: with an index; games that are not indexed do not count. where: with ``position``.
+        limit_s: as for ``occurrences_of``.
     Raises:
-        StorageError: the archive cannot be read.
+        StorageError: the archive cannot be read. SearchTimeoutError: replaying took longer.
     """
     import chess
 
     assert where.position is not None
-    found = occurrences_of(archive, where.position)
+    found = occurrences_of(archive, where.position, limit_s)
     facts = archive.results_of(replace(where, reached=frozenset(one.key for one in found)))
     board = chess.Board(f"{where.position} 0 1")
     moves: dict[int, ExploredMove | None] = {}

@@ -225,7 +225,7 @@ class _Site:
                 listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
             with open_archive(self._where) as archive, archive.snapshot():
                 require_variants(archive, listed.where)
-                found = explore(archive, listed.where)
+                found = explore(archive, listed.where, SEARCH_S)
                 missing = archive.positions.state().missing
         except (ExportError, UnknownVariantError) as error:
             return _page(message_page("Not understood", visible(str(error))), 400)

@@ -15,7 +15,7 @@ from exporters.selection import read_position
 from recorder import Archive, ExportError, StorageError
 from recorder.archive.locate import open_archive
 from recorder.archive.positions import explore, occurrences_of, with_position
-from recorder.errors import ExitCode
+from recorder.errors import ExitCode, SearchTimeoutError
 from recorder.rules.fen import position_from_fen
 from recorder.rules.keys import START_KEY, position_key, position_keys
 from recorder.rules.position import Rules, encode_move
@@ -195,3 +195,13 @@ def test_other_stores_refuse_positions(cli: Cli, tmp_path: Path) -> None:
     cli("export", "plies", "--dataset", "-o", tmp_path / "plies")
     with recorder.Dataset(str(tmp_path / "plies")) as dataset, pytest.raises(StorageError, match="in an archive only"):
         list(dataset.games(moves="e4"))
+
+
+def test_a_search_within_a_time_limit_is_stopped(cli: Cli) -> None:
+    with open_archive(str(cli.archive)) as archive:
+        archive.positions.update()
+        position = read_position(None, "")
+        assert position is not None
+        assert explore(archive, GameFilter(position=position), 60).games == 3
+        with pytest.raises(SearchTimeoutError, match="more than -1 seconds"):
+            explore(archive, GameFilter(position=position), -1)
