@@ -275,5 +275,5 @@ def test_the_page_without_a_script(archive: Path, journal: JournalWriter, tmp_pa
     assert "&lt;script&gt;" in own
     assert HOSTILE not in own
     assert "Eve" not in page("", Access(hosts=HERE))  # other computers see no texts
-    assert "No game matches." in page("?q=nobody", Access(hosts=HERE))
+    assert "No game matches." in page("?q=ghost", Access(hosts=HERE))
     assert re.search(r'<main class="listing spoil"', page("?q=ALI&hide=1", Access(hosts=HERE)))
