@@ -148,8 +148,10 @@ _INTO = {name: insert_into(name) for name in _TABLES}
 _ID, _KEY, _SOURCE_ID, _WHITE_ID, _BLACK_ID, _WHITE, _BLACK = map(
     COLUMNS["games"].index, ("id", "key", "source_id", "white_id", "black_id", "white", "black")
 )
-_FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
-_FIND_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND key IN (VALUES "
+_FIND_PLAYERS = (
+    "SELECT server, handle_folded, id FROM wanted CROSS JOIN players ON server = column1 AND handle_folded = column2"
+)
+_FIND_KEYS = "SELECT key FROM wanted CROSS JOIN games ON key = column1 WHERE source_id IS NOT NULL"
 # A log's hash changes when it grows. A journal has its name from the beginning, and each another one.
 _PLACE = "iif(sources.kind = 'journal', sources.name, ''), sources.sha256"
 _FIND_KEY = (

@@ -98,18 +98,20 @@ def _statement(into: str, width: int, rows: int) -> str:
 
 
 def select_in(driver: sqlite3.Connection, select: str, keys: Collection[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a SELECT whose condition ends with a list of keys.
+    """The rows of a SELECT from a table of keys.
 
     Args:
         driver: of the archive.
-        select: up to and with ``IN (VALUES``.
+        select: from ``wanted``, whose columns are ``column1`` and ``column2``. With ``CROSS JOIN`` each key is looked
+            up in an index; for a list of pairs after ``IN`` the database would read the whole index.
         keys: each one or two values; all have one width.
     """
     most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // _WIDEST_KEY
     wanted = list(keys)
     for at, count in _steps(len(wanted), most):
         some = wanted[at : at + count]
-        yield from driver.execute(f"{_statement(select, len(some[0]), count)})", list(chain.from_iterable(some)))
+        values = _statement("WITH wanted AS (VALUES ", len(some[0]), count)
+        yield from driver.execute(f"{values}) {select}", list(chain.from_iterable(some)))
 
 
 _TIMED: Final = COLUMNS["plies"][1:]
