@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from recorder.archive.locate import open_archive
-from recorder.web import app
+from recorder.web import answers, list_answers
 from recorder.web.listing import read_list
 from storage.read.listing import SORTS, ListOrder
 from tests.support.cli import Cli
@@ -119,7 +119,7 @@ def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient,
 
 def test_a_search_that_takes_too_long_is_said_to_be_stopped(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.read.listing._STEPS", 1)
-    monkeypatch.setattr(app, "SEARCH_S", -1.0)
+    monkeypatch.setattr(answers, "SEARCH_S", -1.0)
     answer = site.get("/?player=Helmsman")
     assert answer.status_code == 503
     assert "Timed out" in answer.text
@@ -154,7 +154,7 @@ def test_pages_follow_each_other_in_every_order(archive: Path, by: str, descendi
 
 
 def test_the_reader_turns_pages_by_links(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "PAGE_GAMES", 8)
+    monkeypatch.setattr(list_answers, "PAGE_GAMES", 8)
     first = site.get("/?sort=white").text
     assert link(first, "‹ Previous") is None
     second = site.get(link(first, "Next ›")).text

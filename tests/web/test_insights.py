@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from exporters.measures.words import figure_text, group_columns, plain_rows, shown_names
 from recorder.archive.insights import MEASURES
-from recorder.web import app
+from recorder.web import insight_answers
 from recorder.web.insights import _ONLY_LISTS, _TESTS
 from recorder.web.listing import FIELDS, archive_filters
 from tests.support.effort import long_after
@@ -115,6 +115,6 @@ def test_what_cannot_be_computed_is_no_empty_table(site: TestClient, monkeypatch
     assert site.get("/insights?measure=usage&by=").headers["location"] == "/insights?measure=usage"
     nothing = site.get("/insights?measure=usage&player=Ghost")
     assert (nothing.status_code, "No results" in nothing.text) == (200, True)
-    monkeypatch.setattr(app, "COMPUTING_S", 0.0)
+    monkeypatch.setattr(insight_answers, "COMPUTING_S", 0.0)
     late = site.get("/insights?measure=usage")
     assert (late.status_code, "Timed out" in late.text, "No game" in late.text) == (503, True, False)

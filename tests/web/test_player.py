@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
-from recorder.web import app
+from recorder.web import game_answers
 from tests.support.site import HOSTILE
 
 
@@ -47,7 +47,7 @@ def test_a_game_leads_to_its_players_and_a_player_to_the_list(page: str, game_pa
 
 
 def test_a_page_is_about_the_newest_games_and_says_so(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "PLAYER_GAMES", 1)
+    monkeypatch.setattr(game_answers, "PLAYER_GAMES", 1)
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     counts = Counter(re.findall(r'href="(/player/[^"]*)"', site.get("/").text))
     (href, count), *_ = counts.most_common(1)

@@ -1,0 +1,132 @@
+"""The answers about lists of games: the list, its file, the explorer of positions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from exporters.report.page import visible
+from exporters.selection import read_position
+from recorder.archive.completions import Completion, completions
+from recorder.archive.exporting import require_variants
+from recorder.archive.locate import open_archive
+from recorder.archive.positions import explore
+from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
+from recorder.web import answers
+from recorder.web.answers import TYPES, FormChoices, file_of_games, not_found, not_understood, page, reached
+from recorder.web.explorer import explorer_page
+from recorder.web.links import WebSite
+from recorder.web.listing import PAGE_GAMES, ListState, read_list
+from recorder.web.pages import games_page, message_page
+from storage import ArchiveStore
+
+__all__ = ["ListAnswers"]
+
+
+class ListAnswers:
+    """The lists of an archive. Its methods run in threads: the requests of several readers at once.
+
+    Args:
+        where: the archive, as ``--db`` names it. choices: the values that its forms offer. public: without remarks.
+    """
+
+    def __init__(self, where: str, choices: FormChoices, *, public: bool) -> None:
+        self._where = where
+        self._choices = choices
+        self._public = public
+
+    def games(self, request: Request) -> Response:
+        """The list of games. A form leaves empty fields in the address: the address without them is the list's."""
+        pairs = request.query_params.multi_items()
+        if any(not value.strip() for _, value in pairs):
+            query = urlencode([(name, value) for name, value in pairs if value.strip()])
+            return RedirectResponse(WebSite().listing(query), 303)
+        try:
+            listed = read_list(pairs)
+            with open_archive(self._where) as archive, archive.snapshot():
+                require_variants(archive, listed.where)
+                return page(self._list(archive, reached(archive, listed)))
+        except SearchTimeoutError:
+            raise
+        except (ExportError, StorageError) as error:
+            if isinstance(error, StorageError) and "variant" not in dict(pairs):
+                raise
+            values = dict(pairs)
+            return page(
+                message_page("Not understood", visible(str(error)), values=values, choices=self._choices.current()), 400
+            )
+
+    def _list(self, archive: ArchiveStore, listed: ListState) -> bytes:
+        found = archive.list_games(
+            listed.where,
+            listed.order,
+            PAGE_GAMES + 1,
+            after=listed.after,
+            before=listed.before,
+            limit_s=answers.SEARCH_S,
+        )
+        more = len(found) > PAGE_GAMES
+        if listed.before is not None:
+            games, ends = found[-PAGE_GAMES:], (more, True)
+        else:
+            games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
+        of = archive.count()
+        return games_page(
+            listed,
+            games,
+            count=archive.count(listed.where, limit_s=answers.SEARCH_S) if listed.values else of,
+            of=of,
+            undated=archive.undated(listed.where),
+            unindexed=0 if listed.where.position is None else archive.positions.state().missing,
+            more=ends,
+            choices=self._choices.current(),
+            scores=_scores(archive, listed),
+        )
+
+    def handles(self, request: Request) -> Response:
+        """Handles that begin as typed, as JSON: for the form's lists of players."""
+        typed = request.query_params.get("q", "").strip().lower()
+        found = completions(self._where, Completion.HANDLE, typed) if typed else []
+        return JSONResponse([value for value, _ in found])
+
+    def download(self, request: Request) -> Response:
+        """The games of a list as a file, in the order of their start."""
+        suffix = request.path_params["suffix"]
+        if suffix not in TYPES:
+            return not_found(request, KeyError(suffix))
+        try:
+            listed = read_list(request.query_params.multi_items())
+        except ExportError as error:
+            return not_understood(error)
+        with open_archive(self._where) as archive, archive.snapshot():
+            require_variants(archive, listed.where)
+            return file_of_games(archive, reached(archive, listed).where, suffix, "games", public=self._public)
+
+    def explorer(self, request: Request) -> Response:
+        """The moves that were played in a position, of the games that match the filters in the address."""
+        pairs = request.query_params.multi_items()
+        try:
+            listed = read_list(pairs)
+            if listed.where.position is None:
+                listed = replace(listed, where=replace(listed.where, position=read_position(None, "")))
+            with open_archive(self._where) as archive, archive.snapshot():
+                require_variants(archive, listed.where)
+                found = explore(archive, listed.where, answers.SEARCH_S)
+                missing = archive.positions.state().missing
+        except (ExportError, UnknownVariantError) as error:
+            return not_understood(error)
+        return page(explorer_page(listed, found, unindexed=missing))
+
+
+def _scores(archive: ArchiveStore, listed: ListState) -> dict[str, int]:
+    """How many games of a list its player won, drew and lost; empty for a list without a player, or of one outcome."""
+    if not listed.where.players or listed.where.outcomes:
+        return {}
+    outcomes = ("win", "draw", "loss")
+    return {
+        name: archive.count(replace(listed.where, outcomes=frozenset({name})), limit_s=answers.SEARCH_S)
+        for name in outcomes
+    }
