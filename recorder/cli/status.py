@@ -91,7 +91,11 @@ def command(
     for session in open_sessions(journal_dir):
         name = session_name(session.path.name)
         behind = missing.pop(name or "", None)
-        connections.append(_Connection(session, by_session.get(name) if session.written else None, behind))
+        try:
+            end = session.end()
+        except OSError:  # it was just compressed or removed
+            continue
+        connections.append(_Connection(session, by_session.get(name) if session.written else None, behind, *end))
     if as_json:
         print_json([connection.to_json() for connection in connections])
     elif connections:
@@ -109,17 +113,25 @@ def command(
 
 
 class _Connection(NamedTuple):
-    """A journal that is not ended. ``state`` None: its recorder is unknown; ``behind`` None: what the archive lacks."""
+    """A journal that is not ended.
+
+    Attributes:
+        session: of the folder.
+        state: None: its recorder is unknown. behind: bytes that the archive lacks, None: unknown.
+        recorded_ns: when something was last recorded, since the header's anchor; None: nothing was.
+        games: the last note ``games``, None: there is none.
+    """
 
     session: OpenSession
     state: RecorderState | None
     behind: int | None
+    recorded_ns: int | None
+    games: dict[str, Any] | None
 
     @property
     def last_ns(self) -> int | None:
         """When something was last recorded, in nanoseconds since 1970; None: nothing was."""
-        last_ns = self.session.last_ns
-        return None if last_ns is None else self.session.header.anchor_utc_ns + last_ns
+        return None if self.recorded_ns is None else self.session.header.anchor_utc_ns + self.recorded_ns
 
     def row(self, now_ns: int) -> tuple[object, ...]:
         """The values of ``_COLUMNS``."""
@@ -136,8 +148,8 @@ class _Connection(NamedTuple):
             f"{session.size_bytes:,}",
             None if behind is None else f"{behind:,}",
             "never" if ago is None else f"{ago:,} s ago",
-            _games(session.games),
-            (session.games or {}).get("share"),
+            _games(self.games),
+            (self.games or {}).get("share"),
             None if state is None else state.pid,
             session.path.name,
         )
@@ -160,8 +172,8 @@ class _Connection(NamedTuple):
             "last": None if last_ns is None else _utc(last_ns),
             "size_bytes": session.size_bytes,
             "unarchived_bytes": self.behind,
-            "games": session.games and {name: session.games.get(name) for name in _COUNTS},
-            "share": (session.games or {}).get("share"),
+            "games": self.games and {name: self.games.get(name) for name in _COUNTS},
+            "share": (self.games or {}).get("share"),
             "file": str(session.path),
         }
 

@@ -197,17 +197,36 @@ class OpenSession(NamedTuple):
 
     Attributes:
         path, size_bytes: of that part. header: its own.
-        last_ns: when its last complete record was made, since the header's anchor; None: there is none.
-        games: its last note ``games``, if one is near its end.
         written: whether a running process appends to it.
     """
 
     path: Path
     size_bytes: int
     header: JournalHeader
-    last_ns: int | None
-    games: dict[str, Any] | None
     written: bool
+
+    def end(self) -> tuple[int | None, dict[str, Any] | None]:
+        """Read what is near the end of the part.
+
+        Returns:
+            When its last complete record was made, since the header's anchor, None if there is none; and its last note
+            ``games``, if one is near its end.
+        Raises:
+            OSError: the file cannot be read.
+        """
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.size_bytes - _LAST_BYTES))
+            lines = file.read().split(b"\n")
+        last_ns = None
+        for line in reversed(lines[1:]):  # the first is the header, or may be cut
+            try:
+                record = parse_record(line)
+                last_ns = record.at_ns if last_ns is None else last_ns
+                if record.kind is RecordKind.NOTE and (note := parse_note(record.data))["kind"] == "games":
+                    return last_ns, note
+            except JournalError:
+                continue  # a torn one
+        return last_ns, None
 
 
 def open_sessions(folder: Path) -> list[OpenSession]:
@@ -226,28 +245,10 @@ def open_sessions(folder: Path) -> list[OpenSession]:
             with path.open("rb") as file:
                 header = parse_header(file.readline(_FIRST_LINE_BYTES).removesuffix(b"\n"))
             if not is_closed(path):
-                size = path.stat().st_size
-                found.append(OpenSession(path, size, header, *_near_end(path, size), is_being_written(path)))
+                found.append(OpenSession(path, path.stat().st_size, header, is_being_written(path)))
         except (OSError, JournalError):
             continue
     return found
-
-
-def _near_end(path: Path, size: int) -> tuple[int | None, dict[str, Any] | None]:
-    """When the last whole record was made, and the last note ``games``."""
-    with path.open("rb") as file:
-        file.seek(max(0, size - _LAST_BYTES))
-        lines = file.read().split(b"\n")
-    last_ns = None
-    for line in reversed(lines[1:]):  # the first is the header, or may be cut
-        try:
-            record = parse_record(line)
-            last_ns = record.at_ns if last_ns is None else last_ns
-            if record.kind is RecordKind.NOTE and (note := parse_note(record.data))["kind"] == "games":
-                return last_ns, note
-        except JournalError:
-            continue  # a torn one
-    return last_ns, None
 
 
 def close_left_open(path: Path) -> bool:

@@ -33,13 +33,13 @@ def test_sessions_in_progress_left_open_and_closed(tmp_path: Path) -> None:
     active = _writer(tmp_path)
     active.received(b"fics% ", 5_000)
     (found,) = open_sessions(tmp_path)
-    assert (found.path, found.last_ns, found.written) == (active.path, 5_000, True)
+    assert (found.path, found.end(), found.written) == (active.path, (5_000, None), True)
     assert (found.header.host, found.size_bytes) == ("chess.example", active.path.stat().st_size)
     left = tmp_path / "left" / active.path.name
     left.parent.mkdir()
     left.write_bytes(active.path.read_bytes() + b"6.000000000 < torn")
     (found,) = open_sessions(left.parent)
-    assert (found.last_ns, found.written) == (5_000, False)
+    assert (found.end(), found.written) == ((5_000, None), False)
     active.close()
     assert open_sessions(tmp_path) == []
 
