@@ -53,6 +53,7 @@ class JournalReading:
         session: as the folder had it. with_chat: whether kibitzes are shown.
     Attributes:
         id: names the session. title: which program records from which server. server: its name.
+        began_ms: when its part began.
         ended: whether the journal has its end. written: whether a process appends to it.
         behind: bytes that were there at the start and are not read yet.
         size_bytes: these at the start.
@@ -73,6 +74,7 @@ class JournalReading:
         self.heard_ms: int | None = None
         self.over_ms: int | None = None
         self._anchor_ns = header.anchor_utc_ns
+        self.began_ms = header.anchor_utc_ns // _NS_PER_MS
         self._with_chat = with_chat
         parts = session_parts(session.path)
         first = header.part
@@ -266,14 +268,18 @@ class LiveReader:
 
     def _expire(self, now_ms: int) -> None:
         """Drop connections that ended some time ago, or that another one of the same recorder has followed."""
-        going = {reading.title for reading in self._readings.values() if reading.written and not reading.ended}
+        going: dict[str, int] = {}  # clients of one proxy have one title, too, but go on beside each other
+        for reading in self._readings.values():
+            if reading.written and not reading.ended:
+                going[reading.title] = max(reading.began_ms, going.get(reading.title, 0))
         for name, reading in list(self._readings.items()):
             if reading.written and not reading.ended:
                 reading.over_ms = None
                 continue
             if reading.over_ms is None:
                 reading.over_ms = now_ms
-            if reading.title in going or now_ms - reading.over_ms > KEPT_MS:
+            followed = going.get(reading.title, -1) >= (reading.heard_ms or 0)
+            if followed or now_ms - reading.over_ms > KEPT_MS:
                 reading.close()
                 del self._readings[name]
 

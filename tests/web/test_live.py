@@ -145,6 +145,21 @@ def test_an_outage_and_a_new_connection(tmp_path: Path) -> None:
     reader.close()
 
 
+def test_a_client_of_a_proxy_that_leaves_is_not_followed_by_another(tmp_path: Path) -> None:
+    leaves, stays = writer(tmp_path, role="proxy"), writer(tmp_path, role="proxy")
+    reader = LiveReader(tmp_path, with_chat=False, now_ms=Clock(stays))
+    leaves.received(BOARD)
+    stays.received(BOARD)
+    reader.look()
+    leaves.note("closed", how="client")
+    leaves.close()
+    reader.look()
+    reader.look()
+    assert sorted(one.state for one in reader.state.sessions) == ["ended", "recording"]
+    stays.close()
+    reader.close()
+
+
 def test_what_a_recorder_misses_and_why(tmp_path: Path, journal: JournalWriter) -> None:
     clock = Clock(journal)
     state = RecorderState(
