@@ -8,7 +8,7 @@ holds one batch and the sums. Counted values, from which exact quantiles are com
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -45,10 +45,14 @@ class PlyBatches(NamedTuple):
 
     Attributes:
         read: the batches, with these columns at least. empty: a batch without rows, with all columns.
+        rows: how many plies there are before any are filtered; 0: that is not known.
+        seen: is called with what a measure takes of each batch, once.
     """
 
     read: Callable[[Collection[str]], Iterator[pd.DataFrame]]
     empty: pd.DataFrame
+    rows: int = 0
+    seen: Callable[[Plies], None] | None = None
 
 
 class Counted:
@@ -217,8 +221,9 @@ def _of_batches(begin: Callable[[Any], Generator[Asked, dict[str, Any], _Result]
     while True:
         sums: dict[str, _Sums | Counted] = {}
         steps: Generator[Asked, dict[str, Any], _Result] | None = None
+        seen = None if answers else batches.seen
         for plies in batches.read(columns):
-            steps = _add(begin, plies, answers, sums)
+            steps = _add(begin, plies, answers, sums, seen)
         if steps is None:
             steps = _add(begin, batches.empty, answers, sums)
         answers.append({name: one.table() if isinstance(one, _Sums) else one for name, one in sums.items()})
@@ -234,10 +239,13 @@ def _add(
     plies: pd.DataFrame,
     answers: list[dict[str, Any]],
     sums: dict[str, _Sums | Counted],
+    seen: Callable[[Plies], None] | None = None,
 ) -> Generator[Asked, dict[str, Any], _Result]:
     """Compute the parts of one batch, after those that were answered, and add them to the sums."""
     steps = begin(plies)
     asked = next(steps)
+    if seen is not None and asked.source is not None:
+        seen(asked.source)
     for answer in answers:
         asked = steps.send(answer)
     tables = collect(asked.parts)
@@ -266,43 +274,25 @@ def measure(
         return computed(lambda frame: function(frame, *arguments, **named), plies)
 
     of_plies.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
-    of_plies.steps = function  # type: ignore[attr-defined]  # of ``ExclusionCounts``
     return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", of_plies)
 
 
 class ExclusionCounts:
-    """Counts the plies that a measure excludes, by group and reason, while the measure reads its batches.
+    """Counts the plies that a measure excludes, by group and reason, while it is computed of ``PlyBatches``.
+
+    Its method ``add`` is their ``seen``.
 
     Attributes:
         columns: those that name a group.
-
-    Args:
-        measured: the measure. by: its dimensions; None: its own.
     """
 
-    def __init__(self, measured: Callable[..., pd.DataFrame], by: Sequence[str] | None = None) -> None:
-        self._steps = cast("Any", measured).steps
-        self._by = () if by is None else (by,)
+    def __init__(self) -> None:
         self.columns: list[str] = []
         self._sums: _Sums | None = None
         self._reasons: tuple[str, ...] = ()
-        self._done = False
 
-    def of(self, plies: PlyBatches) -> PlyBatches:
-        """The same batches, which are counted when they are read for the first time."""
-
-        def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
-            counts = not self._done
-            for batch in plies.read(names):
-                if counts:
-                    self._add(batch)
-                yield batch
-            self._done = True
-
-        return PlyBatches(read, plies.empty)
-
-    def _add(self, batch: pd.DataFrame) -> None:
-        source: Plies = next(self._steps(batch, *self._by)).source
+    def add(self, source: Plies) -> None:
+        """Count those of one batch."""
         part = source.omitted_by_group()
         self._sums = self._sums or _Sums(part)
         self._sums.add(collect({"omitted": part})["omitted"])
@@ -343,7 +333,7 @@ def mapped(plies: PlyBatches, change: Callable[[pd.DataFrame], pd.DataFrame], *c
     def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
         yield from map(change, plies.read({*names, *columns}))
 
-    return PlyBatches(read, plies.empty)
+    return plies._replace(read=read)
 
 
 @measure

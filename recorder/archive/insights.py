@@ -1,14 +1,13 @@
-"""A measure of chosen games for the site: computed within a time limit, with what each row excludes."""
+"""A measure of chosen games for the site: with its progress, and with what each row excludes."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.archive.exporting import require_games
 from recorder.archive.reports import CLOCK_TABLES, moves_of, plies_of_games, pools_people
-from recorder.errors import ExportError, SearchTimeoutError
+from recorder.errors import ExportError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,16 +39,17 @@ class Insight(NamedTuple):
 
 
 def compute_insight(
-    archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...], *, ends_at_s: float, limit_s: float
+    archive: ArchiveStore, chosen: GameFilter, name: str, by: tuple[str, ...], progress: Callable[[int, int], None]
 ) -> Insight:
     """Compute a measure. Memory holds one batch of games and the sums.
 
     Args:
         archive: where the games are. chosen: which.
         name: of ``MEASURES``. by: of ``exporters.measures``' dimensions, with hyphens; empty: the measure's own.
-        ends_at_s: when the computation must have ended, by ``time.monotonic``. limit_s: the limit, for its message.
+        progress: is called with the plies that have been read and with all that there are, 0 at the beginning of each
+            reading. It may raise, to end the computation.
     Raises:
-        StorageError: no game matches. SearchTimeoutError: the computation takes too long.
+        StorageError: no game matches.
         ExportError: a dimension does not go with the measure, or a chosen handle was that of several guests.
     """
     from exporters import measures
@@ -61,13 +61,13 @@ def compute_insight(
     excluded = require_games(archive, chosen)
     identities = None
     names = [word.replace("-", "_") for word in by] or None
-    counts = ExclusionCounts(measure, names)
+    counts = ExclusionCounts()
     with plies_of_games(archive, chosen) as batches:
-        plies: Any = _limited(batches, ends_at_s, limit_s)
+        plies: Any = _watched(batches, progress)
         if chosen.players and not asked.both_sides:
             own = moves_of(plies, sorted(chosen.players), one_player=pools_people(asked, by, measure))
             plies, identities, excluded = own.plies, own.identities, excluded | own.excluded
-        plies = counts.of(plies)
+        plies = plies._replace(seen=counts.add)
         try:
             table = measure(plies) if names is None else measure(plies, names)
         except DimensionError as error:
@@ -75,13 +75,15 @@ def compute_insight(
     return Insight(table, excluded, counts.columns, counts.by_group(), identities)
 
 
-def _limited(plies: PlyBatches, ends_at_s: float, limit_s: float) -> PlyBatches:
-    """The same batches, until the time is over."""
+def _watched(plies: PlyBatches, progress: Callable[[int, int], None]) -> PlyBatches:
+    """The same batches; ``progress`` is called before each."""
 
     def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        number = 0
+        progress(number, plies.rows)
         for batch in plies.read(names):
-            if time.monotonic() > ends_at_s:
-                raise SearchTimeoutError(f"The computation took longer than {limit_s:g} seconds.")
+            number += len(batch)
+            progress(number, plies.rows)
             yield batch
 
     return plies._replace(read=read)

@@ -318,7 +318,8 @@ def _batches_of(
     from exporters.tables.frames import joined_plies, ply_batches
 
     columns = (*PLY_COLUMNS, *ON_REQUEST)
-    small = sum(plies for _, plies in games) <= _MOST_KEPT
+    rows = sum(plies for _, plies in games)
+    small = rows <= _MOST_KEPT
     kept: dict[Any, pd.Series[Any]] = {}
     attrs: dict[Any, Any] = {} if dates is None else {"dates": dates}
 
@@ -339,7 +340,7 @@ def _batches_of(
 
     nothing = empty(columns)
     nothing.attrs = {**attrs}
-    return PlyBatches(read, nothing)
+    return PlyBatches(read, nothing, rows)
 
 
 class OwnMoves(NamedTuple):

@@ -21,6 +21,7 @@ from recorder.archive.reports import DIMENSIONS
 from recorder.model import Player, TimeBasis
 from recorder.model.games import day_of
 from recorder.text import plural
+from recorder.web.computing import Computation
 from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, FormField, ListState
@@ -29,7 +30,7 @@ from storage.read.listing import ListedGame
 
 __all__ = [
     "TEMPLATES", "field_values", "game_bar", "games_page", "insights_page", "lines_page", "list_row", "live_page",
-    "login_page", "message_page", "render",
+    "login_page", "message_page", "progress_words", "render",
 ]  # fmt: skip
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -162,6 +163,7 @@ def insights_page(
     shown: Mapping[str, Any] | None = None,
     codes: Sequence[tuple[str, str]] = (),
     problem: tuple[str, str] | None = None,
+    searching: str | None = None,
 ) -> bytes:
     """The page of insights.
 
@@ -171,6 +173,7 @@ def insights_page(
         shown: as ``shown_insight`` returns it; None: nothing is computed.
         codes: for each player a name and the program that computes the same.
         problem: what went wrong, in a word or two and in a sentence.
+        searching: how far a computation is that has not ended.
     """
     site = WebSite((_GAMES, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
@@ -185,9 +188,19 @@ def insights_page(
         "shown": shown,
         "codes": [(name, code.split("\n")) for name, code in codes],
         "problem": problem,
+        "searching": searching,
         **_form(values, choices),
     }
     return render("insights.html", found, site, scripts=("games.js",))
+
+
+def progress_words(computation: Computation) -> str:
+    """How far a computation is, in a sentence."""
+    if not computation.total:
+        return "The computation waits for others to end."
+    percent = 100 * computation.read // computation.total
+    again = f" (reading {computation.reading})" if computation.reading > 1 else ""
+    return f"{computation.read:,} of {plural(computation.total, 'ply', 'plies')} read, {percent} %{again}."
 
 
 def lines_page(

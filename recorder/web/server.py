@@ -79,6 +79,7 @@ def serve(
         import uvicorn
 
         from recorder.web.app import make_app
+        from recorder.web.computing import Computations
         from recorder.web.live_feed import LiveFeed
     except ImportError as error:
         name = (error.name or "").partition(".")[0]
@@ -95,17 +96,23 @@ def serve(
         private=local and not behind_proxy,
     )
     feed = LiveFeed(journals, with_chat=access.private)
-    app = make_app(where, access, feed)
+    computations = Computations()
+    app = make_app(where, access, feed, computations)
     sockets = listen(address, "--port or --host")
     port = sockets[0].getsockname()[1]
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, proxy_headers=False, ws="none"
     )
+
+    def end() -> None:
+        feed.close()
+        computations.close()
+
     shown = "localhost" if address.host in _ANY else address.host
     threading.Thread(target=_load_pictures, daemon=True).start()
     started(f"http://{format_address(Address(shown, port))}/", made)
     try:
-        ending(uvicorn.Server(config), feed.close).run(sockets=sockets)
+        ending(uvicorn.Server(config), end).run(sockets=sockets)
     except KeyboardInterrupt:
         pass  # uvicorn has finished its answers and raises the signal again
     finally:
