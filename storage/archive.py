@@ -18,7 +18,16 @@ from storage.maintenance.malformed import storage_errors
 from storage.positions import PositionIndex
 from storage.read.games import load_games
 from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
-from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, source_paths, undated
+from storage.read.query import (
+    ALL_PLAYED,
+    GameFilter,
+    count_games,
+    count_outcomes,
+    game_ids,
+    resolve,
+    source_paths,
+    undated,
+)
 from storage.read.sources import (
     SourceRow,
     anomalies_of,
@@ -391,6 +400,15 @@ class ArchiveStore:
         """
         with self._database.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
             return count_games(driver, where)
+
+    def count_outcomes(self, where: GameFilter, limit_s: float) -> dict[str, int]:
+        """How many games match, and how many one of their players won, drew and lost, in one reading.
+
+        Raises:
+            SearchTimeoutError: it took longer than ``limit_s``.
+        """
+        with self._database.reading() as driver, within(driver, limit_s):
+            return count_outcomes(driver, where)
 
     def results_of(self, where: GameFilter) -> dict[str, tuple[str, int | None, int | None]]:
         """Result and both ratings, White's first, of the games that match, by their keys."""

@@ -74,16 +74,17 @@ class ListAnswers:
         else:
             games, ends = found[:PAGE_GAMES], (listed.after is not None, more)
         of = archive.count()
+        count, scores = _counts(archive, listed) if listed.values else (of, {})
         return games_page(
             listed,
             games,
-            count=archive.count(listed.where, limit_s=answers.SEARCH_S) if listed.values else of,
+            count=count,
             of=of,
             undated=archive.undated(listed.where),
             unindexed=0 if listed.where.position is None else archive.positions.state().missing,
             more=ends,
             choices=self._choices.current(),
-            scores=_scores(archive, listed),
+            scores=scores,
         )
 
     def handles(self, request: Request) -> Response:
@@ -121,12 +122,12 @@ class ListAnswers:
         return page(explorer_page(listed, found, unindexed=missing))
 
 
-def _scores(archive: ArchiveStore, listed: ListState) -> dict[str, int]:
-    """How many games of a list its player won, drew and lost; empty for a list without a player, or of one outcome."""
+def _counts(archive: ArchiveStore, listed: ListState) -> tuple[int, dict[str, int]]:
+    """How many games a list has, and how many of them its player won, drew and lost.
+
+    The second is empty for a list without a player, or of one outcome.
+    """
     if not listed.where.players or listed.where.outcomes:
-        return {}
-    outcomes = ("win", "draw", "loss")
-    return {
-        name: archive.count(replace(listed.where, outcomes=frozenset({name})), limit_s=answers.SEARCH_S)
-        for name in outcomes
-    }
+        return archive.count(listed.where, limit_s=answers.SEARCH_S), {}
+    counts = archive.count_outcomes(listed.where, answers.SEARCH_S)
+    return counts.pop("all"), counts

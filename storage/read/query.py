@@ -23,6 +23,7 @@ __all__ = [
     "beginning",
     "conditions_of",
     "count_games",
+    "count_outcomes",
     "fold",
     "game_ids",
     "game_keys",
@@ -177,7 +178,7 @@ _ARCHIVE: Final = FilterWords(
     DATED_MS,
     lambda side: f"is_guest(g.{side}, g.{side}_rating_text, g.{side}_titles, g.{side}_registered)",
     lambda side: f"is_computer(g.{side}_titles)",
-    "g.merged_into IS NULL",
+    "+g.merged_into IS NULL",  # +: nearly all games are shown, so that SQLite must not choose them by this index
 )
 _FROM: Final = "FROM games g LEFT JOIN sources s ON s.id = g.source_id"
 
@@ -220,14 +221,17 @@ _RESULTS: Final = {
 
 def _met(where: GameFilter) -> _Condition:
     """One of the players had one colour, with one of the outcomes, and one of the opponents the other."""
-    ways: list[_Condition] = []
-    for own, other in (("g.white_id", "g.black_id"), ("g.black_id", "g.white_id")):
-        sides = ((where.players, own), (where.opponents, other))
-        way = [_played(handles, column) for handles, column in sides if handles]
-        if where.outcomes:
-            way.append(_in("g.result", (_RESULTS[own][outcome] for outcome in where.outcomes)))
-        ways.append(_all(way))
-    return _either(ways)
+    return _either([_met_with(where, own) for own in _RESULTS])
+
+
+def _met_with(where: GameFilter, own: str) -> _Condition:
+    """The same with one colour of the player; ``own``: the column of that side."""
+    (other,) = _RESULTS.keys() - {own}
+    sides = ((where.players, own), (where.opponents, other))
+    way = [_played(handles, column) for handles, column in sides if handles]
+    if where.outcomes:
+        way.append(_in("g.result", (_RESULTS[own][outcome] for outcome in where.outcomes)))
+    return _all(way)
 
 
 def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bool = True) -> _Condition:
@@ -437,6 +441,27 @@ def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCH
     """How many games match."""
     count = _count(driver, conditions_of(where, words))
     return count if where.last is None else min(count, where.last)
+
+
+def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
+    """How many games match, and how many of them one of ``players`` won, drew and lost.
+
+    Args:
+        driver: of the archive. where: which games, with ``players``; ``last`` does not count.
+    Returns:
+        Numbers of games by ``all``, ``win``, ``draw`` and ``loss``. A game between two of the players counts as both
+        won and lost.
+    """
+    text, values = conditions_of(where)
+    sides = [_met_with(where, own) for own in _RESULTS]
+    query = f"SELECT {', '.join(side for side, _ in sides)}, g.result, count(*) {_FROM} WHERE {text} GROUP BY 1, 2, 3"
+    counts = dict.fromkeys(("all", "win", "draw", "loss"), 0)
+    for *had, result, games in driver.execute(query, (*(value for _, given in sides for value in given), *values)):
+        counts["all"] += games
+        results = [outcomes for outcomes, side in zip(_RESULTS.values(), had, strict=True) if side]
+        for outcome in {name for outcomes in results for name, value in outcomes.items() if value == result}:
+            counts[outcome] += games
+    return counts
 
 
 def undated(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:

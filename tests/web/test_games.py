@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -16,7 +17,9 @@ from starlette.testclient import TestClient
 from recorder.archive.locate import open_archive
 from recorder.web import answers, list_answers
 from recorder.web.listing import read_list
+from storage import GameFilter
 from storage.read.listing import SORTS, ListOrder
+from storage.read.query import conditions_of
 from tests.support.cli import Cli
 from tests.support.site import HOSTILE, client_of, make_archive
 
@@ -89,6 +92,29 @@ def test_a_player_has_a_score_and_its_numbers_lead_to_their_games(site: TestClie
     assert link(html, "1 lost") == "/?player=Helmsman&opponent=AntaresLight&outcome=loss"
     assert "1 game <small>of 19" in site.get(str(link(html, "1 lost"))).text
     assert 'class="score"' not in site.get("/").text
+
+
+def test_outcomes_are_counted_in_one_reading(archive: Path) -> None:
+    with open_archive(str(archive)) as store:
+        handles = {game.white for game in store.list_games(GameFilter(), ListOrder(), 50)}
+        everybody = GameFilter(players=frozenset(handles))
+        found = {handle: GameFilter(players=frozenset({handle})) for handle in handles}
+        for where in (
+            *found.values(),
+            everybody,
+            replace(everybody, results=frozenset({"1-0"}), opponents=everybody.players),
+        ):
+            counts = store.count_outcomes(where, 5)
+            assert counts.pop("all") == store.count(where)
+            assert counts == {name: store.count(replace(where, outcomes=frozenset({name}))) for name in counts}
+        assert store.count_outcomes(everybody, 5)["win"] > 0
+
+
+def test_a_player_is_looked_up_by_an_index(archive: Path) -> None:
+    text, values = conditions_of(GameFilter(players=frozenset({"Helmsman"})))
+    with closing(sqlite3.connect(archive)) as db:
+        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN SELECT count(*) FROM games g WHERE {text}", values)]
+    assert "MULTI-INDEX OR" in plan
 
 
 def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient, archive: Path) -> None:
