@@ -31,6 +31,7 @@ __all__ = [
     "open_sqlite",
     "reading",
     "unfinished_file",
+    "uri_to_read",
 ]
 
 BUSY_TIMEOUT_MS = 30_000
@@ -77,13 +78,30 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     not do for a connection that may only read: then the connection may write, but takes no statement that does.
     """
     undo = read_only and path.with_name(f"{path.name}-journal").exists() and os.access(path, os.W_OK)
-    uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only and not undo else 'rw'}"
+    uri = uri_to_read(path) if read_only and not undo else f"{_uri_of(path)}?mode=rw"
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False
     )
     if undo:
         connection.execute("PRAGMA query_only=ON")
     return connection
+
+
+def uri_to_read(path: Path) -> str:
+    """SQLite's URI of an archive that is only read.
+
+    On a read-only file system nothing changes the file, and SQLite cannot create the files that readers share: it
+    reads without them there. It must not where only this user has no right to write, because another one may write.
+    """
+    try:
+        unchanging = bool(os.statvfs(path).f_flag & os.ST_RDONLY) and not path.with_name(f"{path.name}-wal").exists()
+    except OSError:
+        unchanging = False
+    return f"{_uri_of(path)}?mode=ro{'&immutable=1' if unchanging else ''}"
+
+
+def _uri_of(path: Path) -> str:
+    return f"file:{quote(str(path.absolute()))}"
 
 
 def identity_of(path: Path | str) -> tuple[int, int] | None:

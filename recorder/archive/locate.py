@@ -31,6 +31,8 @@ __all__ = [
     "why_unusable",
 ]
 
+_READ_ONLY: Final = "The archive {} cannot be written: it is read-only."
+
 
 def default_archive() -> str:
     """The default archive, in the platform's folder for a user's data."""
@@ -50,6 +52,8 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     path = archive_file(where)
     if create and not path.parent.is_dir() and where != default_archive():
         raise StorageError(f"Cannot create {path}: there is no folder {path.parent}.")
+    if not read_only and path.is_file() and not os.access(path, os.W_OK):
+        raise StorageError(_READ_ONLY.format(path))
     return ArchiveStore.open(where, create=create, read_only=read_only)
 
 
@@ -181,7 +185,7 @@ def _refuse_read_only(path: Path) -> None:
     from storage.files import open_sqlite
 
     if not os.access(path, os.W_OK):
-        raise StorageError(f"The archive {path} cannot be written: it is read-only.")
+        raise StorageError(_READ_ONLY.format(path))
     try:
         with closing(open_sqlite(path)) as connection:
             connection.execute("PRAGMA busy_timeout = 0")

@@ -12,14 +12,13 @@ from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis, day_of
-from storage.files import open_sqlite, reading
+from storage.files import open_sqlite, reading, uri_to_read
 from storage.read.analyses import has_analyses
 from storage.read.driver import Rows, SqlDriver
 from storage.read.games import load_games
@@ -332,7 +331,7 @@ def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[Colum
             (before,) = probe.execute("PRAGMA data_version").fetchone()
             driver.execute(_TOUCH).fetchall()
             with (
-                closing(adbc.connect(f"file:{quote(str(path.absolute()))}?mode=ro")) as other,
+                closing(adbc.connect(uri_to_read(path))) as other,
                 other.cursor() as cursor,
             ):
                 cursor.execute(_TOUCH)

@@ -7,6 +7,7 @@ keep both ways equal. Code that only asks which schema a file has loads neither 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from functools import cache
@@ -93,10 +94,13 @@ def current(path: Path) -> str | None:
     Raises:
         StorageError: there is no file, it is no SQLite database, or that of another program.
     """
+    if path.is_dir():
+        raise StorageError(f"{path} is a folder, not an archive: give the archive's file with --db.")
     if not path.is_file():
         raise StorageError(f"There is no archive at {path}: import a log to make one, or give --db.")
-    connection = open_sqlite(path, read_only=True)
+    connection = None
     try:
+        connection = open_sqlite(path, read_only=True)
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         if not names:
             return None
@@ -106,9 +110,21 @@ def current(path: Path) -> str | None:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         return None if row is None else str(row[0])
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a damaged page can have names that are no UTF-8
+        if isinstance(error, sqlite3.OperationalError) and (reason := _why_unreadable(path)):
+            raise StorageError(f"{path} cannot be read: {reason}.") from error
         raise StorageError(f"{path} cannot be read as an archive: {error}.") from error
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
+
+
+def _why_unreadable(path: Path) -> str | None:
+    """What the rights of a file and its folder forbid, and what to do; None: nothing that reading needs."""
+    if not os.access(path, os.R_OK):
+        return "you may not read this file"
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        return "SQLite creates files beside it, and you may not write in its folder; copy the archive to another folder"
+    return None
 
 
 def require_current(path: Path) -> None:

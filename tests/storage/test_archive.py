@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 import stat
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
@@ -72,6 +75,38 @@ def test_what_is_no_file_is_refused(where: str) -> None:
 def test_a_missing_archive_is_reported(path: Path) -> None:
     with pytest.raises(StorageError, match="There is no archive at"):
         ArchiveStore.open(str(path))
+
+
+def test_a_folder_is_no_archive(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="is a folder, not an archive"):
+        ArchiveStore.open(str(tmp_path), create=True)
+
+
+def test_an_archive_on_a_read_only_disk_is_read_without_files_beside_it(
+    path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_bytes(archive, b"x", [make_game()])
+    archive.close()
+    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with ArchiveStore.open(str(path), read_only=True) as reader, reader.snapshot():
+        assert reader.count() == 1
+        assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_rights_that_reading_needs_are_named(
+    path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_arguments: object, **_options: object) -> NoReturn:
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    archive.close()
+    monkeypatch.setattr("storage.schema.upgrade.open_sqlite", refuse)
+    monkeypatch.setattr("os.access", lambda file, _mode: Path(file) != path.parent)
+    with pytest.raises(StorageError, match="you may not write in its folder; copy the archive"):
+        ArchiveStore.open(str(path), read_only=True)
+    monkeypatch.setattr("os.access", lambda _file, _mode: False)
+    with pytest.raises(StorageError, match="you may not read this file"):
+        ArchiveStore.open(str(path), read_only=True)
 
 
 def test_a_file_that_is_no_database_is_reported_and_not_changed(path: Path) -> None:
