@@ -227,7 +227,7 @@ def _print_sides(sides: list[SideClocks]) -> None:
         ("Key", "Player", "Opponent", "Moves", *names),
         rows,
         right=("Moves", *names),
-        narrow=(*reversed(names[4:]), ("Opponent", 12), ("Player", 12)),
+        narrow=(*reversed(names[4:]), ("Opponent", 12), ("Player", 12), "Total"),
     )
 
 

@@ -80,6 +80,7 @@ def _list(archive: ArchiveStore, as_json: bool) -> None:
             ("Key", "Other", "White", "Black", "For", "Against"),
             rows,
             narrow=(("White", 10), ("Black", 10), ("Against", 20), ("For", 20)),
+            fold=("For", "Against"),
         )
         say(f"{plural(len(rows), 'pair')} of probable duplicates.")
     else:

@@ -115,6 +115,7 @@ def _print_all(outcomes: list[GameOutcome], timed: bool) -> None:
         ],
         right=("game",),
         narrow=(("why", 24), "until", ("White", 12), ("Black", 12), "type", "from"),
+        fold=("why",),
     )
     observed = sum(outcome.watched_ms is not None for outcome in outcomes)
     say(f"{plural(len(outcomes), 'game')}, {observed:,} observed.")

@@ -51,6 +51,7 @@ def print_table(
     *,
     right: Sequence[str] = (),
     narrow: Sequence[str | tuple[str, int]] = (),
+    fold: Sequence[str] = (),
 ) -> None:
     """Print a table, one line a row: under headings on a terminal, columns separated by tabs elsewhere.
 
@@ -62,6 +63,7 @@ def print_table(
         right: headings of the columns that are aligned to the right.
         narrow: what a narrow terminal does without, least important first: a heading is omitted, ``(heading, width)``
             is cut down to this width at the most. After these the widest columns are cut.
+        fold: headings of columns that a narrow terminal continues on further lines instead of cutting.
     """
     texts = [["-" if value is None else clean(str(value)) for value in row] for row in rows]
     if not sys.stdout.isatty():
@@ -90,7 +92,10 @@ def print_table(
         cut: Literal["crop", "ellipsis"] = "ellipsis"
         if heading == "Date" and width < natural[number]:  # the day alone, no half of the time
             cut, width = "crop", min(width, len("2020-01-31"))
-        table.add_column(heading, width=width, justify=side, no_wrap=True, overflow=cut)
+        if heading in fold:
+            table.add_column(heading, width=width, justify=side, overflow="fold")
+        else:
+            table.add_column(heading, width=width, justify=side, no_wrap=True, overflow=cut)
     for row in texts:
         table.add_row(*(Text(row[number]) for number in widths))
     if wide:

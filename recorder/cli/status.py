@@ -103,7 +103,11 @@ def command(
         print_table(
             _COLUMNS,
             [connection.row(now_ns) for connection in connections],
-            narrow=(("journal", 24), "share", "pid", ("games", 20), "begun", "role", "bytes", ("server", 20), "user"),
+            narrow=(
+                *(("journal", 24), "share", "pid", "begun", "role", "bytes", ("games", 22), ("server", 20), "user"),
+                *("not in archive", "journal"),
+            ),
+            fold=("games",),
         )
     else:
         say(f"Nothing is being recorded into {journal_dir}.")

@@ -114,3 +114,18 @@ def test_a_narrow_terminal_shows_fewer_columns_and_one_line_a_row(
     assert [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", shown.out).rstrip().splitlines()] == lines
     hint = "" if wide is None else "; --wide shows all columns"
     assert shown.err == (f"This terminal is too narrow for {missing}{hint}.\n" if missing else "")
+
+
+def test_a_column_that_folds_is_continued_on_the_next_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "24")
+    print_table(
+        ("Player", "Why"),
+        [("Alekhine", "the game is rated, not seen"), ("Tal", "mate")],
+        narrow=(("Why", 8),),
+        fold=("Why",),
+    )
+    lines = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).rstrip().splitlines()]
+    assert lines == ["Player   Why", "─" * 24, "Alekhine the game is", "         rated, not seen", "Tal      mate"]
