@@ -36,7 +36,15 @@ def explorer_page(listed: ListState, found: Explored, *, unindexed: int) -> byte
     assert listed.where.position is not None
     position = position_from_fen(listed.where.position, Rules.CHESS)
     games = listed.query(next=None)
-    site = WebSite((BarItem("Games", WebSite().listing(games), "up"), BarItem("Explorer", "/explorer", here=True)))
+    plain = WebSite()
+    site = WebSite(
+        (
+            BarItem("Games", plain.listing(games), "up"),
+            BarItem("Explorer", plain.explorer(), here=True),
+            BarItem("Insights", plain.insights(listed.query(sort=None, next=None))),
+            BarItem("Live", plain.live),
+        )
+    )
     opening = opening_of(position)
     others = {name: value for name, value in listed.values.items() if name not in (*_POSITION, "next")}
     fields = [field_values(field, listed.values.get(field.name, ""), {}) for field in FIELDS if field.name in _POSITION]

@@ -140,7 +140,7 @@ def message_page(
         heading: what happened, in a word or two. sentence: what, where, and what to do.
         values: of the form that was sent, to be corrected. choices: as for ``games_page``.
     """
-    site = WebSite((_GAMES, _LIVE))
+    site = WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE))
     form = {"fields": (), "others": (), "open": False, "sort": None} if values is None else _form(values, choices or {})
     return render("message.html", {"title": heading, "description": sentence, "sentence": sentence, **form}, site)
 
@@ -175,7 +175,7 @@ def insights_page(
         problem: what went wrong, in a word or two and in a sentence.
         searching: how far a computation is that has not ended.
     """
-    site = WebSite((_GAMES, _INSIGHTS._replace(here=True), _LIVE))
+    site = WebSite((_GAMES, _EXPLORER, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
     by = f" by {' and '.join(dimensions)}" if dimensions else ""
     found = {
