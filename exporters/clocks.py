@@ -62,7 +62,7 @@ class ClockSummary:
 
     Attributes:
         games, plies: games with rows, and their moves with an elapsed time.
-        excluded: reason → games without rows: ``untimed``, ``no times``.
+        excluded: reason → games without rows: ``untimed``, ``without times``.
         marked: of the games in the rows, how many are ``incomplete`` or have ``seconds only``.
     """
 
@@ -85,7 +85,7 @@ class ClockSummary:
                 continue
             sides = side_clocks(game)
             if not sides:
-                self.excluded["no times"] += 1
+                self.excluded["without times"] += 1
                 continue
             self.games += 1
             self.plies += sum(side.moves for side in sides)

@@ -32,7 +32,7 @@ class Selection:
     Attributes:
         complete: only games whose every ply from the first to the end line is there.
         guests, computers: False excludes games in which either player is one.
-        include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a ply).
+        include: also take ``examined`` games, ``setup`` positions, ``empty`` games (without a known move).
         taken: games that went through ``select``. excluded: reason → games; a game counts under its first reason.
         marked: of the games taken, how many are ``incomplete``, ``adjourned``, ``aborted``.
 
@@ -72,7 +72,7 @@ class Selection:
             yield game
 
     def summary(self) -> str:
-        """One line for the user: ``12 games; excluded: 3 examined, 1 without a ply``."""
+        """One line for the user: ``12 games; excluded: 3 examined, 1 without a known move``."""
         text = f"{self.taken} game{'' if self.taken == 1 else 's'}"
         if self.marked:
             text += f" ({_counted(self.marked)})"
@@ -82,7 +82,7 @@ class Selection:
         if game.kind is not GameKind.PLAYED and game.kind.value not in self.include:
             return str(game.kind.value)
         if "empty" not in self.include and not any(segment.to_ply >= segment.from_ply for segment in game.segments):
-            return "without a ply"
+            return "without a known move"
         if self.complete and not game.complete:
             return "incomplete"
         if not self.guests and (game.white.is_guest or game.black.is_guest):
@@ -168,7 +168,7 @@ def make_filter(filters: Filters) -> GameFilter:
             raise ExportError(f"{name} is True or False, not {filters.get(name)!r}.")
     last = filters.get("last")
     if last is not None and last < 1:
-        raise ExportError(f"The newest {last} games are none: last is 1 or more.")
+        raise ExportError(f"last is {last}, but must be 1 or more.")
     variants = _words(filters.get("variant"))
     return GameFilter(
         players=_words(filters.get("player")),

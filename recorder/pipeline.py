@@ -372,13 +372,13 @@ class Pipeline:
         warnings: list[str] = []
         if frames.keys() == {Disposition.QUOTED} and frames[Disposition.QUOTED] > _MANY_QUOTED:
             warnings.append(
-                f"{frames[Disposition.QUOTED]:,} <12> stand inside other text and none is a board: are the line ends "
-                f"lost, or is it no {self._kind.value} log (--kind)?"
+                f"{frames[Disposition.QUOTED]:,} <12> are inside other text and none is a board: the line ends may be "
+                f"lost, or this is not a {self._kind.value} log (name the kind with --kind)"
             )
         elif self._end and not self._line_count and engines is None and self._kind is not SourceKind.JOURNAL:
             warnings.append(
-                f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: "
-                "is the log of another (--kind)?"
+                f"{self._end:,} bytes contain no line of the kind {self._kind.value}: "
+                "name the kind of the log with --kind"
             )
         warnings += tracker.failures.warnings
         decoder_anomalies: list[Anomaly] = []

@@ -151,7 +151,7 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
         from recorder.archive.positions import with_position
         from recorder.progress import show_progress
 
-        with show_progress() as progress:
+        with show_progress(steps=True) as progress:
             found = with_position(archive, found, progress)
     if not found.unique or isinstance(archive, DatasetStore):  # a data set finds games with equal fingerprints itself
         return found

@@ -67,7 +67,7 @@ def _positions(what: str | None, where: str) -> None:
             return
         if (sentence := index_sentence(index.state())) and what == "build":
             say(sentence)
-            with show_progress() as progress:
+            with show_progress(steps=True) as progress:
                 index.update(progress)
         state = index.state()
     say(f"{plural(state.games, 'game')} indexed, {state.size_bytes // 1024:,} KiB.")

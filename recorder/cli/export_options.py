@@ -165,7 +165,6 @@ _INCLUDED_BY = {
     "examined": "examined",
     "setup": "setup",
     "without a known move": "empty",
-    "without a ply": "empty",
 }
 
 

@@ -68,12 +68,12 @@ def test_its_secrets_are_replaced(cli: Cli, tmp_path: Path) -> None:
 def test_missing_line_ends_are_reported(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(b"fics% " + WATCHER.read_bytes().replace(b"\r", b"").replace(b"\n", b" "))
-    assert "127 <12> stand inside other text and none is a board" in cli("import", log).stdout
-    assert "127 <12> stand inside other text" in cli("convert", log).stderr
+    assert "127 <12> are inside other text and none is a board" in cli("import", log).stdout
+    assert "127 <12> are inside other text" in cli("convert", log).stderr
     assert cli.json("import", "--json", WATCHER)[0]["report"]["warnings"] == []
 
 
 def test_a_wrong_kind_is_reported(cli: Cli) -> None:
-    assert "gave no line when read as kind xboard" in cli("convert", "--kind", "xboard", WATCHER).stderr
-    assert "(--kind)" in cli("convert", "--kind", "raw", XBOARD).stderr
+    assert "contain no line of the kind xboard" in cli("convert", "--kind", "xboard", WATCHER).stderr
+    assert "with --kind)" in cli("convert", "--kind", "raw", XBOARD).stderr
     assert "(--kind)" not in cli("convert", XBOARD).stderr

@@ -96,7 +96,7 @@ def test_some_games_are_excluded_and_some_are_marked() -> None:
     )
     assert len(rows) == 5
     assert (summary.games, summary.plies) == (3, 15)
-    assert summary.excluded == {"untimed": 1, "no times": 1}
+    assert summary.excluded == {"untimed": 1, "without times": 1}
     assert summary.marked == {"incomplete": 1, "seconds only": 1}
     assert [row.precision for row in rows] == ["milliseconds"] * 2 + ["seconds"] * 2 + ["milliseconds"]
 
@@ -113,4 +113,4 @@ def test_written_rows(exporter: ClocksCsvExporter | ClocksJsonExporter) -> None:
     else:
         read = list(csv.DictReader(io.StringIO(text)))
         assert [(row["key"], row["total_ms"]) for row in read] == [(row["key"], str(row["total_ms"])) for row in rows]
-    assert (report.games, report.excluded) == (2, {"no times": 1})
+    assert (report.games, report.excluded) == (2, {"without times": 1})

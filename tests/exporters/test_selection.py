@@ -31,10 +31,10 @@ def test_default_takes_played_games_with_a_ply() -> None:
     selection = Selection()
     assert taken(selection) == ["full", "cut", "adjourned", "guest", "computer"]
     assert selection.taken == 5
-    assert selection.excluded == {"examined": 1, "setup": 1, "without a ply": 1}
+    assert selection.excluded == {"examined": 1, "setup": 1, "without a known move": 1}
     assert selection.marked == {"incomplete": 2, "adjourned": 1}
     assert selection.summary() == (
-        "5 games (1 adjourned, 2 incomplete); excluded: 1 examined, 1 setup, 1 without a ply"
+        "5 games (1 adjourned, 2 incomplete); excluded: 1 examined, 1 setup, 1 without a known move"
     )
 
 
