@@ -18,7 +18,7 @@ from storage.archive import ArchiveStore
 from storage.files import backup, file_of
 from storage.maintenance.malformed import corrupt, storage_errors
 from storage.maintenance.replace import Replacement, is_database, reading_other, replacing
-from storage.read.query import GameFilter
+from storage.read.game_filter import GameFilter
 from storage.read.sources import SourceRow
 from storage.schema.upgrade import current, head, upgrade
 from storage.settings import ForgottenSource

@@ -16,18 +16,10 @@ from storage.erasures import Erasures
 from storage.files import driver_of
 from storage.maintenance.malformed import storage_errors
 from storage.positions import PositionIndex
+from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
 from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
-from storage.read.query import (
-    ALL_PLAYED,
-    GameFilter,
-    count_games,
-    count_outcomes,
-    game_ids,
-    resolve,
-    source_paths,
-    undated,
-)
+from storage.read.query import count_games, count_outcomes, game_ids, resolve, source_paths, undated
 from storage.read.sources import (
     SourceRow,
     anomalies_of,

@@ -14,8 +14,9 @@ from recorder.model import Game
 from storage.analyses import keys_here
 from storage.database import Database
 from storage.files import driver_of
+from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
-from storage.read.query import GameFilter, game_keys, resolve
+from storage.read.query import game_keys, resolve
 from storage.settings import Decision, decide, decisions, load_decided, take_over_decisions
 from storage.write.merged import candidate_groups, relate, touch_keys
 

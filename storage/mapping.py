@@ -69,7 +69,6 @@ __all__ = [
     "observation_from_row",
     "observation_row",
     "ply_line_from_row",
-    "rows_of_observation",
 ]
 
 Row = tuple[Any, ...]
@@ -437,21 +436,3 @@ def ply_line_from_row(row: Row, *, whole: bool) -> PlyLine:
     """A line without its plies; not ``whole``: for callers that only show them."""
     facts = PLY_LINES.facts(row)
     return PlyLine(**facts, rows=[]) if whole else ShownLine(**facts)
-
-
-def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of one observation's children but for its plies, as (table, rows), parents first.
-
-    Args:
-        seen: the observation. row_id: its row number. ply_id: the first free row number of ``plies``.
-    """
-    base = seen.started_at_ms or 0
-    for line in seen.lines:
-        count = len(line.rows)
-        yield "ply_lines", [PLY_LINES.row(line, row_id, ply_id, count)]
-        ply_id += count
-    yield "anchors", [ANCHORS.row(anchor, row_id, seq) for seq, anchor in enumerate(seen.anchors)]
-    yield "holdings", [HOLDINGS.row(change, row_id, base_ms=base) for change in seen.holdings]
-    yield "events", [EVENTS.row(event, row_id, base_ms=base) for event in seen.events]
-    if seen.thinking:
-        yield "thinking", [THINKING.row(thought, row_id, base_ms=base) for thought in seen.thinking]

@@ -32,7 +32,7 @@ from recorder.errors import ExportError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from exporters.report.site import Site
+    from exporters.report.page import Site
 
 __all__ = ["MOST_GAMES", "games_by_server", "player_report", "player_of_handle"]
 

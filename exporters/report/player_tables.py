@@ -30,7 +30,7 @@ from recorder.ledger import Cause
 if TYPE_CHECKING:
     import pandas as pd
 
-    from exporters.report.site import Site
+    from exporters.report.page import Site
 
 __all__ = ["sections_of"]
 

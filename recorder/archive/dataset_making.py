@@ -22,8 +22,15 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from exporters.base import refuse_protected
 from exporters.dataset_parts import count_shared_games
 from exporters.table_files import import_pyarrow
-from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece, rename_doubles
-from recorder.archive.importing import identify
+from recorder.archive.dataset_pieces import (
+    Piece,
+    PieceMade,
+    Reporting,
+    SourceToFind,
+    find_source,
+    make_piece,
+    rename_doubles,
+)
 from recorder.archive.inputs import Input, ReadOptions, checked_options, open_inputs, timing_of
 from recorder.archive.pieces import NoBorderError, cut_file, joined_report, pieces_of
 from recorder.archive.storing import Outcome
@@ -264,17 +271,6 @@ def _run_here(
 
 
 @dataclass(slots=True)
-class _Look:
-    source: Input
-    options: ReadOptions
-
-
-def _look(task: _Look, _reporting: Reporting) -> Outcome:
-    """Find the hash and the kind of a source; runs in a process of its own."""
-    return identify(task.source, task.options)
-
-
-@dataclass(slots=True)
 class _Plan:
     """A source that is to be made.
 
@@ -321,9 +317,9 @@ class _Making:
         plans: list[_Plan] = []
         left = part_names(self._folder)
         seen: set[str] = set()
-        looks = [_Look(source, self._options) for source in sources]
+        looks = [SourceToFind(source, self._options) for source in sources]
         for number, (source, future) in enumerate(
-            zip(sources, self._run(_look, looks, self._progress), strict=True), 1
+            zip(sources, self._run(find_source, looks, self._progress), strict=True), 1
         ):
             try:
                 outcome = future.result()

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from exporters.dataset_parts import PartWriter, rename_keys
+from recorder.archive.importing import identify
 from recorder.archive.inputs import GameReader, Input, ReadOptions
 from recorder.archive.pieces import NoBorderError
+from recorder.archive.storing import Outcome
 from recorder.containment import contain, failures_sentence
 from recorder.errors import ExportError, JournalError, SourceError, StorageError
 from recorder.model import SourceKind, SourceReport
@@ -20,7 +22,7 @@ from storage.write.games import successor
 if TYPE_CHECKING:
     from recorder.model import Game
 
-__all__ = ["Piece", "PieceMade", "Reporting", "make_piece", "rename_doubles"]
+__all__ = ["Piece", "PieceMade", "Reporting", "SourceToFind", "find_source", "make_piece", "rename_doubles"]
 
 _BLOCK_BYTES: Final = 1 << 18
 
@@ -213,3 +215,14 @@ def rename_doubles(folder: DataFolder, pieces: Sequence[PieceMade]) -> None:
             renamed[was] = new
         if renamed:
             rename_keys(folder, made.parts, renamed)
+
+
+@dataclass(slots=True)
+class SourceToFind:
+    source: Input
+    options: ReadOptions
+
+
+def find_source(task: SourceToFind, _reporting: Reporting) -> Outcome:
+    """Find the hash and the kind of a source; runs in a process of its own."""
+    return identify(task.source, task.options)

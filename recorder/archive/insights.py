@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.archive.exporting import require_games
-from recorder.archive.reports import CLOCK_TABLES, moves_of, plies_of_games, pools_people
+from recorder.archive.game_measures import CLOCK_TABLES, moves_of, plies_of_games, pools_people
 from recorder.errors import ExportError
 
 if TYPE_CHECKING:

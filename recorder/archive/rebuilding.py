@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from recorder.archive.comparing import game_parts
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.import_paths import copy_source
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.storing import marked
-from recorder.archive.verifying import game_parts
 from recorder.archive.workers import Channel, WorkerDiedError, Workers, batches, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recorder.archive.comparing import PartsByPlace, TagCounter, compare_counts, compare_games, note_games
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import source_blocks, source_timing
@@ -17,16 +15,14 @@ from recorder.archive.related import match_findings
 from recorder.archive.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
-from recorder.events import Chunk, CutLines, EngineLine
 from recorder.ledger import Cause, ledger
-from recorder.model import SAVED_KINDS, Disposition, Game, GameKind
+from recorder.model import Game, GameKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
-from recorder.sources import SourceKind, make_decoder
+from recorder.sources import SourceKind
 from recorder.text import plural
-from recorder.wire.controls import TelnetFilter
 from storage import ArchiveStore, GameFilter, storage_errors
 
 if TYPE_CHECKING:
@@ -38,11 +34,7 @@ if TYPE_CHECKING:
     from storage import SourceRow
     from storage.write.analyses import AnalysisCounts
 
-__all__ = ["Audit", "UnexplainedClock", "VerifyReport", "audit_source", "game_parts", "verify_archive"]
-
-_Digest = dict[str, bytes]
-_Place = tuple[int, int | None, str, str]
-_PartsByPlace = dict[_Place, list[_Digest]]  # both boards of a match without names can begin at one offset
+__all__ = ["Audit", "UnexplainedClock", "VerifyReport", "audit_source", "verify_archive"]
 
 
 class UnexplainedClock(NamedTuple):
@@ -282,16 +274,16 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
         return audit
     options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(archive))
     pipeline = options.pipeline(SourceKind(row.kind))
-    counter = _Counter(SourceKind(row.kind))
-    found: _PartsByPlace = {}
+    counter = TagCounter(SourceKind(row.kind))
+    found: PartsByPlace = {}
     done = 0
     for block in blocks:
         counter.receive(block)
-        _note(found, pipeline.receive(block))
+        note_games(found, pipeline.receive(block))
         done += len(block)
         progress(row.name, done, row.size_bytes)
     unfinished = row.unfinished is not None
-    _note(found, pipeline.finish(unfinished=unfinished))
+    note_games(found, pipeline.finish(unfinished=unfinished))
     audit.unread = failures_sentence(pipeline.report, row.name)
     if unfinished:
         found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
@@ -310,18 +302,18 @@ def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
             ("<12>", stored.frames, pipeline.report.frames),
             ("<b1>", stored.holdings, pipeline.report.holdings),
         ):
-            audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
-    kept: _PartsByPlace = {}
+            audit.findings += compare_counts(tag, dispositions, again, counted[tag])
+    kept: PartsByPlace = {}
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, per_source=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
         if not unfinished or game.first_offset < row.read_up_to:
-            _note(kept, [game])
+            note_games(kept, [game])
         if game.variant == "bughouse":
             bughouse.append(game)
         if game.kind is GameKind.PLAYED:
             _add_clocks(audit, game)
-    audit.findings += _compare_games(kept, found)
+    audit.findings += compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, sources differ: {text}" for key, text in archive.conflicts(row.sha256)]
     return audit
@@ -347,105 +339,3 @@ def _compare_boards(games: list[Game]) -> Iterable[str]:
     for one, other, _ in pair_bughouse(games):
         for finding in match_findings(board_order(by_key[one], by_key[other])):
             yield f"Bughouse match of {one[:8]} and {other[:8]}: {finding}"
-
-
-class _Counter:
-    """Counts tags in the bytes that the server sent, without the code that reads lines."""
-
-    def __init__(self, kind: SourceKind) -> None:
-        self._decoder = None if kind in SAVED_KINDS else make_decoder(kind)
-        self._telnet = TelnetFilter()
-        self._counts = {"<12>": 0, "<b1>": 0}
-        self._rest = b""
-
-    def receive(self, block: bytes) -> None:
-        if self._decoder is not None:
-            self._count(self._decoder.receive(block))
-
-    def finish(self) -> dict[str, int]:
-        if self._decoder is not None:
-            self._count(self._decoder.finish())
-        return self._counts
-
-    def _count(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> None:
-        for chunk in chunks:
-            if isinstance(chunk, EngineLine):
-                continue
-            if not chunk.data:
-                self._rest = b""  # a gap: the bytes before it do not continue after it
-                continue
-            data = chunk.data
-            if isinstance(chunk, Chunk):
-                data = b"".join(piece for piece, _ in self._telnet.receive(data, chunk.offset))
-            data = self._rest + data
-            for tag in self._counts:
-                self._counts[tag] += data.count(tag.encode())
-            self._rest = data[-3:]  # a tag has four bytes, so none is counted twice
-
-
-def _compare_counts(
-    tag: str, stored: Mapping[Disposition, int], reread: Mapping[Disposition, int], counted: int
-) -> Iterable[str]:
-    """Differences in the dispositions of ``<12>`` or ``<b1>`` lines, one sentence each.
-
-    Args:
-        counted: how often the tag occurs in the decoded bytes.
-    """
-    if sum(stored.values()) != counted:
-        yield f"{tag} occurs {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
-    for kind in sorted({*stored, *reread}, key=lambda kind: kind.value):
-        before, now = stored.get(kind, 0), reread.get(kind, 0)
-        if before != now:
-            yield f"{tag} {kind.value}: {before:,} stored, {now:,} read again."
-
-
-def _place(game: Game) -> _Place:
-    return game.first_offset, game.game_no, game.white.handle, game.black.handle
-
-
-def _note(found: _PartsByPlace, games: Iterable[Game]) -> None:
-    for game in games:
-        found.setdefault(_place(game), []).append(game_parts(game))
-
-
-_NO_HEADERS = frozenset(
-    ("key", "observations", "segments", "links", "merged_from", "evidence", "analyses", "found_opening")
-)
-"""Fields of a game that are no facts of its log; its opening follows from the moves and a table that may change."""
-
-
-def game_parts(game: Game) -> dict[str, bytes]:
-    """Hash each part of a game, so that a long log needs a few hundred bytes a game. The key is no part."""
-    headers = [(name, getattr(game, name)) for name in game.__dataclass_fields__ if name not in _NO_HEADERS]
-    seen = game.observations
-    parts: dict[str, object] = {
-        "headers": headers,
-        "segments": game.segments,
-        "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
-        "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
-        "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
-        # Without their numbers, because erasing a player's chat leaves gaps between them.
-        "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
-        "events": [[tuple(event)[1:] for event in one.events] for one in seen],
-        "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
-    }
-    return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
-
-
-def _compare_games(stored: _PartsByPlace, found: _PartsByPlace) -> Iterable[str]:
-    for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
-        offset, number, white, black = place
-        name = f"Game {number} {white} vs. {black} at {offset}"
-        before = sorted(stored.get(place, ()), key=_sort_key)
-        now = sorted(found.get(place, ()), key=_sort_key)
-        for one, other in zip_longest(before, now):
-            if other is None:
-                yield f"{name} is stored, but not in the log."
-            elif one is None:
-                yield f"{name} is in the log, but not stored."
-            elif differing := [part for part, digest in other.items() if one[part] != digest]:
-                yield f"{name} differs in its {', '.join(differing)}."
-
-
-def _sort_key(parts: _Digest) -> list[bytes]:
-    return list(parts.values())

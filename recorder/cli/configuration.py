@@ -18,7 +18,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from recorder.cli.options import WordSet
+from recorder.cli.option_types import WordSet
 
 __all__ = [
     "CONFIGURATION",

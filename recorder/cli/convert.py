@@ -9,7 +9,8 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_written
-from recorder.cli.options import INCLUDES, Command, WordSet, dask_option, jobs_option, reading_options
+from recorder.cli.option_types import WordSet
+from recorder.cli.options import INCLUDES, Command, dask_option, jobs_option, reading_options
 from recorder.cli.output import say
 from recorder.errors import ExitCode
 from recorder.progress import show_progress

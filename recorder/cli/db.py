@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.archive.locate import archive_file, open_archive
-from recorder.cli.completing import complete_sources
+from recorder.cli.option_types import complete_sources
 from recorder.cli.options import Command, archive_option, jobs_option, json_option
 from recorder.cli.output import print_json, say
 from recorder.errors import ExitCode

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.completing import complete_keys
+from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural

@@ -18,14 +18,8 @@ from recorder.cli.export_options import (
     pgn_options,
     say_written,
 )
-from recorder.cli.options import (
-    Command,
-    WordSet,
-    archive_option,
-    filter_options,
-    game_filter,
-    unique_option,
-)
+from recorder.cli.option_types import WordSet
+from recorder.cli.options import Command, archive_option, filter_options, game_filter, unique_option
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport

@@ -14,7 +14,8 @@ import click
 from click.core import ParameterSource
 
 from recorder.archive.exporting import count_excluded
-from recorder.cli.options import WordSet, in_section
+from recorder.cli.option_types import WordSet
+from recorder.cli.options import in_section
 from recorder.cli.output import say
 from recorder.text import plural
 

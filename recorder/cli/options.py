@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from recorder.archive.locate import default_archive
-from recorder.cli.completing import (
+from recorder.cli.option_types import (
+    DateType,
+    EcoType,
+    NameType,
+    WordSet,
+    ZoneType,
     complete_categories,
     complete_ecos,
     complete_handles,
@@ -22,16 +27,11 @@ from recorder.cli.completing import (
 )
 from recorder.cli.output import ARCHIVE_FACT, WIDE
 from recorder.errors import ExportError, UnknownVariantError
-from recorder.times import parse_zone
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from storage import GameFilter
-
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # not generic in older versions
 
 __all__ = [
     "ANOMALIES",
@@ -40,7 +40,6 @@ __all__ = [
     "KINDS",
     "RESULTS",
     "Command",
-    "WordSet",
     "archive_option",
     "dataset_option",
     "filter_options",
@@ -113,85 +112,6 @@ ANOMALIES = (
 INCLUDES = ("examined", "setup", "empty")
 
 
-class _Zone(_ParamType):
-    """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
-
-    name = "zone"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            parse_zone(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)
-
-
-class _Name(_ParamType):
-    """A word that is not empty: an empty one would name everything or nothing."""
-
-    name = "name"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not value.strip():
-            self.fail("it is empty.", param, ctx)
-        return str(value)
-
-
-class _Eco(_ParamType):
-    """An ECO code or its beginning."""
-
-    name = "code"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from exporters.selection import read_eco
-
-        try:
-            return read_eco(value)
-        except ExportError as error:
-            self.fail(str(error), param, ctx)
-
-
-class WordSet(_ParamType):
-    """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
-
-    name = "words"
-
-    def __init__(self, *choices: str) -> None:
-        self.choices = choices
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return f"[{','.join(self.choices)}]"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        before, comma, word = incomplete.rpartition(",")
-        left = [choice for choice in self.choices if choice.startswith(word) and choice not in before.split(",")]
-        return [CompletionItem(f"{before}{comma}{choice}") for choice in left]
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
-        if isinstance(value, frozenset):
-            return value
-        words = frozenset(word.strip() for word in value.split(",")) - {"", "none"}
-        if unknown := sorted(words - set(self.choices)):
-            self.fail(f"{unknown[0]!r} is not one of {', '.join(self.choices)}.", param, ctx)
-        return words
-
-
-class _Date(_ParamType):
-    """A calendar day as YYYY-MM-DD."""
-
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        if isinstance(value, date):
-            return value
-        try:
-            return datetime.strptime(value, "%Y-%m-%d").date()
-        except ValueError:
-            self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
-
-
 def _typed(ctx: click.Context | None, name: str) -> click.Context | None:
     """The nearest context in which an option was typed."""
     while ctx is not None and ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
@@ -235,7 +155,7 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
         return command(*words, **values)
 
     help_text = "Data set (folder or s3:// URL) to read instead of an archive; requires the extra `duckdb`."
-    option = click.option("--dataset", metavar="DIR", type=_Name(), help=help_text)
+    option = click.option("--dataset", metavar="DIR", type=NameType(), help=help_text)
     return option(cast("_AnyCommand", checked))
 
 
@@ -296,8 +216,8 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             show_default="public",
             help="Chat to store; own: public chat, and tells and partner tells during your own games.",
         ),
-        click.option("--tz", type=_Zone(), help="Time zone of times that have none (Europe/Vienna, +02:00)."),
-        click.option("--date", type=_Date(), help="Date of logs without one (YYYY-MM-DD)."),
+        click.option("--tz", type=ZoneType(), help="Time zone of times that have none (Europe/Vienna, +02:00)."),
+        click.option("--date", type=DateType(), help="Date of logs without one (YYYY-MM-DD)."),
         click.option(
             "--server",
             metavar="NAME",
@@ -314,13 +234,13 @@ def _names(option: str, name: str, metavar: str, complete: _Complete, help_text:
         option: as it is typed. name: of the command's parameter. complete: completes a value in the shell.
     """
     return click.option(
-        option, name, multiple=True, type=_Name(), metavar=metavar, shell_complete=complete, help=help_text
+        option, name, multiple=True, type=NameType(), metavar=metavar, shell_complete=complete, help=help_text
     )
 
 
 def _one_name(option: str, metavar: str, complete: _Complete, help_text: str) -> _Option:
     """A filter that takes one name."""
-    return click.option(option, type=_Name(), metavar=metavar, shell_complete=complete, help=help_text)
+    return click.option(option, type=NameType(), metavar=metavar, shell_complete=complete, help=help_text)
 
 
 # The options of each group are in the order of the help, from the last to the first.
@@ -336,7 +256,7 @@ _BY_GAME = (
         "--opening",
         "openings",
         multiple=True,
-        type=_Name(),
+        type=NameType(),
         metavar="TEXT",
         help="Only games whose opening's name contains this text (Najdorf).",
     ),
@@ -344,13 +264,13 @@ _BY_GAME = (
         "--eco",
         "ecos",
         multiple=True,
-        type=_Eco(),
+        type=EcoType(),
         metavar="CODE",
         shell_complete=complete_ecos,
         help="Only games with this ECO code, or one that begins so (B90, B9).",
     ),
-    click.option("--until", type=_Date(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
-    click.option("--since", type=_Date(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
+    click.option("--until", type=DateType(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
+    click.option("--since", type=DateType(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
     click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
     _names(
         "--category",
@@ -398,7 +318,7 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
 
     options = (*_EXCLUDING, *_BY_SOURCE, *_BY_GAME, *_BY_PLAYER)
     found = in_section("Filters", cast("_AnyCommand", checked), *options)
-    return click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]", shell_complete=complete_keys)(found)
+    return click.argument("keys", nargs=-1, type=NameType(), metavar="[KEY…]", shell_complete=complete_keys)(found)
 
 
 def unique_option(command: _AnyCommand) -> _AnyCommand:

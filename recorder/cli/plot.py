@@ -13,8 +13,8 @@ import click
 
 from recorder.archive.dataset import open_games
 from recorder.archive.exporting import named_games, protected, require_games
-from recorder.cli.completing import complete_names
 from recorder.cli.export_options import csv_option, output_options, say_excluded
+from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
     archive_option,
@@ -214,7 +214,7 @@ def _draw(
     Raises:
         click.UsageError: the picture shows one game, and several match.
     """
-    from recorder.archive.reports import picture_data, picture_games
+    from recorder.archive.game_measures import picture_data, picture_games
 
     with store as archive:
         chosen = named_games(archive, game_filter(**filters))

@@ -12,7 +12,7 @@ import click
 
 from recorder.cli import main
 from recorder.cli.help import EXIT_CODES, TOPICS
-from recorder.cli.options import WordSet
+from recorder.cli.option_types import WordSet
 
 __all__ = ["reference"]
 

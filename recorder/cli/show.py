@@ -9,7 +9,7 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.archive.related import anomalies_of_game, games_by_source
-from recorder.cli.completing import complete_keys
+from recorder.cli.option_types import complete_keys
 from recorder.cli.options import Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table
 from recorder.errors import StorageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.completing import complete_sources
+from recorder.cli.option_types import complete_sources
 from recorder.cli.options import ANOMALIES, Command, archive_option, json_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import clean, plural

@@ -9,14 +9,11 @@ Times are integers with units in their names. ``_at_ms`` is milliseconds since 1
 
 from recorder.model.games import (
     MINUTE_MS,
-    Evidence,
-    EvidenceKind,
     Game,
     GameKind,
     Link,
     LinkKind,
     Player,
-    Segment,
     StartPrecision,
     TimeControlled,
     control_of,
@@ -28,10 +25,13 @@ from recorder.model.observations import (
     Analysis,
     EngineProtocol,
     EventKind,
+    Evidence,
+    EvidenceKind,
     GameEvent,
     HoldingsChange,
     Observation,
     ObservationKind,
+    Segment,
     Thinking,
 )
 from recorder.model.plies import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from recorder.model.observations import Analysis, GameEvent, Observation
+from recorder.model.observations import Analysis, Evidence, GameEvent, Observation, Segment
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
 from recorder.openings import Opening, find_opening
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     import chess.pgn
 
 __all__ = [
-    "Evidence",
-    "EvidenceKind",
     "Game",
     "GameKind",
     "Link",
     "LinkKind",
     "MINUTE_MS",
     "Player",
-    "Segment",
     "StartPrecision",
     "TimeControlled",
     "control_of",
@@ -122,29 +119,6 @@ class Link(NamedTuple):
     kind: LinkKind
     key: str
     evidence: str
-
-
-class EvidenceKind(Enum):
-    """How several observations of one game are related."""
-
-    SAME = "same"  # why they are of one game
-    CONTINUES = "continues"  # why one continues an adjourned one
-    CONFLICT = "conflict"  # in what they contradict each other
-
-
-class Evidence(NamedTuple):
-    """One result of comparing observations of a game, in words."""
-
-    kind: EvidenceKind
-    text: str
-
-
-class Segment(NamedTuple):
-    """Plies ``from_ply … to_ply`` (inclusive) of the game's main line are those of ``observations[observation]``."""
-
-    from_ply: int
-    to_ply: int
-    observation: int
 
 
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)

@@ -14,10 +14,13 @@ __all__ = [
     "Analysis",
     "EngineProtocol",
     "EventKind",
+    "Evidence",
+    "EvidenceKind",
     "GameEvent",
     "HoldingsChange",
     "Observation",
     "ObservationKind",
+    "Segment",
     "Thinking",
 ]
 
@@ -172,3 +175,26 @@ class Analysis:
     settings: str
     begun_ms: int
     lines: tuple[Thinking, ...]
+
+
+class EvidenceKind(Enum):
+    """How several observations of one game are related."""
+
+    SAME = "same"  # why they are of one game
+    CONTINUES = "continues"  # why one continues an adjourned one
+    CONFLICT = "conflict"  # in what they contradict each other
+
+
+class Evidence(NamedTuple):
+    """One result of comparing observations of a game, in words."""
+
+    kind: EvidenceKind
+    text: str
+
+
+class Segment(NamedTuple):
+    """Plies ``from_ply … to_ply`` (inclusive) of the game's main line are those of ``observations[observation]``."""
+
+    from_ply: int
+    to_ply: int
+    observation: int

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from exporters.report.charts import draw_board, drawings
-from exporters.report.site import BarItem
+from exporters.report.page import BarItem
 from exporters.report.tables import NOTHING
 from recorder.archive.positions import Explored, ExploredMove
 from recorder.openings import opening_of

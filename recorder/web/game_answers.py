@@ -9,8 +9,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from exporters.report.page import plain_name, visible
-from exporters.report.site import BarItem
+from exporters.report.page import BarItem, plain_name, visible
 from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
 from recorder.archive.related import games_by_source

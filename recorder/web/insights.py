@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from exporters.report.page import plain_name
 from exporters.report.tables import NOTHING, control_words
+from recorder.archive.game_measures import DIMENSIONS
 from recorder.archive.insights import MEASURES, Insight
-from recorder.archive.reports import DIMENSIONS
 from recorder.errors import ExportError
 from recorder.text import plural
 from recorder.web.links import WebSite

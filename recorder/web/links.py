@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
-from exporters.report.site import BarItem
+from exporters.report.page import BarItem
 from recorder.web.listing import ListState
 
 __all__ = ["FileSite", "WebSite"]

@@ -11,13 +11,12 @@ from urllib.parse import urlencode
 
 from exporters.report.charts import draw_board, drawings
 from exporters.report.events import player_words
-from exporters.report.page import plain_name, render_page
-from exporters.report.site import BarItem, Site
+from exporters.report.page import BarItem, Site, plain_name, render_page
 from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
 from exporters.tables.facts import reason_words, time_control
+from recorder.archive.game_measures import DIMENSIONS
 from recorder.archive.insights import MEASURES
 from recorder.archive.kept_bytes import GameLine
-from recorder.archive.reports import DIMENSIONS
 from recorder.model import Player, TimeBasis
 from recorder.model.games import day_of
 from recorder.text import plural

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape
 
 from exporters.base import refuse_protected
-from exporters.report.page import render_page
-from exporters.report.site import BarItem
+from exporters.report.page import BarItem, render_page
 from recorder.archive.exporting import protected, require_games, share_archive
 from recorder.archive.locate import open_archive
 from recorder.archive.reports import page_of_game

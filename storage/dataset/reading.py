@@ -12,16 +12,8 @@ from recorder.errors import StorageError
 from recorder.model import SAVED_KINDS, SourceName, TimeBasis
 from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
-from storage.read.query import (
-    ALL_PLAYED,
-    FilterWords,
-    GameFilter,
-    count_games,
-    game_ids,
-    resolve,
-    select_ids,
-    undated,
-)
+from storage.read.game_filter import ALL_PLAYED, GameFilter
+from storage.read.query import FilterWords, count_games, game_ids, resolve, select_ids, undated
 
 if TYPE_CHECKING:
     from types import TracebackType

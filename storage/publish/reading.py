@@ -17,9 +17,10 @@ from storage.read.columns import (
     ColumnReader,
     arrays_of,
 )
-from storage.read.driver import Rows, SqlDriver
+from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
-from storage.read.query import ALL_PLAYED, FilterWords, GameFilter, count_games, game_ids, resolve
+from storage.read.query import FilterWords, count_games, game_ids, resolve
+from storage.read.store import Rows, SqlDriver
 from storage.schema.upgrade import HEAD
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from recorder.model import AnalysedPosition, Analysis, Game, Thinking
 from storage.mapping import ANALYSIS_LINES
-from storage.read.driver import SqlDriver
+from storage.read.store import SqlDriver
 
 __all__ = [
     "StoredAnalysis",

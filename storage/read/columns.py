@@ -20,9 +20,10 @@ from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis, day_of
 from storage.files import open_sqlite, reading, uri_to_read
 from storage.read.analyses import has_analyses
-from storage.read.driver import Rows, SqlDriver
+from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
-from storage.read.query import GameFilter, game_ids
+from storage.read.query import game_ids
+from storage.read.store import Rows, SqlDriver
 
 __all__ = [
     "NULL",

@@ -38,7 +38,7 @@ from storage.mapping import (
     ply_line_from_row,
 )
 from storage.read.analyses import load_analyses
-from storage.read.driver import SqlDriver
+from storage.read.store import SqlDriver
 
 __all__ = ["BATCH_GAMES", "load_games", "load_plies", "load_shown", "select_sql"]
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import SearchTimeoutError
-from storage.read.query import DATED_MS, GameFilter, conditions_of
+from storage.read.game_filter import GameFilter
+from storage.read.query import DATED_MS, conditions_of
 
 __all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "results_of", "within"]
 

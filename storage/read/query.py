@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import StorageError
-from recorder.model import MINUTE_MS, EventKind, GameKind, TimeBasis
-from storage.read.driver import SqlDriver
+from recorder.model import MINUTE_MS, TimeBasis
+from storage.read.game_filter import ALL_PLAYED, HAPPENINGS, GameFilter
+from storage.read.store import SqlDriver
 
 __all__ = [
-    "ALL_PLAYED",
-    "ANY",
     "DATED_MS",
     "FilterWords",
-    "GameFilter",
-    "HAPPENINGS",
     "beginning",
     "conditions_of",
     "count_games",
@@ -37,100 +33,8 @@ __all__ = [
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 
-ANY: frozenset[str] = frozenset()
 _UNKNOWN = "unknown"
 """The word for games whose server no log names."""
-
-
-@dataclass(frozen=True)
-class GameFilter:
-    """What a game must be; an empty set or None asks nothing.
-
-    Attributes:
-        players: handles of which at least one played, in any colour. white, black: in that colour.
-            Handles are case-insensitive. opponents: handles of which one played against one of ``players``.
-        variants, categories, results, servers: the values as stored; variants, categories and servers are
-            case-insensitive. The server ``unknown`` also means games of no known server.
-        since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
-            date do not match; ``Archive.undated`` counts them.
-        ecos: beginnings of ECO codes (``B9``). openings: parts of openings' names; case and accents do not count.
-        min_plies: least number of known half-moves; 1 by default.
-        complete: True excludes games with gaps, without a beginning or without an end line.
-        no_guests, no_computers: exclude games of such a player (``Player.is_guest``, ``Player.is_computer``).
-        kinds: kinds of games; played ones by default.
-        keys: prefixes of keys, one of which must match.
-        source: an id (or its beginning) as ``sources`` prints it.
-        me: the handle whose connection recorded the game.
-        per_source: the games as each source has them, instead of merged games.
-        folded: keys of games that are counted with another one; they are excluded.
-        unique: probable duplicates are to be folded; of an archive ``recorder.archive.exporting`` finds ``folded``.
-        last: only the newest so many, after all else.
-        max_plies: most known half-moves.
-        time_controls: White's base time and increment in seconds, as ``300+3``.
-        reasons: why games ended, as stored in ``reason_key`` (``mate``, ``forfeit-time``).
-        outcomes: how one of ``players`` did: ``win``, ``draw`` or ``loss``.
-        min_rating, max_rating: bounds of both players' ratings; games with an unknown rating do not match.
-        min_duration_s, max_duration_s: bounds of the time from start to end; games without both do not match.
-        clock_below_ms: a clock of one of the players was below this after a move of the main line. Archives only.
-        happened: what at least one source of the game reports: some of ``HAPPENINGS``. Archives only.
-        position: the first four fields of a FEN, which the game reached. ``recorder.archive.positions`` finds these.
-        next_move: the move that is played there, as ``encode_move`` encodes it.
-        reached: the keys of the games that reached the position; None: they are not known yet.
-    """
-
-    players: frozenset[str] = ANY
-    opponents: frozenset[str] = ANY
-    white: frozenset[str] = ANY
-    black: frozenset[str] = ANY
-    variants: frozenset[str] = ANY
-    categories: frozenset[str] = ANY
-    rated: bool | None = None
-    since_ms: int | None = None
-    until_ms: int | None = None
-    results: frozenset[str] = ANY
-    servers: frozenset[str] = ANY
-    ecos: frozenset[str] = ANY
-    openings: frozenset[str] = ANY
-    min_plies: int = 1
-    complete: bool = False
-    no_guests: bool = False
-    no_computers: bool = False
-    kinds: frozenset[GameKind] = field(default=frozenset({GameKind.PLAYED}))
-    keys: frozenset[str] = ANY
-    source: str | None = None
-    me: str | None = None
-    per_source: bool = False
-    folded: frozenset[str] = ANY
-    unique: bool = False
-    last: int | None = None
-    max_plies: int | None = None
-    time_controls: frozenset[str] = ANY
-    reasons: frozenset[str] = ANY
-    outcomes: frozenset[str] = ANY
-    min_rating: int | None = None
-    max_rating: int | None = None
-    min_duration_s: int | None = None
-    max_duration_s: int | None = None
-    clock_below_ms: int | None = None
-    happened: frozenset[str] = ANY
-    position: str | None = None
-    next_move: int | None = None
-    reached: frozenset[str] | None = None
-
-
-HAPPENINGS: Final[Mapping[str, tuple[str, str]]] = {
-    "takeback": (EventKind.TAKEBACK.value, "*"),
-    "draw-offer": (EventKind.NOTICE.value, "draw-offer"),
-    "time-added": (EventKind.NOTICE.value, "time-added"),
-    "pause": (EventKind.NOTICE.value, "paused"),
-    "disconnection": (EventKind.NOTICE.value, "disconnected"),
-    "gap": (EventKind.GAP.value, "*"),
-    "kibitz": (EventKind.CHAT.value, "kibitz"),
-}
-"""What games can be searched for by their events: a kind and a pattern of its details."""
-
-ALL_PLAYED = GameFilter()
-"""The stated default of lists and exports: every played game with at least one ply."""
 
 
 def fold(handle: str) -> str:

@@ -1,19 +1,19 @@
-"""What tables and measures ask of a store of games: an archive, a shared database, or a data set."""
+"""What tables and measures ask of a store of games, and what reading asks of its database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from storage.read.query import GameFilter
+from storage.read.game_filter import GameFilter
 
 if TYPE_CHECKING:
     from recorder.model import Game
     from storage.dataset.reading import DatasetReader
     from storage.read.columns import ColumnReader
 
-__all__ = ["GameStore", "TableReader"]
+__all__ = ["GameStore", "Rows", "SqlDriver", "TableReader"]
 
 TableReader: TypeAlias = "ColumnReader | DatasetReader"
 """Reads what tables of plies and games are made of."""
@@ -45,3 +45,28 @@ class GameStore(Protocol):
 
     def count(self, where: GameFilter = ...) -> int:
         """How many games match."""
+
+
+class Rows(Protocol):
+    """The result of a statement."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, as tuples."""
+
+    def fetchone(self) -> Any:
+        """The next row; None: there is none."""
+
+    def fetchall(self) -> list[Any]:
+        """All further rows."""
+
+
+class SqlDriver(Protocol):
+    """A connection in a transaction: all that is read is of one moment."""
+
+    def execute(self, sql: str, parameters: Any = ..., /) -> Rows:
+        """Run a statement.
+
+        Args:
+            sql: the statement, with question marks for values.
+            parameters: the values.
+        """

@@ -13,8 +13,19 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from recorder.model import Game, Player
-from storage.mapping import COLUMNS, SEGMENTS, Row, game_row, observation_row, rows_of_observation
+from recorder.model import Game, Observation, Player
+from storage.mapping import (
+    ANCHORS,
+    COLUMNS,
+    EVENTS,
+    HOLDINGS,
+    PLY_LINES,
+    SEGMENTS,
+    THINKING,
+    Row,
+    game_row,
+    observation_row,
+)
 from storage.read.query import fold
 from storage.settings import rename_decisions
 from storage.write.analyses import move_analyses
@@ -27,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BATCH_EVENTS",
     "BATCH_VALUES",
-    "GameRows",
     "KNOWN_PLAYERS",
+    "GameRows",
     "closing_up",
     "find_successors",
     "order_of_sources",
@@ -219,7 +230,7 @@ class GameRows:
             row_id = self._next_observation
             self._next_observation += 1
             batches["observations"].append(observation_row(seen, row_id, self._source_id, game_id, seq))
-            for name, rows in rows_of_observation(seen, row_id, self._next_ply):
+            for name, rows in _rows_of_observation(seen, row_id, self._next_ply):
                 batches[name] += rows
             for line in seen.lines:
                 plies = (line.rows, seen.started_at_ms or 0, seen.offset)
@@ -359,3 +370,21 @@ class GameRows:
             self._next_player += 1
             self._batches["players"].append((known, place[0], handle, place[1]))
         return known
+
+
+def _rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of one observation's children but for its plies, as (table, rows), parents first.
+
+    Args:
+        seen: the observation. row_id: its row number. ply_id: the first free row number of ``plies``.
+    """
+    base = seen.started_at_ms or 0
+    for line in seen.lines:
+        count = len(line.rows)
+        yield "ply_lines", [PLY_LINES.row(line, row_id, ply_id, count)]
+        ply_id += count
+    yield "anchors", [ANCHORS.row(anchor, row_id, seq) for seq, anchor in enumerate(seen.anchors)]
+    yield "holdings", [HOLDINGS.row(change, row_id, base_ms=base) for change in seen.holdings]
+    yield "events", [EVENTS.row(event, row_id, base_ms=base) for event in seen.events]
+    if seen.thinking:
+        yield "thinking", [THINKING.row(thought, row_id, base_ms=base) for thought in seen.thinking]

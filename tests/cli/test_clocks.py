@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recorder.archive.reports import CLOCK_TABLES, DIMENSIONS, clock_table
+from recorder.archive.game_measures import CLOCK_TABLES, DIMENSIONS, clock_table
 from recorder.errors import ExitCode
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after

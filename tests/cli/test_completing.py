@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.archive.reports import CLOCK_TABLES
+from recorder.archive.game_measures import CLOCK_TABLES
 from recorder.cli.plot import NAMES
 from tests.support.cli import SERVER, Cli
 

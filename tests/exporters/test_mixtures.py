@@ -14,8 +14,8 @@ from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report
 from recorder import Archive
+from recorder.archive.game_measures import CLOCK_TABLES, clock_table
 from recorder.archive.related import match_of
-from recorder.archive.reports import CLOCK_TABLES, clock_table
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from storage import GameFilter

@@ -1,0 +1,175 @@
+"""Values of options: how they are checked, and what a shell completes for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.archive.completions import Completion, completions
+from recorder.errors import ExportError
+from recorder.times import parse_zone
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in older versions
+
+__all__ = [
+    "DateType",
+    "EcoType",
+    "NameType",
+    "WordSet",
+    "ZoneType",
+    "complete_categories",
+    "complete_ecos",
+    "complete_handles",
+    "complete_keys",
+    "complete_names",
+    "complete_own_handles",
+    "complete_servers",
+    "complete_sources",
+    "complete_variants",
+]
+
+
+class ZoneType(_ParamType):
+    """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            parse_zone(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
+class NameType(_ParamType):
+    """A word that is not empty: an empty one would name everything or nothing."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value.strip():
+            self.fail("it is empty.", param, ctx)
+        return str(value)
+
+
+class EcoType(_ParamType):
+    """An ECO code or its beginning."""
+
+    name = "code"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from exporters.selection import read_eco
+
+        try:
+            return read_eco(value)
+        except ExportError as error:
+            self.fail(str(error), param, ctx)
+
+
+class WordSet(_ParamType):
+    """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
+
+    name = "words"
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{','.join(self.choices)}]"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        before, comma, word = incomplete.rpartition(",")
+        left = [choice for choice in self.choices if choice.startswith(word) and choice not in before.split(",")]
+        return [CompletionItem(f"{before}{comma}{choice}") for choice in left]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
+        if isinstance(value, frozenset):
+            return value
+        words = frozenset(word.strip() for word in value.split(",")) - {"", "none"}
+        if unknown := sorted(words - set(self.choices)):
+            self.fail(f"{unknown[0]!r} is not one of {', '.join(self.choices)}.", param, ctx)
+        return words
+
+
+class DateType(_ParamType):
+    """A calendar day as YYYY-MM-DD."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        if isinstance(value, date):
+            return value
+        try:
+            return datetime.strptime(value, "%Y-%m-%d").date()
+        except ValueError:
+            self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
+
+
+_Completer = Callable[["click.Context", "click.Parameter", str], "list[CompletionItem]"]
+
+
+def _completer(kind: Completion, *fixed: str) -> _Completer:
+    """Completes an option's value from the archive that the command line names, else the default one.
+
+    Args:
+        kind: what to complete.
+        fixed: values that need no archive, first.
+    """
+
+    def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        where = ctx.params.get("where")
+        found = completions(where, kind, typed) if isinstance(where, str) else []
+        return [
+            *(CompletionItem(value) for value in fixed if value.startswith(typed)),
+            *(CompletionItem(value, help=about) for value, about in found),
+        ]
+
+    return complete
+
+
+def complete_names(names: Mapping[str, str]) -> _Completer:
+    """Completes fixed names, with their descriptions where the shell shows them."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name, help=about) for name, about in names.items() if name.startswith(typed)]
+
+    return complete
+
+
+complete_handles = _completer(Completion.HANDLE)
+
+
+complete_own_handles = _completer(Completion.OWN_HANDLE)
+
+
+complete_keys = _completer(Completion.KEY, "last")
+
+
+complete_sources = _completer(Completion.SOURCE)
+
+
+complete_variants = _completer(Completion.VARIANT)
+
+
+complete_categories = _completer(Completion.CATEGORY)
+
+
+complete_ecos = _completer(Completion.ECO)
+
+
+complete_servers = _completer(Completion.SERVER, "unknown")
