@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from exporters.selection import Filters
     from recorder import measures, plots
     from recorder.archive.archive import Archive
-    from recorder.archive.dataset import Dataset
     from recorder.archive.dataset_making import DatasetReport, make_dataset
+    from recorder.archive.game_tables import Dataset, Tables
     from recorder.archive.import_paths import ImportReport, Merged
-    from recorder.archive.shared import Tables
     from recorder.archive.storing import Outcome
     from recorder.archive.verifying import Audit, VerifyReport
     from recorder.errors import (
@@ -122,7 +121,7 @@ _MODULES = {
     "read_games": "recorder.reading",
     "Archive": "recorder.archive.archive",
     "Audit": "recorder.archive.verifying",
-    "Dataset": "recorder.archive.dataset",
+    "Dataset": "recorder.archive.game_tables",
     "DatasetReport": "recorder.archive.dataset_making",
     "Manifest": "storage.dataset.records",
     "make_dataset": "recorder.archive.dataset_making",
@@ -132,7 +131,7 @@ _MODULES = {
     "Merged": "recorder.archive.import_paths",
     "Outcome": "recorder.archive.importing",
     "Published": "storage.publish.publishing",
-    "Tables": "recorder.archive.shared",
+    "Tables": "recorder.archive.game_tables",
     "VerifyReport": "recorder.archive.verifying",
 }
 

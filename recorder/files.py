@@ -1,18 +1,34 @@
-"""What operating systems do differently with files: locks between processes, and names that outlive a power cut."""
+"""Files: what can be closed, locks between processes, and names that outlive a power cut."""
 
 from __future__ import annotations
 
 import errno
 import os
 from pathlib import Path
-from typing import BinaryIO
+from types import TracebackType
+from typing import BinaryIO, Self
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # lock() and is_locked() ask for it
 
-__all__ = ["is_locked", "lock", "sync_folder"]
+__all__ = ["Closing", "is_locked", "lock", "sync_folder"]
+
+
+class Closing:
+    """A context manager that closes itself at the end of the block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release what is open; here it is nothing."""
 
 
 def lock(fd: int, *, wait: bool = False) -> None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from recorder.containment import Failures
 from recorder.errors import SourceError
-from recorder.model import SAVED_KINDS, Game
+from recorder.model import SAVED_KINDS, Game, GameKind, SourceName
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, read_blocks, scrubbed, why_not_a_log
 from recorder.sources.redaction import Forgotten
 
-__all__ = ["AnyPipeline", "joined_games", "make_pipeline", "read_games"]
+__all__ = ["AnyPipeline", "HalfJoiner", "joined_games", "make_pipeline", "read_games"]
 
 AnyPipeline = Pipeline | SavedPipeline
+_OPEN_ENDS: Final = ("adjourned", "lost-feed")
+_MOST_HALVES: Final = 32  # of the same players; more do not wait
+_ONE_LOG: Final = SourceName("", "-")  # merging asks whether one log saw both halves
 
 
 def make_pipeline(
@@ -73,7 +78,6 @@ def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Gam
             yield from pipeline.receive(block)
         yield from pipeline.finish()
         return
-    from recorder.relating.joining import HalfJoiner  # importing a log into an archive joins there
 
     joiner = HalfJoiner(pipeline.failures)
     for block in blocks:
@@ -124,3 +128,64 @@ def read_games(
     yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), known))
     if blocks.problem is not None:
         raise blocks.problem
+
+
+class HalfJoiner:
+    """Takes the games of one log in their order and returns them, halves of adjourned games joined.
+
+    Only games that may be resumed wait: adjourned ones and those whose connection was lost, until the game that
+    continues them or the log ends. All other games pass at once.
+
+    Args:
+        failures: where errors of this program are noted; halves that it cannot join stay apart.
+    """
+
+    def __init__(self, failures: Failures) -> None:
+        self._failures = failures
+        self._waiting: dict[tuple[str, str], list[Game]] = {}
+
+    def take(self, game: Game) -> list[Game]:
+        """Take the next game. Returns the games that nothing later in the log can change."""
+        if game.kind is not GameKind.PLAYED:
+            return [game]
+        players = game.white.handle.lower(), game.black.handle.lower()
+        waiting = self._waiting.setdefault(players, [])
+        waiting.append(game)
+        if game.end in _OPEN_ENDS:
+            return [waiting.pop(0)] if len(waiting) > _MOST_HALVES else []
+        whole = next((one for one in self._joined(waiting) if game.key in one.merged_from), None)
+        members = (game.key,) if whole is None else whole.merged_from
+        left = [one for one in waiting if one.key not in members]
+        if left:
+            self._waiting[players] = left
+        else:
+            del self._waiting[players]
+        return [game if whole is None else whole]
+
+    def finish(self) -> list[Game]:
+        """End the log: return the waiting games, in the order of the log."""
+        found: list[Game] = []
+        for waiting in self._waiting.values():
+            joined = self._joined(waiting)
+            members = {key for one in joined for key in one.merged_from}
+            found += joined + [one for one in waiting if one.key not in members]
+        self._waiting.clear()
+        return sorted(found, key=lambda game: game.first_offset)
+
+    def _joined(self, games: list[Game]) -> list[Game]:
+        """The games that several of these make, of one log that has no name yet."""
+        if len(games) < 2:
+            return []
+        from recorder.relating.merge import merge_games  # importing a log into an archive joins there
+
+        last = games[-1]
+        try:
+            return [_of(game, None) for game in merge_games(_of(game, _ONE_LOG) for game in games)]
+        except Exception as error:
+            text = f"{last.white.handle} - {last.black.handle}"
+            self._failures.note(error, last.first_offset, last.game_no, text)
+            return []
+
+
+def _of(game: Game, source: SourceName | None) -> Game:
+    return replace(game, observations=[replace(seen, source=source) for seen in game.observations])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from recorder.files import Closing
 from recorder.model import Anomaly, AnomalyKind, Game, SourceReport
 from storage.analyses import ArchiveAnalyses
 from storage.database import Database
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["ArchiveStore"]
 
 
-class ArchiveStore:
-    """Games and their sources in one SQLite file. Use it as a context manager.
+class ArchiveStore(Closing):
+    """Games and their sources in one SQLite file. No connection stays open between reads and transactions.
 
     Attributes:
         path: of the file.
@@ -95,17 +95,6 @@ class ArchiveStore:
 
         create_shard(path)
         return cls(Database(path, read_only=False, shard=True))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release the file: no connection stays open between reads and transactions."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read in the block is of one moment, even while another program writes."""

@@ -284,7 +284,7 @@ class FinishedGames:
     def _catch_up(self, where: str, source: str, final: bool = False) -> None:
         self.wait()
         try:
-            with open_archive(where) as archive:
+            with open_archive(where) as archive, archive.snapshot():
                 self._append_missing(archive, source, final)
         except (RecorderError, OSError) as error:
             self._failed(error)
@@ -294,8 +294,10 @@ class FinishedGames:
     def _append_missing(self, archive: ArchiveStore, source: str, final: bool) -> None:
         """Write the games that the file lacks; one that cannot be written does not keep the others out.
 
+        Args:
+            archive: in a snapshot, so that the source and its games are of one moment.
         Raises:
-            StorageError: the archive has the source no longer under this hash.
+            StorageError: the archive has the source no longer under this hash: another process has continued it.
             ExportError, OSError: what kept the first one out, or all.
         """
         failure: ExportError | OSError | None = None
@@ -339,7 +341,6 @@ class FinishedGames:
                             self._put(archive, game)
                     except (ExportError, OSError) as error:
                         failure = failure or error
-        archive.source(source)  # if another process has continued it meanwhile, its games were not seen
         if failure is not None:
             raise failure
 

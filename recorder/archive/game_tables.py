@@ -1,27 +1,30 @@
-"""Games and tables of a store: what ``recorder.Archive``, ``Tables`` and ``Dataset`` have in common."""
+"""Games and tables of a store: what ``recorder.Archive``, ``Dataset`` and ``Tables`` share, and the latter two."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from importlib import import_module
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters, make_filter
-from recorder.archive.exporting import require_variants
+from recorder.archive.exporting import require_variants, with_games_reached
 from recorder.errors import ExportError
+from recorder.files import Closing
+from recorder.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
+    from duckdb import DuckDBPyRelation
 
     from recorder.model import Game
     from storage import GameFilter
     from storage.read.store import GameStore
 
-__all__ = ["GameTables"]
+__all__ = ["Dataset", "GameTables", "Tables"]
 
 
-class GameTables:
+class GameTables(Closing):
     """Reads games and tables.
 
     Args:
@@ -33,17 +36,6 @@ class GameTables:
         self._store = store
         self._arrow = arrow
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release what is open; here it is nothing."""
-
     def _filter(self, filters: Filters) -> GameFilter:
         """The archive's filter, with known variants only.
 
@@ -52,12 +44,7 @@ class GameTables:
         """
         where = make_filter(filters)
         require_variants(self._store, where)
-        return where if where.position is None else self._with_position(where)
-
-    def _with_position(self, where: GameFilter) -> GameFilter:
-        from recorder.archive.positions import with_position
-
-        return with_position(self._store, where)
+        return with_games_reached(self._store, where)
 
     # --- games
 
@@ -234,3 +221,70 @@ def _check(extra: Collection[str]) -> None:
     wrong = [extra] if isinstance(extra, str) else sorted(set(extra) - set(names))
     if wrong:
         raise ExportError(f"There is no list of extra columns {wrong[0]!r}; ask for any of {names}.")
+
+
+class Dataset(GameTables):
+    """The games of a folder that ``ics-recorder convert --dataset`` wrote. Needs the extra ``duckdb``.
+
+    It has the filters, tables and measures of an archive, except events and matches of bughouse, which need the lines
+    of logs that it does not have: these methods raise ``StorageError``. A game that several sources contain is included
+    once for each of them. DuckDB computes with 200 MB of memory, and with temporary files for the rest. Use a data set
+    as a context manager, or call ``close``. A folder of ``export plies --dataset`` has plies only: no table of games,
+    no dates.
+
+    Args:
+        path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is when the object
+            is created.
+    Raises:
+        StorageError: DuckDB is not installed, or the folder has no readable data set. Every method can raise it, too.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        from storage.dataset.reading import DatasetStore
+
+        self._dataset = DatasetStore(fspath(path))
+        super().__init__(self._dataset, arrow=False)
+
+    def __repr__(self) -> str:
+        return f"Dataset {self._dataset.where} · {plural(self._dataset.count(), 'game')}"
+
+    def close(self) -> None:
+        """Release the files; relations cannot be read afterwards."""
+        self._dataset.close()
+
+    def relation(self, **filters: Unpack[Filters]) -> DuckDBPyRelation:
+        """The half-moves of games as a relation of DuckDB, for SQL and for the functions of ``recorder.measures``.
+
+        Args:
+            filters: see ``Filters``.
+        Returns:
+            A row for each half-move with the columns of ``plies`` and ``source``, the SHA-256 of the source, in no
+            order.
+        Raises:
+            ExportError, StorageError: as for ``plies``.
+        """
+        return self._dataset.relation(self._filter(filters))
+
+
+class Tables(GameTables):
+    """The games of all archives that were published in a PostgreSQL database. Needs the extra ``postgres``.
+
+    It has the games, tables and measures of an archive. If several archives contain a game with the same key, it is
+    included once. Nothing stays open between two calls, and each call reads the database as it is at one moment.
+    ``with`` is not necessary.
+
+    Args:
+        url: of the database, ``postgresql://HOST/DATABASE``, without a password. Give the password in PGPASSWORD,
+            ~/.pgpass or the service file.
+    Raises:
+        StorageError: the URL has a password or is malformed, psycopg is not installed, the database cannot be reached,
+            or no archive with the schema of this program was published there. Every method can raise it, too.
+    """
+
+    def __init__(self, url: str) -> None:
+        from storage.publish.reading import PublishedStore
+
+        super().__init__(PublishedStore(url), arrow=False)
+
+    def __repr__(self) -> str:
+        return f"Tables · {plural(self._store.count(), 'game')}"

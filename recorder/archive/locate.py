@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from recorder.errors import ExitCode, RecorderError, StorageError
 
 if TYPE_CHECKING:
+    from recorder.archive.exporting import AnyStore
     from storage import ArchiveStore
 
 
@@ -27,6 +28,7 @@ __all__ = [
     "import_command",
     "main",
     "open_archive",
+    "open_games",
     "refuse_unusable",
     "why_unusable",
 ]
@@ -228,3 +230,14 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+def open_games(where: str, dataset: str | None) -> AnyStore:
+    """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
+
+    Raises:
+        StorageError: it cannot be used.
+    """
+    from storage.dataset.reading import DatasetStore
+
+    return open_archive(where) if dataset is None else DatasetStore(dataset)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.archive.dataset import open_games
 from recorder.archive.exporting import chosen_games, named_games, protected, require_games
 from recorder.archive.game_measures import CLOCK_TABLES, DIMENSIONS, clock_table
+from recorder.archive.locate import open_games
 from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded, say_written, write_json
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (

@@ -68,8 +68,7 @@ def command(
     """
     from exporters.base import open_output
     from recorder.conformance.cases import load_cases, select_cases
-    from recorder.conformance.report import json_of, junit_of
-    from recorder.conformance.runner import run_cases
+    from recorder.conformance.runner import json_of, junit_of, run_cases
 
     cases = select_cases(load_cases(), rules, groups)
     if not cases:
@@ -87,8 +86,7 @@ def command(
 
 
 def _print(run: ConformanceRun) -> None:
-    from recorder.conformance.report import count_by_rule
-    from recorder.conformance.runner import CaseOutcome
+    from recorder.conformance.runner import CaseOutcome, count_by_rule
 
     columns = ("Rule", "Passed", "Failed", "Not supported")
     print_table(columns, count_by_rule(run), right=columns[1:])

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.archive.dataset import open_games
 from recorder.archive.exporting import named_games, protected, require_games
+from recorder.archive.locate import open_games
 from recorder.cli.export_options import csv_option, output_options, say_excluded
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (

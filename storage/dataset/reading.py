@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import StorageError
+from recorder.files import Closing
 from recorder.model import SAVED_KINDS, SourceName, TimeBasis
 from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
@@ -16,8 +17,6 @@ from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.query import FilterWords, count_games, game_ids, resolve, select_ids, undated
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pyarrow as pa
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
@@ -201,7 +200,7 @@ def _want(cursor: DuckDBPyConnection, ids: Sequence[int]) -> None:
     )
 
 
-class DatasetStore:
+class DatasetStore(Closing):
     """The games of a data set: one row for each game of each source.
 
     Its files are those that were there when it was opened.
@@ -232,14 +231,6 @@ class DatasetStore:
     def close(self) -> None:
         """Release the files; relations are of no use afterwards."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def paths(self) -> list[Path]:
         """Its files."""

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import StorageError
-from storage.publish.connection import connected, is_there
-from storage.publish.words import SHOWN
+from storage.publish.connection import SHOWN, connected, is_there
 from storage.read.columns import (
     ROWS_AT_ONCE,
     SELECT_PLIES,

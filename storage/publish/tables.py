@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable, SetColumnComment, SetTab
 from sqlalchemy.types import TypeEngine
 
 from storage.maintenance.private import PRIVATE_COLUMNS
-from storage.publish.words import POSTGRES
+from storage.publish.connection import POSTGRES
 from storage.read.query import DATED_MS
 from storage.schema import tables as stored
 from storage.schema.reference import comment_on

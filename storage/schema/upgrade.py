@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import migrations
 from recorder.errors import StorageError
+from recorder.openings import DEEPEST, find_opening
 from storage.files import backup, create_file, driver_of, make_engine, open_sqlite
 from storage.maintenance.malformed import storage_errors
 from storage.schema.views import VIEWS
@@ -35,6 +36,7 @@ __all__ = [
     "current",
     "differences",
     "head",
+    "name_openings",
     "require_current",
     "revisions",
     "upgrade",
@@ -236,7 +238,6 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
             _prove(connection, before)
             if target == "head":
                 from storage.write.merged import relate_all
-                from storage.write.openings import name_openings
 
                 name_openings(driver_of(connection))
                 relate_all(driver_of(connection))
@@ -312,3 +313,31 @@ def _statements() -> dict[str, str]:
         makers[table.name] = CreateTable(table)
         makers |= {str(index.name): CreateIndex(index) for index in table.indexes}
     return {name: str(maker.compile(dialect=dialect)).strip() for name, maker in makers.items()}
+
+
+_STANDARD = "SELECT id FROM games WHERE variant = 'chess' AND start_fen IS NULL AND start_ply = 0"
+
+
+# CROSS JOIN keeps the order of the tables: a game has few plies, the table has millions. Numbers rise in a line.
+_PLIES = (
+    "SELECT p.ply, p.move FROM segments s CROSS JOIN ply_lines l CROSS JOIN plies p "
+    "WHERE s.game_id = ? AND l.observation_id = s.observation_id AND l.line_no = 0 "
+    f"AND p.id BETWEEN l.first_ply_id AND l.first_ply_id + min(l.ply_count, {DEEPEST}) - 1 "
+    "AND p.ply BETWEEN s.from_ply AND s.to_ply"
+)
+
+
+_UPDATE = "UPDATE games SET eco = ?, opening = ?, opening_ply = ? WHERE id = ?"
+
+
+def name_openings(driver: sqlite3.Connection) -> None:
+    """Store the opening of every game.
+
+    Args:
+        driver: in a transaction.
+    """
+    found = []
+    for (number,) in driver.execute(_STANDARD).fetchall():
+        opening = find_opening(sorted(driver.execute(_PLIES, (number,))))
+        found.append((*(opening or (None, None, None)), number))
+    driver.executemany(_UPDATE, found)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from recorder.conformance.cases import Case, find_difference, select_cases
-from recorder.conformance.report import count_by_rule, json_of, junit_of
-from recorder.conformance.runner import CaseOutcome, ReaderClaim, run_cases
+from recorder.conformance.runner import CaseOutcome, ReaderClaim, count_by_rule, json_of, junit_of, run_cases
 
 PASSED, FAILED, NOT_SUPPORTED = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.NOT_SUPPORTED
 CASES = [

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import recorder.relating.joining
+import recorder.relating.merge
 from recorder.containment import SWITCH, Failures
 from recorder.model import Game, SourceKind
-from recorder.reading import joined_games, make_pipeline, read_games
-from recorder.relating.joining import HalfJoiner
+from recorder.reading import HalfJoiner, joined_games, make_pipeline, read_games
 from recorder.relating.merge import merge_games
 from tests.edge_cases.scripts import Table, log, read, sans
 from tests.tracking.answers import movelist
@@ -77,7 +76,7 @@ def test_halves_that_an_error_of_this_program_keeps_from_being_joined_are_two_ga
         raise ValueError("boom")
 
     monkeypatch.delenv(SWITCH)
-    monkeypatch.setattr(recorder.relating.joining, "merge_games", fail)
+    monkeypatch.setattr(recorder.relating.merge, "merge_games", fail)
     pipeline = make_pipeline(SourceKind.RAW)
     second, first = joined_games(pipeline, [_log(HALF, [])])
     assert (sans(first), sans(second)) == (MOVES[:HALF], MOVES[HALF:])
