@@ -150,11 +150,9 @@ def append_games(
     return exporter.report
 
 
-def known_keys(path: Path, exporter: GameExporter, begin: int = 0) -> set[str]:
+def known_keys(path: Path, exporter: GameExporter) -> set[str]:
     """Keys of the games that a file of ours holds; empty if there is no file.
 
-    Args:
-        begin: the place in the file, where a game begins, from which on they are wanted.
     Raises:
         ExportError: the format writes no keys, or the file cannot be read.
     """
@@ -166,7 +164,6 @@ def known_keys(path: Path, exporter: GameExporter, begin: int = 0) -> set[str]:
     start = mark.encode()
     try:
         with path.open("rb") as file:
-            file.seek(begin)
             return {
                 line[len(start) : line.index(b'"', len(start))].decode("ascii", "replace")
                 for line in file

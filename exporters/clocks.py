@@ -6,16 +6,16 @@ Think times are the elapsed times that the server printed; a first move that the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from exporters.base import Exporter, ExportReport
+from exporters.base import ExportReport
 from exporters.games_json import PRECISIONS
 from exporters.table_files import write_csv, write_json_lines
 from recorder.model import EXACT, Game, Ply, Precision, control_of
 
-__all__ = ["CLOCK_EXPORTERS", "ClockSummary", "ClocksCsvExporter", "ClocksJsonExporter", "SideClocks", "side_clocks"]
+__all__ = ["ClockSummary", "ClocksCsvExporter", "ClocksJsonExporter", "SideClocks", "side_clocks"]
 
 
 class SideClocks(NamedTuple):
@@ -135,10 +135,6 @@ class ClocksJsonExporter:
         summary = ClockSummary()
         write_json_lines(SideClocks._fields, ([row] for row in summary.rows(games)), out)
         return ExportReport(summary.games, summary.plies, summary.excluded)
-
-
-CLOCK_EXPORTERS: Final[dict[str, Callable[[], Exporter]]] = {"csv": ClocksCsvExporter, "jsonl": ClocksJsonExporter}
-"""The exporter for each word of ``--format``."""
 
 
 def side_clocks(game: Game) -> list[SideClocks]:

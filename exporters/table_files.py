@@ -15,14 +15,14 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from exporters.base import Exporter, ExportReport, file_stem, refuse_protected
+from exporters.base import ExportReport, file_stem, refuse_protected
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, Column
 from exporters.tables.rows import PLY_NAMES, ply_rows
 from recorder.errors import ExportError
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
-    "PLY_EXPORTERS",
-    "PliesCsvExporter",
-    "PliesJsonExporter",
     "PliesParquetExporter",
     "arrow_schema",
     "import_pyarrow",
@@ -228,40 +225,6 @@ _ROWS_IN_GROUP = 65_536
 _Row = tuple[Any, ...]
 
 
-class PliesCsvExporter:
-    """CSV; see ``exporters.table_files``.
-
-    Args:
-        raw: write texts that look like formulas as they are.
-    """
-
-    def __init__(self, *, raw: bool = False) -> None:
-        self._raw = raw
-
-    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write the header and all rows.
-
-        Args:
-            games: in the order in which they are written.
-            out: a binary file; takes UTF-8.
-        Returns:
-            The numbers of games and plies that were written, and what was excluded.
-        """
-        report = ExportReport()
-        write_csv(PLY_NAMES, _counted(games, report), out, raw=self._raw)
-        return report
-
-
-class PliesJsonExporter:
-    """JSON Lines in UTF-8, one object a row; null for None."""
-
-    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows."""
-        report = ExportReport()
-        write_json_lines(PLY_NAMES, _counted(games, report), out)
-        return report
-
-
 class PliesParquetExporter:
     """Parquet, zstd-compressed, in row groups of 65,536 rows. Needs pyarrow, which the extra ``parquet`` brings."""
 
@@ -274,7 +237,7 @@ class PliesParquetExporter:
         pa, pq = import_pyarrow()
         schema = arrow_schema()
         report = ExportReport()
-        rows = chain.from_iterable(_counted(games, report))
+        rows = _counted(games, report)
         with pq.ParquetWriter(out, schema, compression="zstd") as writer:
             while group := list(islice(rows, _ROWS_IN_GROUP)):
                 values: dict[str, Any] = dict(zip(PLY_NAMES, zip(*group, strict=True), strict=True))
@@ -284,12 +247,11 @@ class PliesParquetExporter:
         return report
 
 
-PLY_EXPORTERS: Final[dict[str, Callable[[], Exporter]]] = {
-    "csv": PliesCsvExporter,
-    "jsonl": PliesJsonExporter,
-    "parquet": PliesParquetExporter,
-}
-"""What writes a table of plies, by the word of ``--format``."""
+def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[_Row]:
+    for _, rows in ply_rows(games):
+        report.games += 1
+        report.plies += len(rows)
+        yield from rows
 
 
 def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:
@@ -314,13 +276,6 @@ def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], 
     for batch in batches:
         text = "".join(_encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
         out.write(text.encode("utf-8", "replace"))
-
-
-def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[list[_Row]]:
-    for _, rows in ply_rows(games):
-        report.games += 1
-        report.plies += len(rows)
-        yield rows
 
 
 def line_form(format_name: str, *, raw: bool = False) -> LineForm:

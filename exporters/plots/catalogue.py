@@ -193,8 +193,8 @@ def _lag_table(plies: PlySource, _: PlotOptions) -> pd.DataFrame:
     return found
 
 
-def _figure(wishes: PlotOptions, size: tuple[float, float] = (9.0, 5.0)) -> Any:
-    return new_figure(wishes.theme, wishes.size or size).add_subplot()
+def _figure(wishes: PlotOptions) -> Any:
+    return new_figure(wishes.theme, wishes.size or (9.0, 5.0)).add_subplot()
 
 
 def _race(plies: pd.DataFrame, events: pd.DataFrame | None, wishes: PlotOptions) -> Figure:

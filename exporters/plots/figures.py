@@ -139,10 +139,10 @@ def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5
     return figure
 
 
-def new_axes(ax: Axes | None, theme: Theme, size: tuple[float, float] = (9.0, 5.0)) -> Axes:
+def new_axes(ax: Axes | None, theme: Theme) -> Axes:
     """The axes to draw in: those given, else those of a new figure; in the theme's colours."""
     if ax is None:
-        ax = new_figure(theme, size).add_subplot()
+        ax = new_figure(theme, (9.0, 5.0)).add_subplot()
     dress(ax, theme)
     return ax
 

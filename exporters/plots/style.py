@@ -121,6 +121,7 @@ _BLANK = "\N{NO-BREAK SPACE}"
 _LEGEND_COLUMN = 37.0  # what a column needs besides its words
 _LONGEST_WORD = 40
 _CHARACTER = 0.6  # of the size in points: the mean width of a character
+_TICKS = 7  # at most, on an axis
 _STEPS_PERCENT = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
 
@@ -351,9 +352,9 @@ def duration_text(ms: float, *, whole_seconds: bool = False) -> str:
     return f"{seconds:.1f} s" if abs(seconds) >= 1 else f"{ms:.0f} ms"
 
 
-def percent_axis(axis: Axis, most: float, *, ticks: int = 7) -> None:
+def percent_axis(axis: Axis, most: float) -> None:
     """Ticks at round percents of shares from 0 to ``most``, with the decimals that the step between them has."""
-    step = next((step for step in _STEPS_PERCENT if most * 100 / step <= ticks), math.ceil(most * 100 / ticks))
+    step = next((step for step in _STEPS_PERCENT if most * 100 / step <= _TICKS), math.ceil(most * 100 / _TICKS))
     axis.set_major_locator(MultipleLocator(step / 100))
     axis.set_major_formatter(PercentFormatter(1.0, decimals=0 if step >= 1 else 1))
 

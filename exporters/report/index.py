@@ -46,7 +46,6 @@ def index_report(
     *,
     excluded: Mapping[str, int] | None = None,
     most: int | None = None,
-    links: Mapping[str, str] | None = None,
 ) -> bytes:
     """A self-contained page about an archive, or about a choice of its games.
 
@@ -54,7 +53,6 @@ def index_report(
         games, sides: the game frame and the side frame of the same games.
         sources: the logs of the archive. excluded: reason → games that were asked for and are not in the frames.
         most: how many games the page lists, the newest; None: ``MOST_GAMES``.
-        links: key → address of the game's own page.
     Returns:
         HTML in UTF-8; the same tables give the same bytes.
     Raises:
@@ -76,7 +74,7 @@ def index_report(
         "facts": list(_facts(games, sides, sources)),
         "left_out": [f"{count(number, 'game')} {reason}" for reason, number in (excluded or {}).items()],
         "sections": [section for section in sections if section.tables],
-        "games": [_game(row, links or {}) for row in records(listed)],
+        "games": [_game(row) for row in records(listed)],
         "game_count": len(games),
     }
     return render_page("index.html", values, styles=("tables.css",), scripts=("index.js",))
@@ -176,11 +174,10 @@ def _logs(sources: Sequence[SourceRow | DatasetSource]) -> Table | None:
     return Table("All logs of the archive", columns, rows, frozenset({0, 1, 2, 3, 4}), note) if rows else None
 
 
-def _game(row: Mapping[str, Any], links: Mapping[str, str]) -> dict[str, Any]:
+def _game(row: Mapping[str, Any]) -> dict[str, Any]:
     key = str(row["key"])
     return {
         "key": key[:8],
-        "link": links.get(key),
         "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
         "white": _player(row, "white"),
         "black": _player(row, "black"),

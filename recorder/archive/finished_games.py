@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from exporters.base import SPLIT_WORDS, refuse_protected
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.archive.exporting import chosen_games, protected
-from recorder.archive.following import OVER
 from recorder.archive.locate import open_archive
+from recorder.archive.outlets import OVER, is_over
 from recorder.archive.pgn_file import PgnFile, ReadPosition, keys_in
 from recorder.errors import ExportError, RecorderError
 from recorder.model import GameKind
@@ -34,19 +34,9 @@ if TYPE_CHECKING:
     from recorder.model import Game
     from storage import ArchiveStore
 
-__all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
+__all__ = ["FinishedGames", "refuse_unwritable"]
 
 _COPIES = 10  # of one log, that continue differently: more are not expected
-
-
-def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
-    """Whether nothing that the log says later can go on with a game: only such games are appended.
-
-    Args:
-        end, first_offset: of the game. read_up_to: of its source: what begins before it is final.
-        final: the log never goes on, so neither does any of its games.
-    """
-    return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
 
 
 def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:

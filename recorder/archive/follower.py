@@ -1,11 +1,10 @@
-"""Following one log: reading what is new into the archive, reporting what happens, and which facts the log lacks."""
+"""Following one log: reading what is new into the archive, and reporting what happens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recorder.archive.event_lines import EventPipe
 from recorder.archive.finished_games import FinishedGames
@@ -15,10 +14,7 @@ from recorder.model import SAVED_KINDS
 from recorder.sources import HEAD_BYTES, detect, read_blocks
 from recorder.text import clean, plural
 
-if TYPE_CHECKING:
-    from recorder.model import Game
-
-__all__ = ["Follower", "MissingFacts", "holds_saved_games"]
+__all__ = ["Follower", "holds_saved_games"]
 
 
 def holds_saved_games(path: Path) -> bool:
@@ -111,54 +107,3 @@ class Follower:
             raise StorageError(f"{updater.problem} What is missing is read by the next import of {self._name}.")
         if finished is not None and finished.problem is not None:
             raise ExportError(finished.problem)
-
-
-class MissingFacts:
-    """Reports each missing fact once. It is an ``Outlet``.
-
-    Args:
-        log: its name. notify: gets one sentence.
-    Attributes:
-        problem: None.
-    """
-
-    looks_back = False
-    owes = False
-
-    def __init__(self, log: str, notify: Callable[[str], object]) -> None:
-        self.problem: str | None = None
-        self._log = log
-        self._notify = notify
-        self._reported: set[str] = set()
-
-    def begin(self, where: str, source: str) -> None:
-        """Nothing is looked up: the next game shows it."""
-
-    def take(self, games: list[Game]) -> None:
-        """Look at games that are over."""
-        self._look(games)
-
-    def look(self, games: list[Game]) -> None:
-        """Look at games in progress."""
-        self._look(games)
-
-    def _look(self, games: list[Game]) -> None:
-        missing = {}
-        if any(game.server is None for game in games):
-            missing["site"] = "--server NAME"
-        if any(game.day is None for game in games):
-            missing["date"] = "--date YYYY-MM-DD"
-        missing = {fact: option for fact, option in missing.items() if fact not in self._reported}
-        if not missing:
-            return
-        self._reported |= missing.keys()
-        what = f"does not name the {' or the '.join(missing)} of its games"
-        them = "them" if len(missing) > 1 else "it"
-        self._notify(f"{self._log} {what}; follow it again with {' and '.join(missing.values())} to add {them}.")
-
-    def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Nothing is kept."""
-
-    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Look at the last games."""
-        self._look(games)

@@ -11,11 +11,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.importing import import_source
 from recorder.archive.inputs import Input, ReadOptions, timing_of
 from recorder.archive.locate import open_archive
+from recorder.archive.outlets import OVER, Outlet
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.storing import Begun, marked
 from recorder.archive.tail import BLOCK, State, Tail, open_tail, state_of
@@ -31,10 +32,8 @@ if TYPE_CHECKING:
     from recorder.model import Game
     from storage.write.in_progress import SourceInProgress
 
-__all__ = ["OVER", "Outlet", "LogUpdater"]
+__all__ = ["LogUpdater"]
 
-OVER: Final = frozenset(("result", "adjourned", "aborted"))
-"""Ends of games with which nothing goes on."""
 
 _SETTLE_S: Final = 1.5
 _TIMED_S: Final = 5.0
@@ -44,39 +43,6 @@ _LONGEST_PAUSE_S: Final = 60.0
 _OVERTAKEN: Final = 3
 _OVERTAKEN_S: Final = 30.0
 """Who is overtaken so often within this has another beside it that does the same."""
-
-
-class Outlet(Protocol):
-    """Gets what was committed. ``problem``: why something is missing, or None; ``settle`` may find it then."""
-
-    problem: str | None
-    owes: bool
-    """After ``end``: it still has to write games of the source, which is to be taken once more."""
-    looks_back: bool
-    """Finds in the archive, at ``begin``, what it was not given: until a long log is read it is given nothing."""
-
-    def begin(self, where: str, source: str) -> None:
-        """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
-
-    def take(self, games: list[Game]) -> None:
-        """Finished games, which do not change any more."""
-
-    def look(self, games: list[Game]) -> None:
-        """Games in progress that have changed, as they stand."""
-
-    def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Games that begin before this place are never given again.
-
-        Args:
-            where: the archive. source: sha256 of the source's bytes so far.
-            read_up_to: an offset in these bytes.
-        """
-
-    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """The log has come to its end, and these games with it.
-
-        ``final``: it never goes on. Else they may be given again, and may have become more.
-        """
 
 
 class LogUpdater:

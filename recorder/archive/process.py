@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.event_lines import EventLineWriter, EventPipe
 from recorder.archive.finished_games import FinishedGames
-from recorder.archive.following import LogUpdater, Outlet
+from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.locate import open_archive
+from recorder.archive.outlets import Outlet
 from recorder.archive.recording import Orders, plain_name
 from recorder.archive.watchdog import Unwatched, Watchdog
 from recorder.errors import ExitCode, JournalError, RecorderError

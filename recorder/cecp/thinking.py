@@ -76,11 +76,6 @@ class ThinkingLine(NamedTuple):
         return {"?": "upper", "!": "lower"}.get(self.pv[-1:])
 
     @property
-    def from_book(self) -> bool:
-        """Whether the line is from the engine's book and not from a search."""
-        return self.pv.startswith("(")
-
-    @property
     def selective_depth(self) -> int | None:
         """The longest branch in plies."""
         return self.extras[0] if len(self.extras) > 1 else None

@@ -70,9 +70,10 @@ def command(
     """
     from recorder.archive.event_lines import EventLineWriter, EventPipe
     from recorder.archive.finished_games import FinishedGames, refuse_unwritable
-    from recorder.archive.follower import Follower, MissingFacts
+    from recorder.archive.follower import Follower
     from recorder.archive.following import LogUpdater
     from recorder.archive.inputs import read_options
+    from recorder.archive.outlets import MissingFacts
     from recorder.live.service import stop_on_signals
     from storage import file_of
 

@@ -157,12 +157,10 @@ class BackgroundQueue:
 
     Args:
         dropped: called in the thread, once there is room again, with the number of functions that were dropped.
-        most: how many functions may wait.
     """
 
-    def __init__(self, dropped: Callable[[int], object], most: int = _MOST) -> None:
+    def __init__(self, dropped: Callable[[int], object]) -> None:
         self._dropped = dropped
-        self._most = most
         self._works: deque[Callable[[], object]] = deque()
         self._missed = 0
         self._idle = True
@@ -178,7 +176,7 @@ class BackgroundQueue:
             work: what it raises is ignored.
         """
         with self._changed:
-            if len(self._works) >= self._most:
+            if len(self._works) >= _MOST:
                 self._missed += 1
             else:
                 self._works.append(work)

@@ -16,7 +16,6 @@ from recorder.rules.prove import Position, Rules, play_san, position_from_fen, s
 from recorder.rules.variants import STANDARD_BOARD
 
 __all__ = [
-    "CLOCK_TOLERANCE_MS",
     "CapturedPiece",
     "MatchFinding",
     "Match",
@@ -143,7 +142,7 @@ def _read(fen: str) -> Position | None:
         return None
 
 
-CLOCK_TOLERANCE_MS = 2_000
+_TOLERANCE_MS = 2_000
 """How far the time used on two boards may be apart, besides what lag, rounding and the least charge explain."""
 _ROUNDING_MS = 2_000  # each of two clocks that print whole seconds
 _UNKNOWN_LAG_MS = 250  # a move, where none is printed
@@ -336,16 +335,16 @@ class _Clocks:
         return None if self._white_ms is None or self._black_ms is None else self._white_ms + self._black_ms
 
 
-def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[MatchFinding]:
+def check_clocks(match: Match) -> list[MatchFinding]:
     """Where the boards' clocks contradict each other.
 
     Both boards' clocks start together, and on each of them always one runs: the time used on both is the same at any
     moment. So the difference of White A and White B, who sit across, is that of Black B and Black A. When a move is
     made, its board has used all the time until then; the other board cannot have used more at its own last move.
 
-    Args:
-        tolerance_ms: what may be between them besides the lag (that printed, else a quarter of a second a move), a
-            tenth of a second a move that is charged for none, and two seconds where whole seconds are printed.
+    Between them may be two seconds besides the lag (that printed, else a quarter of a second a move), a tenth of a
+    second a move that is charged for none, and two seconds where whole seconds are printed.
+
     Returns:
         One finding for each stretch of moves that disagree; none where clocks, bases or the order are not known.
     """
@@ -360,7 +359,7 @@ def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[M
         coarse = any(
             one.ply.precision_code is not None and one.ply.precision_code not in EXACT for one in (moment, earlier)
         )
-        allowed_ms = tolerance_ms + own.explained_ms + other.explained_ms + coarse * _ROUNDING_MS
+        allowed_ms = _TOLERANCE_MS + own.explained_ms + other.explained_ms + coarse * _ROUNDING_MS
         ahead_ms = other.used_ms - used_ms
         if ahead_ms > allowed_ms and not wrong:
             text = (

@@ -300,7 +300,7 @@ def _fill_repeated(text: bytes, form: re.Pattern[bytes]) -> bytes:
     return form.sub(lambda match: match["before"] + fill(match["secret"]), text)
 
 
-def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> Iterator[bytes]:
+def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
     """A log's bytes with its secrets masked: the same number of bytes, in other blocks.
 
     The bytes of a journal are unchanged: its writer has masked its secrets.
@@ -308,11 +308,10 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
     Args:
         blocks: all of the log from its first byte: whether a line is a password depends on earlier lines.
         kind: of the log.
-        begun: the bytes begin at a line in the middle of a raw log or a journal, whose lines do not depend on others.
     Yields:
         Blocks that end with a complete line; the last need not.
     """
-    scrubbing = Scrubbing(kind, begun)
+    scrubbing = Scrubbing(kind)
     for block in blocks:
         if clean := scrubbing.receive(block):
             yield clean
@@ -321,9 +320,11 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
 
 
 class Scrubbing:
-    """Masks as ``scrubbed`` does, block by block; arguments as there.
+    """Masks as ``scrubbed`` does, block by block.
 
     Args:
+        kind: of the log.
+        begun: the bytes begin at a line in the middle of a raw log or a journal, whose lines do not depend on others.
         redact: gets complete lines and returns them changed, with the same length.
     """
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.dialects.session import Family, detect_dialect
 from recorder.events import Event, MovelistRead, RatingText
@@ -21,17 +21,20 @@ from recorder.events.frames import Style12
 from recorder.model import Disposition, Game, ObservationKind
 from recorder.tracking.facts import Announcement, HeaderFacts, Starting
 
+if TYPE_CHECKING:
+    from recorder.tracking.boards import Boards
+
 __all__ = [
     "EmittedGames",
     "Resumed",
     "ServerSession",
     "SessionFacts",
-    "dump_announcement",
     "dump_counts",
     "dump_facts",
-    "load_announcement",
+    "dump_waiting",
     "load_counts",
     "load_facts",
+    "load_waiting",
 ]
 
 
@@ -238,13 +241,46 @@ def dump_facts(kept: Iterable[HeaderFacts]) -> list[dict[str, Any]]:
     return [{field.name: getattr(facts, field.name) for field in fields(HeaderFacts)} for facts in kept]
 
 
-def dump_announcement(found: Announcement) -> list[Any]:
+def dump_waiting(
+    boards: Boards, begun: list[tuple[int | None, Announcement]], offset: int, unread: dict[int | None, int]
+) -> dict[str, Any]:
+    """What games took, or may still take, from lines before a restart point, as JSON keeps it.
+
+    Args:
+        boards: of the tracker. begun: what each game's first board found waiting, with the game's number.
+        offset: of the restart point. unread: by number, the place up to which its games are not read again.
+    """
+
+    def before(number: int | None) -> int:
+        return max(offset, unread.get(number, 0))
+
+    return {
+        "facts": [
+            [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < before(number)
+        ],
+        "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
+        "starting": boards.starting,
+        "announced": [_dump_announcement(found) for number, found in begun if found.takes_from_before(before(number))],
+    }
+
+
+def load_waiting(boards: Boards, state: dict[str, Any]) -> None:
+    """Take what ``dump_waiting`` gave."""
+    boards.remembered = {saved[0]: _load_announcement(saved) for saved in state.get("announced", ())}
+    for number, saved in state["facts"]:
+        boards.facts[number] = load_facts(saved)
+    for saved in state["creating"]:
+        facts = load_facts(saved)
+        boards.creating[frozenset(((facts.white or "").lower(), (facts.black or "").lower()))] = facts
+
+
+def _dump_announcement(found: Announcement) -> list[Any]:
     """What a first board found waiting, as JSON keeps it."""
     facts, creating = (None if line is None else dump_facts([line])[0] for line in (found.facts, found.creating))
     return [found.offset, facts, creating, found.starting, found.again]
 
 
-def load_announcement(saved: list[Any]) -> Announcement:
+def _load_announcement(saved: list[Any]) -> Announcement:
     """What a first board found waiting, from JSON."""
     offset, facts, creating, starting, again = saved
     return Announcement(

@@ -51,12 +51,10 @@ from recorder.tracking.session import (
     EmittedGames,
     Resumed,
     ServerSession,
-    dump_announcement,
     dump_counts,
-    dump_facts,
-    load_announcement,
+    dump_waiting,
     load_counts,
-    load_facts,
+    load_waiting,
 )
 from recorder.tracking.tracked_game import TrackedGame
 
@@ -321,7 +319,6 @@ class Tracker:
             muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
         begun = self._emitted.announced(offset)
         begun += [(run.game_no, run.announcement) for run in boards.every() if run.announcement is not None]
-        unread: dict[int | None, int] = {number: last + 1 for number, last in muted}
         state = {
             "mark": mark,
             "muted": muted,
@@ -330,18 +327,7 @@ class Tracker:
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
             "elsewhere": dict(self.ends.elsewhere),
-            "facts": [
-                [number, *dump_facts([facts])]
-                for number, facts in boards.facts.items()
-                if facts.offset < max(offset, unread.get(number, 0))
-            ],
-            "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
-            "starting": boards.starting,
-            "announced": [
-                dump_announcement(found)
-                for number, found in begun
-                if found.takes_from_before(max(offset, unread.get(number, 0)))
-            ],
+            **dump_waiting(boards, begun, offset, {number: last + 1 for number, last in muted}),
             "session": self.session.saved(),
             "titles": dict(self._chat.titles),
         }
@@ -356,14 +342,9 @@ class Tracker:
         self._resumed = Resumed(state)
         self._baseline = state
         self.session.load(state["session"])
-        self.boards.remembered = {saved[0]: load_announcement(saved) for saved in state.get("announced", ())}
         self.boards.lag_meaningless = self.session.lag_meaningless
         self._chat.titles.update(state["titles"])
-        for number, saved in state["facts"]:
-            self.boards.facts[number] = load_facts(saved)
-        for saved in state["creating"]:
-            facts = load_facts(saved)
-            self.boards.creating[frozenset(((facts.white or "").lower(), (facts.black or "").lower()))] = facts
+        load_waiting(self.boards, state)
 
     def pass_mark(self) -> None:
         """From here on everything is new: the counts are those of the first reading again."""

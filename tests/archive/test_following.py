@@ -28,9 +28,10 @@ from exporters.games_json import game_object
 from exporters.pgn.exporter import PgnOptions
 from recorder import read_games
 from recorder.archive.event_lines import EventLineWriter, EventPipe
-from recorder.archive.finished_games import FinishedGames, is_over, refuse_unwritable
+from recorder.archive.finished_games import FinishedGames, refuse_unwritable
 from recorder.archive.following import LogUpdater
 from recorder.archive.inputs import ReadOptions
+from recorder.archive.outlets import is_over
 from recorder.errors import ExportError
 from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync

@@ -159,7 +159,6 @@ def test_the_documents_longer_examples() -> None:
         (4, 109, 140, 1435), (4, 116, 230, 2252), (5, 141, 540, 5568), (0, 0, 0, 0),
         (2, 14, 0, 38), (3, 76, 0, 191), (9, 62, 2000, 38886), (10, 34, 9000, 173474),
     ]  # fmt: skip
-    assert [line.from_book for line in read] == [False, False, False, True, False, False, False, False]
     assert read[1].pv == "1. Nf3 Nc6 2. e4 e6"
     more = parse_answer("                           d4e4  f7f5  e4f4 ")
     assert isinstance(more, Indented)

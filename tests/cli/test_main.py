@@ -42,10 +42,9 @@ def test_choices_of_options_are_those_of_the_other_layers() -> None:
 
 def test_choices_of_exports_are_those_of_the_exporters() -> None:
     from exporters.base import SPLIT_WORDS
-    from exporters.clocks import CLOCK_EXPORTERS
     from exporters.games_json import GamesJsonExporter
     from exporters.pgn.exporter import STYLES
-    from exporters.table_files import FORMATS, PLY_EXPORTERS
+    from exporters.table_files import FORMATS
     from recorder.cli import clocks, export
 
     def choices(command: Any, name: str) -> set[str]:
@@ -55,9 +54,9 @@ def test_choices_of_exports_are_those_of_the_exporters() -> None:
     inner = export.command.commands
     assert choices(inner["pgn"], "split") == set(SPLIT_WORDS)
     assert choices(inner["pgn"], "style") == set(STYLES)
-    assert choices(inner["plies"], "format_name") == set(PLY_EXPORTERS)
+    assert choices(inner["plies"], "format_name") == {"csv", "jsonl", "parquet"}
     assert choices(inner["games"], "format_name") == {GamesJsonExporter.suffix.removeprefix(".")} | set(FORMATS)
-    assert choices(clocks.command, "format_name") == set(CLOCK_EXPORTERS) | {"table", "json"}
+    assert choices(clocks.command, "format_name") == {"csv", "jsonl", "table", "json"}
 
 
 def test_the_default_archive_is_in_the_users_data_folder(tmp_path: Path) -> None:

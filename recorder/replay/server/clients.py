@@ -32,6 +32,7 @@ __all__ = [
     "read_bytes",
 ]
 
+_MOST_CLIENTS: Final = 500
 _LOOKED_AT: Final = 1 << 16
 _STARTING: Final = re.compile(rb"\*{4} Starting [^\r\n]{0,80}\*{4}[^\r\n]*[\r\n]*")
 _PROMPT: Final = re.compile(rb"(?:^|[\r\n])(?=[fa]ics% )")
@@ -223,21 +224,17 @@ class ReplayClients:
     Args:
         make: a new client, by its number and the clock's time.
         shared: the replay that all of them see; None: each has its own.
-        most: clients at once.
     """
 
-    def __init__(
-        self, make: Callable[[int, int], LoginDialogue], shared: Shared | None = None, most: int = 500
-    ) -> None:
+    def __init__(self, make: Callable[[int, int], LoginDialogue], shared: Shared | None = None) -> None:
         self._make = make
         self._shared = shared
-        self._most = most
         self._count = 0
         self.clients: set[LoginDialogue] = set()
 
     def connect(self, now_ns: int) -> LoginDialogue | None:
         """Add a client that connects; None: there are too many."""
-        if len(self.clients) >= self._most:
+        if len(self.clients) >= _MOST_CLIENTS:
             return None
         client = self._make(self._count, now_ns)
         self._count += 1
