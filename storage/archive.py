@@ -357,16 +357,7 @@ class ArchiveStore(Closing):
             StorageError: there is none, or several (listed).
         """
         with self._database.reading() as driver:
-            found = load_games(
-                driver,
-                [resolve(driver, spec)],
-                with_events=True,
-                with_holdings=True,
-                with_lines=True,
-                with_thinking=True,
-                whole_plies=True,
-            )
-            return next(found)
+            return next(load_games(driver, [resolve(driver, spec)]))
 
     def source_paths(self, key: str) -> dict[str, str | None]:
         """The games merged with a game, by their keys as stored, each with its source's path if that is known."""

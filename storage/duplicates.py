@@ -125,11 +125,7 @@ class DuplicateGames:
 
 
 def _load(driver: sqlite3.Connection, ids: list[int]) -> list[Game]:
-    return list(
-        load_games(
-            driver, ids, with_events=False, with_holdings=False, with_thinking=False, with_lines=True, whole_plies=True
-        )
-    )
+    return list(load_games(driver, ids, with_events=False, with_holdings=False, with_thinking=False))
 
 
 def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:

@@ -182,31 +182,7 @@ def known_moves(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
         the sides with one ``mean_moves``, ``median_moves``, ``p90_moves`` (own moves before it), ``mean_ms``,
         ``median_ms`` (time that these took), ``precision``.
     """
-    took = nw.col("elapsed_ms")
-    twice_ms = nw.col("base_s").cast(nw.Int64) * _LONG_OF_BASE_MS + nw.col("increment_s") * _LONG_OF_INCREMENT_MS
-    derived = {"long": flag((took >= _LEAST_LONG_MS) & (took >= twice_ms.fill_null(0)))}
-    columns = ("elapsed_ms", "move_no", "base_s", "increment_s")
-    source = Plies.of(plies, by, columns, (*THINKS, _NOT_COMPLETE), derived)
-    side = ["key", "of_white"]
-    first = source.rows.filter(nw.col("long") == 1).group_by(*side).agg(first=nw.col("move_no").min())
-    begun = source.rows.join(first, on=side, how="left").filter(
-        (nw.col("move_no") <= nw.col("first")) | nw.col("first").is_null()
-    )
-    marked = begun.with_columns(
-        before_ms=nw.when(nw.col("long") == 0).then(took).otherwise(nw.lit(0)),
-        after_first=flag(nw.col("move_no") > 1),
-    )
-    sides = marked.group_by(*side).agg(
-        last=nw.col("move_no").max(),
-        took_ms=nw.col("before_ms").sum(),
-        timed=nw.col("after_first").sum(),
-        in_seconds=nw.col("coarse").max(),
-    )
-    ends = source.rows.join(sides, on=side, how="inner").filter(
-        (nw.col("move_no") == nw.col("last")) & (nw.col("timed") == nw.col("last") - 1)
-    )
-    ends = ends.with_columns(coarse="in_seconds", moves=nw.col("last") - 1)
-    source = source.with_rows(ends, "not the first long think")
+    source = _first_long_thinks(plies, by)
     thinks = source.rows.filter(nw.col("long") == 1)
     known = nw.col("precision").count()
     found = yield source.ask(
@@ -232,6 +208,35 @@ def known_moves(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
     table["precision"] = precision(table["coarse"], table["known"])
     shown = "games sides thinks share mean_moves median_moves p90_moves mean_ms median_ms precision"
     return shown_columns(source, found, table, shown)
+
+
+def _first_long_thinks(plies: IntoFrame, by: str | Iterable[str]) -> Plies:
+    """The row of each side's first long think, or of its last move, with the moves and the time before it."""
+    took = nw.col("elapsed_ms")
+    twice_ms = nw.col("base_s").cast(nw.Int64) * _LONG_OF_BASE_MS + nw.col("increment_s") * _LONG_OF_INCREMENT_MS
+    derived = {"long": flag((took >= _LEAST_LONG_MS) & (took >= twice_ms.fill_null(0)))}
+    columns = ("elapsed_ms", "move_no", "base_s", "increment_s")
+    source = Plies.of(plies, by, columns, (*THINKS, _NOT_COMPLETE), derived)
+    side = ["key", "of_white"]
+    first = source.rows.filter(nw.col("long") == 1).group_by(*side).agg(first=nw.col("move_no").min())
+    begun = source.rows.join(first, on=side, how="left").filter(
+        (nw.col("move_no") <= nw.col("first")) | nw.col("first").is_null()
+    )
+    marked = begun.with_columns(
+        before_ms=nw.when(nw.col("long") == 0).then(took).otherwise(nw.lit(0)),
+        after_first=flag(nw.col("move_no") > 1),
+    )
+    sides = marked.group_by(*side).agg(
+        last=nw.col("move_no").max(),
+        took_ms=nw.col("before_ms").sum(),
+        timed=nw.col("after_first").sum(),
+        in_seconds=nw.col("coarse").max(),
+    )
+    ends = source.rows.join(sides, on=side, how="inner").filter(
+        (nw.col("move_no") == nw.col("last")) & (nw.col("timed") == nw.col("last") - 1)
+    )
+    ends = ends.with_columns(coarse="in_seconds", moves=nw.col("last") - 1)
+    return source.with_rows(ends, "not the first long think")
 
 
 def _correlation(sums: pd.DataFrame) -> pd.Series[float]:

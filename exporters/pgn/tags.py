@@ -209,16 +209,7 @@ def tags(
         *_about("Black", black),
     ]
     found += _times(game, in_progress)
-    if variant := variant_name(game):
-        found.append(tag("Variant", variant))
-    if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
-        # No program must set up a position that is not chess, so that has another tag.
-        found.append(
-            '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
-        )
-    if (opening := game.opening) is not None:
-        found += [tag("ECO", opening.eco), tag("Opening", opening.family)]
-        found += [] if opening.variation is None else [tag("Variation", opening.variation)]
+    found += _beginning(game, part)
     termination = game.termination if last else "unterminated"
     if termination:
         found.append(tag("Termination", termination))
@@ -238,6 +229,20 @@ def tags(
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
     return _annotated(with_saved_tags("".join(found), game, saved), annotator)
+
+
+def _beginning(game: Game, part: PgnPart) -> Iterator[str]:
+    """The variant, the position that the moves start from, and the opening."""
+    if variant := variant_name(game):
+        yield tag("Variant", variant)
+    if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
+        # No program must set up a position that is not chess, so that has another tag.
+        yield '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
+    if (opening := game.opening) is not None:
+        yield tag("ECO", opening.eco)
+        yield tag("Opening", opening.family)
+        if opening.variation is not None:
+            yield tag("Variation", opening.variation)
 
 
 def _times(game: Game, in_progress: bool) -> Iterator[str]:

@@ -89,20 +89,16 @@ def game_report(
     if plies is not None:
         charts, chart_style = draw_charts([one.key for one in games], plies, events)
     gives = _gives(match)
+    board_values = (
+        _board_values(board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress)
+        for number, board in enumerate(boards)
+    )
     values = {
         "charts": charts,
         "title": _title(boards),
         "description": _description(boards, in_progress),
         "drawings": drawings(),
-        "boards": [
-            {
-                **_board_values(
-                    board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress
-                ),
-                **_linked(board, site),
-            }
-            for number, board in enumerate(boards)
-        ],
+        "boards": [{**found, **_linked(board, site)} for found, board in zip(board_values, boards, strict=True)],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
         "caps": [spoken_duration(ms) for ms in CAPS_MS],

@@ -109,16 +109,12 @@ def import_source(
     back only if the user names it. Of a source that is no longer where it was the archive learns where it is now.
 
     Args:
-        archive: open for writing.
-        source: the log.
-        options: how it is read.
+        archive: open for writing. source: the log. options: how it is read.
         partial_logs: finds out whether it is an earlier part of a log in the archive.
-        keep: whether its bytes are kept; those of a journal never are.
-        progress: called after each block.
+        keep: whether its bytes are kept; those of a journal never are. progress: called after each block.
         followed: games without an end stay open, see ``Outcome.begun``.
         on_games: is given the games that are stored, before they are committed.
-        ahead: what another process read of it.
-        pieces: reads it in several processes, if it can be divided.
+        ahead: what another process read of it. pieces: reads it in several processes, if it can be divided.
     Returns:
         What became of it; a log that cannot be read is ``failed``, not an exception.
     Raises:
@@ -144,10 +140,8 @@ def import_source(
     plan = _plan(archive, source, seen, options, before, outcome, followed=followed)
     if plan is None:
         return outcome
-    failed = _store(
-        SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games, pieces), ahead, outcome
-    )
-    if failed is not None:
+    reading = SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games, pieces)
+    if (failed := _store(reading, ahead, outcome)) is not None:
         return failed
     for row in forgotten:
         archive.erasures.recall_source(row.sha256)

@@ -17,6 +17,9 @@ from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recorder.archive.converting import Converted
     from recorder.archive.dataset_making import DatasetReport
     from recorder.archive.storing import Outcome
 
@@ -112,7 +115,6 @@ def command(
         raise click.UsageError("--dask makes a data set; name it with --dataset.")
     if update:
         raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
-    from exporters.base import ExportReport
     from recorder.archive.converting import Conversion, convert_logs
     from recorder.archive.inputs import open_inputs, read_options
     from recorder.sources import path_kind
@@ -131,6 +133,17 @@ def command(
     )
     with show_progress() as progress, open_inputs(logs, progress=progress) as inputs:
         converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
+    _say_converted(converted, output)
+    if strict and any(found.anomalies for found in converted):
+        ctx.exit(ExitCode.FINDINGS)
+    if any(found.unread is not None for found in converted):
+        ctx.exit(ExitCode.INPUT)
+
+
+def _say_converted(converted: Sequence[Converted], output: str) -> None:
+    """Print what was written, and what is to be known of each log."""
+    from exporters.base import ExportReport
+
     total, excluded = ExportReport(), Counter[str]()
     for found in converted:
         total.games += found.written.games
@@ -145,10 +158,6 @@ def command(
             say(found.unread)
         if found.anomalies:
             say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -v -n lists them.")
-    if strict and any(found.anomalies for found in converted):
-        ctx.exit(ExitCode.FINDINGS)
-    if any(found.unread is not None for found in converted):
-        ctx.exit(ExitCode.INPUT)
 
 
 def _refuse_others(ctx: click.Context) -> None:

@@ -13,7 +13,7 @@ from recorder.cli.options import Command, archive_option, filter_options, game_f
 from recorder.cli.output import say
 from recorder.cli.recording_options import AddressType
 from recorder.cli.replay_engine import engine
-from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, place_of, warn_of_pauses
+from recorder.cli.replay_options import PlaceType, SpeedType, files_of, place_of, wait_options, warn_of_pauses
 from recorder.cli.replay_terminal import terminal
 from recorder.live.net.sockets import Address
 from recorder.text import plural
@@ -39,15 +39,7 @@ Examples:
 )
 @filter_options
 @click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
-@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
-@click.option(
-    "--pace",
-    "pace_ms",
-    type=SecondsType(),
-    default="1",
-    show_default=True,
-    help="Seconds for a move whose time is unknown.",
-)
+@wait_options
 @archive_option
 def as_engine(
     keys: tuple[str, ...],
@@ -125,15 +117,7 @@ Examples:
     ),
 )
 @click.option("--speed", type=SpeedType(), default="1", show_default=True, help="Speed factor: 4, 0.5, 1/3.")
-@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
-@click.option(
-    "--pace",
-    "pace_ms",
-    type=SecondsType(),
-    default="1",
-    show_default=True,
-    help="Seconds for a move whose time is unknown.",
-)
+@wait_options
 @click.option(
     "--from",
     "begin",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "SpeedType",
     "files_of",
     "place_of",
+    "wait_options",
     "warn_of_pauses",
 ]
 
@@ -77,6 +78,22 @@ class SecondsType(_ParamType):
         if not 0 <= ms <= 10**9:
             self.fail(f"{value!r} is not a number of seconds.", param, ctx)
         return ms
+
+
+def wait_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--idle-max`` and ``--pace``: the waits between moves."""
+    pace = click.option(
+        "--pace",
+        "pace_ms",
+        type=SecondsType(),
+        default="1",
+        show_default=True,
+        help="Seconds for a move whose time is unknown.",
+    )
+    idle = click.option(
+        "--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1."
+    )
+    return idle(pace(command))
 
 
 def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:

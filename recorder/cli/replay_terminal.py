@@ -14,7 +14,7 @@ from click.exceptions import Exit
 
 from recorder.cli.options import Command, archive_option, filter_options, game_filter
 from recorder.cli.output import say
-from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, warn_of_pauses
+from recorder.cli.replay_options import PlaceType, SpeedType, files_of, wait_options, warn_of_pauses
 from recorder.errors import ExitCode
 from recorder.text import clean
 
@@ -57,15 +57,7 @@ Examples:
     "--speed", type=_Pace(), default="1", show_default=True,
     help="Speed factor: 4, 0.5, 1/3; max: print lines, all at once.",
 )  # fmt: skip
-@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="Longest wait between two moves, at speed 1.")
-@click.option(
-    "--pace",
-    "pace_ms",
-    type=SecondsType(),
-    default="1",
-    show_default=True,
-    help="Seconds for a move whose time is unknown.",
-)
+@wait_options
 @click.option(
     "--from",
     "position",

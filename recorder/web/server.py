@@ -86,15 +86,8 @@ def serve(
         if name not in ("uvicorn", "starlette", "jinja2", "markupsafe", "anyio"):
             raise
         raise ExportError(_MISSING.format(name=name)) from error
-    local = is_loopback(address.host)
-    made = new_token() if token is None and not local and not behind_proxy else None
-    access = Access(
-        hosts=None if behind_proxy else _names(address.host),
-        numbers=address.host in _ANY,
-        token=token or made,
-        behind_proxy=behind_proxy,
-        private=local and not behind_proxy,
-    )
+    made = new_token() if token is None and not is_loopback(address.host) and not behind_proxy else None
+    access = _access(address.host, token or made, behind_proxy)
     feed = LiveFeed(journals, with_chat=access.private)
     computations = Computations()
     app = make_app(where, access, feed, computations)
@@ -118,6 +111,16 @@ def serve(
     finally:
         for one in sockets:
             one.close()
+
+
+def _access(host: str, token: str | None, behind_proxy: bool) -> Access:
+    return Access(
+        hosts=None if behind_proxy else _names(host),
+        numbers=host in _ANY,
+        token=token,
+        behind_proxy=behind_proxy,
+        private=is_loopback(host) and not behind_proxy,
+    )
 
 
 def ending(server: uvicorn.Server, end: Callable[[], None]) -> uvicorn.Server:

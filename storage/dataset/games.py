@@ -60,21 +60,6 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: Sourc
     black = (row["black_base_s"], row["black_increment_s"])
     if black == (row["base_s"], row["increment_s"]):
         black = (None, None)
-    segments = _segments(rows)
-    observation = Observation(
-        _OBSERVED.get(rows[0][11] if rows else Origin.FRAME.value, ObservationKind.LIVE),
-        row["server_game_no"],
-        row["white"],
-        row["black"],
-        None,
-        offset,
-        offset,
-        started_at_ms,
-        None,
-        None,
-        lines=[PlyLine(0, LineKind.MAIN, None, None, rows)],
-        source=source,
-    )
     return Game(
         key=row["key"],
         kind=GameKind(row["kind"]),
@@ -107,8 +92,8 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: Sourc
         continued=False,
         partner_game_no=None,
         me=row["me"],
-        observations=[observation],
-        segments=segments,
+        observations=[_observation(row, rows, source)],
+        segments=_segments(rows),
         first_offset=offset,
         last_offset=offset,
         start_precision=None if row["start_precision"] is None else StartPrecision(row["start_precision"]),
@@ -116,6 +101,23 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: Sourc
 
 
 _OBSERVED = {Origin.PGN.value: ObservationKind.PGN, Origin.ENGINE.value: ObservationKind.ENGINE}
+
+
+def _observation(row: dict[str, Any], rows: list[PlyRow], source: SourceName) -> Observation:
+    return Observation(
+        _OBSERVED.get(rows[0][11] if rows else Origin.FRAME.value, ObservationKind.LIVE),
+        row["server_game_no"],
+        row["white"],
+        row["black"],
+        None,
+        row["offset"],
+        row["offset"],
+        row["started_ms"],
+        None,
+        None,
+        lines=[PlyLine(0, LineKind.MAIN, None, None, rows)],
+        source=source,
+    )
 
 
 def _player(row: dict[str, Any], side: str) -> Player:

@@ -144,7 +144,6 @@ class PublishedStore:
                 with_holdings=with_holdings,
                 with_lines=with_lines,
                 with_thinking=with_thinking,
-                whole_plies=True,
             )
 
     def game(self, spec: str) -> Game:
@@ -154,16 +153,7 @@ class PublishedStore:
             StorageError: there is none, or several.
         """
         with self._reading() as driver:
-            found = load_games(
-                driver,
-                [resolve(driver, spec, _FILTERS)],
-                with_events=True,
-                with_holdings=True,
-                with_lines=True,
-                with_thinking=True,
-                whole_plies=True,
-            )
-            return next(found)
+            return next(load_games(driver, [resolve(driver, spec, _FILTERS)]))
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""

@@ -228,7 +228,6 @@ class ColumnReader:
             with_holdings=False,
             with_lines=not thinking,
             with_thinking=thinking,
-            whole_plies=True,
         )
 
     def facts(self, ids: list[int]) -> list[GameFacts]:

@@ -140,11 +140,11 @@ def load_games(
     driver: SqlDriver,
     ids: list[int],
     *,
-    with_events: bool,
-    with_holdings: bool,
-    with_lines: bool,
-    whole_plies: bool,
-    with_thinking: bool,
+    with_events: bool = True,
+    with_holdings: bool = True,
+    with_lines: bool = True,
+    whole_plies: bool = True,
+    with_thinking: bool = True,
 ) -> Iterator[Game]:
     """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
 

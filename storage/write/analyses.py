@@ -166,7 +166,6 @@ def find_changed_validity(
         with_holdings=False,
         with_lines=False,
         with_thinking=False,
-        whole_plies=True,
     )
     for number, game in zip(games, loaded, strict=True):
         positions = driver.execute(_POSITIONS, {"game": number}).fetchall()

@@ -192,11 +192,7 @@ def _load(driver: sqlite3.Connection, ids: Iterable[int]) -> list[Game]:
         load_games(
             driver,
             sorted(ids),
-            with_events=True,
-            with_holdings=True,
             with_thinking=False,
-            with_lines=True,
-            whole_plies=True,
         )
     )
 

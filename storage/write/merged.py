@@ -242,8 +242,6 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
         with_events=False,
         with_holdings=False,
         with_thinking=False,
-        with_lines=True,
-        whole_plies=True,
     )
 
 

@@ -145,7 +145,6 @@ class NeighbourGames:
             with_holdings=False,
             with_thinking=False,
             with_lines=False,
-            whole_plies=True,
         )
         return game
 
