@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -36,6 +38,10 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # `make test` has `--hypothesis-profile=few`, `make test-all` has not.
 settings.register_profile("few", settings.get_profile("untimed"), max_examples=15)
+
+# All tests and what they import are there until the end: the collector need not look through them again and again.
+gc.disable()
+atexit.register(gc.unfreeze)
 
 MISSING = pytest.StashKey[dict[str, list[str]]]()
 """Test → the missing programs for which it was deselected."""
@@ -72,6 +78,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.stash[MISSING] = {item.nodeid: lacking[item] for item in deselected}
         config.hook.pytest_deselected(items=deselected)
         items[:] = [item for item in items if not lacking[item]]
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage to collect."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
