@@ -75,10 +75,10 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=5000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="400 games, one round: only shows that it runs")
+    parser.add_argument("--small", action="store_true", help="20 games, one round: only shows that it runs")
     given = parser.parse_args()
     if given.small:
-        given.games, given.rounds = 400, 1
+        given.games, given.rounds = 20, 1
     made = cached(given.games, 1)
     with tempfile.TemporaryDirectory() as name:
         print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores")

@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.generate import cached
 
 _LOGS = ((10_000, 1), (5_500, 2))  # games, seed
-SMALL = ((200, 1),)
+SMALL = ((20, 1),)
 _LOADS = ("read_sql", "arrow", "plain", "pieces")
 _PIECE = 100_000
 QUERY = """\
@@ -80,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_frames", description=__doc__)
     parser.add_argument("--archive", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--small", action="store_true", help="200 games, one round: only shows that it runs")
+    parser.add_argument("--small", action="store_true", help="20 games, one round: only shows that it runs")
     parser.add_argument("--load", choices=_LOADS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.load is not None:

@@ -118,10 +118,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", metavar="NAME")
-    parser.add_argument("--small", action="store_true", help="100 games a log, one round: only shows that it runs")
+    parser.add_argument("--small", action="store_true", help="20 games a log, one round: only shows that it runs")
     given = parser.parse_args()
     if given.small:
-        given.games, given.logs, given.rounds = 100, 2, 1
+        given.games, given.logs, given.rounds = 20, 2, 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         logs, pgn = make_inputs(folder, given.logs, given.games)

@@ -1,10 +1,10 @@
 """How long measures take over a data set: in pandas, in DuckDB and in Dask; and what pictures of an archive take.
 
-Run: ``python -m benchmarks.bench_measures DIR [--rounds N]`` with a folder of ``convert --dataset`` or ``export plies
---dataset``, or ``--small``. In each round the engines take turns, each in a process of its own. pandas has the table in
-memory already. DuckDB reads the files with 200 MB of memory, as ``recorder.Dataset`` does. Dask has two threads.
-Printed are the medians of wall and processor seconds, and of the rounds' ratios of DuckDB's seconds to those of pandas,
-and the peak memory of each engine's process or of the processes that it started, whichever is more.
+Run: ``python -m benchmarks.bench_measures DIR [--rounds N] [--only NAME…]`` with a folder of ``convert --dataset`` or
+``export plies --dataset``, or ``--small``. In each round the engines take turns, each in a process of its own. pandas
+has the table in memory already. DuckDB reads the files with 200 MB of memory, as ``recorder.Dataset`` does. Dask has
+two threads. Printed are the medians of wall and processor seconds, and of the rounds' ratios of DuckDB's seconds to
+those of pandas, and the peak memory of each engine's process or of the processes that it started, whichever is more.
 
 ``--pictures ARCHIVE`` instead draws pictures of all games of an archive, each in a process of its own, and prints
 processor seconds and peak memory of that process.
@@ -43,7 +43,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="200 games, one round: only shows that it runs")
+    parser.add_argument("--small", action="store_true", help="20 games, two measures: only shows that it runs")
+    parser.add_argument("--only", nargs="+", choices=_MEASURES, default=_MEASURES)
     parser.add_argument("--engine", choices=_ENGINES, help=argparse.SUPPRESS)
     parser.add_argument("--pictures", type=Path, metavar="ARCHIVE")
     given = parser.parse_args()
@@ -51,19 +52,19 @@ def main() -> None:
         _draw(given.pictures, _PICTURES)
         return
     if given.engine is not None:
-        _run(given.folder, given.engine)
+        _run(given.folder, given.engine, given.only)
         return
     if not given.small:
         if given.folder is None:
             parser.error("name the folder of a data set, or --small")
-        _measure(given.folder, given.rounds)
+        _measure(given.folder, given.rounds, given.only)
         return
     with tempfile.TemporaryDirectory() as folder:
         archive, plies = Path(folder) / "archive.sqlite", Path(folder) / "plies"
         make_archive(archive, SMALL)
         words = ["export", "plies", "--db", str(archive), "--dataset", "-o", str(plies)]
         subprocess.run([sys.executable, "-m", "recorder", *words], check=True)
-        _measure(plies, 1)
+        _measure(plies, 1, _MEASURES[:2])
         _draw(archive, _PICTURES[:1])
 
 
@@ -81,11 +82,11 @@ def _draw(archive: Path, names: Sequence[str]) -> None:
             print(f"{name:<12}{used.ru_utime + used.ru_stime:>20.1f}{used.ru_maxrss // 1024:>12} MiB")
 
 
-def _measure(folder: Path, rounds: int) -> None:
-    taken = [[_process(folder, engine) for engine in _ENGINES] for _ in range(rounds)]
+def _measure(folder: Path, rounds: int, names: Sequence[str]) -> None:
+    taken = [[_process(folder, engine, names) for engine in _ENGINES] for _ in range(rounds)]
     print(f"{taken[0][0]['plies']:,} plies; wall and processor seconds, median of {rounds}")
     print(f"{'':<20}{''.join(f'{name:>15}' for name in _ENGINES)}{'DuckDB / pandas, wall, processor':>34}")
-    for name in _MEASURES:
+    for name in names:
         texts = [
             "{:>8.2f}{:>7.2f}".format(*(statistics.median(one) for one in zip(*engine, strict=True)))
             for engine in zip(*([one[name] for one in of_round] for of_round in taken), strict=True)
@@ -99,15 +100,15 @@ def _measure(folder: Path, rounds: int) -> None:
     print(f"{'peak memory':<20}{''.join(peaks)}")
 
 
-def _process(folder: Path, engine: str) -> dict[str, Any]:
+def _process(folder: Path, engine: str, names: Sequence[str]) -> dict[str, Any]:
     """The figures of an engine, in a process of its own."""
-    words = [sys.executable, "-m", "benchmarks.bench_measures", str(folder), "--engine", engine]
+    words = [sys.executable, "-m", "benchmarks.bench_measures", str(folder), "--engine", engine, "--only", *names]
     found: dict[str, Any] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     return found
 
 
-def _run(folder: Path, engine: str) -> None:
-    """Compute all measures with an engine and print its figures as JSON."""
+def _run(folder: Path, engine: str, names: Sequence[str]) -> None:
+    """Compute these measures with an engine and print its figures as JSON."""
     with Dataset(folder) as dataset, dask.config.set(scheduler="threads", num_workers=2):
         if engine == "pandas":
             table: Any = dataset.plies()

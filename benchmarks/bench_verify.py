@@ -24,7 +24,6 @@ from recorder.rules.position import decode_move
 from recorder.rules.prove import Rules, advance, position_from_fen
 from tests.rules import rules_oracle
 
-_ROUNDS = 15
 _VARIANTS = (Rules.CHESS, Rules.CHESS, Rules.CRAZYHOUSE, Rules.CHESS960)  # every second candidate is chess
 
 
@@ -82,12 +81,12 @@ def _median(rounds: list[tuple[float, float]], asked: int) -> Figures:
     return Figures(statistics.median(ratios), ours, theirs)
 
 
-def measure_games() -> Figures:
+def measure_games(of_rounds: int) -> Figures:
     """Whole games: legal moves only, each from the position that the move before gave."""
     games = random_plies(60)
     start = position_from_fen(chess.STARTING_FEN, Rules.CHESS)
     rounds = []
-    for _ in range(_ROUNDS):
+    for _ in range(of_rounds):
         begun = time.perf_counter()
         for game in games:
             position = start
@@ -104,7 +103,7 @@ def measure_games() -> Figures:
     return _median(rounds, sum(map(len, games)))
 
 
-def measure_candidates() -> Figures:
+def measure_candidates(of_rounds: int) -> Figures:
     """Chess candidates, half of them illegal; python-chess says so by an exception whose text it composes."""
     asked = [
         candidate
@@ -113,7 +112,7 @@ def measure_candidates() -> Figures:
     ]
     questions = [(position_from_fen(c.fen, Rules.CHESS), c.lan, c.pretty, c.after) for c in asked]
     rounds = []
-    for _ in range(_ROUNDS):
+    for _ in range(of_rounds):
         boards = [(chess.Board(candidate.fen), candidate.uci) for candidate in asked]
         begun = time.perf_counter()
         for position, lan, pretty, after in questions:
@@ -130,13 +129,15 @@ def main() -> int:
     """Print the ratios and the disagreements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--candidates", type=int, default=250_000, metavar="N")
-    wanted = parser.parse_args().candidates
-    for name, figures in (("candidates", measure_candidates()), ("legal moves of games", measure_games())):
+    parser.add_argument("--rounds", type=int, default=15)
+    given = parser.parse_args()
+    candidates, games = measure_candidates(given.rounds), measure_games(given.rounds)
+    for name, figures in (("candidates", candidates), ("legal moves of games", games)):
         print(
             f"{name}: advance (legality, boards, SAN) {figures.ours_us:.2f} µs, push_uci {figures.theirs_us:.2f} µs, "
             f"ratio {figures.ratio:.2f}"
         )
-    asked, illegal, wrong = count_disagreements(wanted)
+    asked, illegal, wrong = count_disagreements(given.candidates)
     print(f"candidates {asked:,}, illegal {illegal:,}, disagreements {wrong}")
     return 1 if wrong else 0
 
