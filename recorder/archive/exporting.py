@@ -89,17 +89,20 @@ def protected(archive: AnyStore) -> list[Path]:
 
 
 def require_keys(archive: AnyStore, where: GameFilter) -> None:
-    """Refuse a KEY that no game of the archive has, whatever the other options exclude, and an unknown variant.
+    """Refuse a KEY that no game of the archive has, whatever the other options exclude, and the same of a source.
 
     Raises:
-        StorageError: there is no such game. UnknownVariantError: there is no such variant.
+        StorageError: there is no such game or source. UnknownVariantError: there is no such variant.
     """
     from storage import GameFilter
+    from storage.read.sources import no_source
 
     require_variants(archive, where)
     for key in sorted(where.keys):
         if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
             raise StorageError(f"No game has a key that begins with {key}.")
+    if where.source is not None and not any(row.sha256.startswith(where.source.lower()) for row in archive.sources()):
+        raise StorageError(no_source(where.source))
 
 
 def require_variants(archive: GameStore, where: GameFilter) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "anomalies_of",
     "beginnings_of",
     "drop_kept",
+    "no_source",
     "one_source",
     "packed_timing",
     "read_kept",
@@ -121,10 +122,15 @@ def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
     """
     found = source_rows(driver, source_id.lower()) if source_id else []
     if not found:
-        raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
+        raise StorageError(no_source(source_id))
     if len(found) > 1:
         raise StorageError(f"{source_id} matches several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}.")
     return found[0]
+
+
+def no_source(source_id: str) -> str:
+    """The sentence about an id that no source has."""
+    return f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them."
 
 
 def row_number(driver: sqlite3.Connection, sha256: str) -> int:
