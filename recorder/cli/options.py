@@ -221,7 +221,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--server",
             metavar="NAME",
-            help="Site of the games, if the log does not contain it.",
+            help="Site of the games, if the log does not contain it (freechess.org, FICS, ICC).",
         ),
         click.option("--kind", type=click.Choice(KINDS), help="Kind of log, instead of recognising it by its content."),
     )
@@ -375,10 +375,11 @@ def game_filter(
     **sets: tuple[str, ...],
 ) -> GameFilter:
     """Make the archive's filter from what ``filter_options`` hands to a command."""
-    from recorder.model import GameKind
+    from recorder.model import GameKind, known_site
     from recorder.rules.variants import read_pgn_variant
     from storage import GameFilter
 
+    sets["servers"] += tuple(filter(None, map(known_site, sets["servers"])))
     sets["variants"] += tuple(filter(None, map(read_pgn_variant, sets["variants"])))
     words: dict[str, Any] = {name: frozenset(values) for name, values in sets.items()}
     kinds = {GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}

@@ -61,6 +61,7 @@ from recorder.model.sources import (
     SourceName,
     SourceReport,
     TimeBasis,
+    known_site,
 )
 from recorder.openings import Opening
 
@@ -112,5 +113,6 @@ __all__ = [
     "day_of",
     "is_forgotten",
     "make_ply",
+    "known_site",
     "name_plies",
 ]

@@ -16,7 +16,30 @@ __all__ = [
     "SourceName",
     "SourceReport",
     "TimeBasis",
+    "known_site",
 ]
+
+_FICS_SITE: Final = "FICS freechess.org"
+_ICC_SITE: Final = "Internet Chess Club"
+_SITES: Final = {
+    "fics": _FICS_SITE,
+    "fics freechess.org": _FICS_SITE,
+    "fics - freechess.org": _FICS_SITE,
+    "freechess.org": _FICS_SITE,
+    "www.freechess.org": _FICS_SITE,
+    "fics, san jose, california usa": _FICS_SITE,
+    "free internet chess server": _FICS_SITE,
+    "icc": _ICC_SITE,
+    "internet chess club": _ICC_SITE,
+    "chessclub.com": _ICC_SITE,
+    "lichess.org": "lichess.org",
+    "chess.com": "chess.com",
+}
+
+
+def known_site(name: str) -> str | None:
+    """The site that a name means (``freechess.org``, ``FICS``), as games have it; None: no site has this name."""
+    return _SITES.get(name.lower())
 
 
 class SourceKind(Enum):

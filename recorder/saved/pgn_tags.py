@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.model import Player, TimeBasis
+from recorder.model import Player, TimeBasis, known_site
 from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import read_time
@@ -20,20 +20,13 @@ __all__ = ["FICS", "PgnHeader", "read_header"]
 
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
-_SITES: Final = {
-    "fics": (FICS, "FICS freechess.org"),
-    "fics freechess.org": (FICS, "FICS freechess.org"),
-    "fics - freechess.org": (FICS, "FICS freechess.org"),
-    "freechess.org": (FICS, "FICS freechess.org"),
-    "www.freechess.org": (FICS, "FICS freechess.org"),
-    "fics, san jose, california usa": (FICS, "FICS freechess.org"),
-    "free internet chess server": (FICS, "FICS freechess.org"),
-    "icc": ("ICC", "Internet Chess Club"),
-    "internet chess club": ("ICC", "Internet Chess Club"),
-    "chessclub.com": ("ICC", "Internet Chess Club"),
-    "lichess.org": (LICHESS, "lichess.org"),
-    "chess.com": (CHESS_COM, "chess.com"),
+_DIALECTS: Final = {
+    "FICS freechess.org": FICS,
+    "Internet Chess Club": "ICC",
+    "lichess.org": LICHESS,
+    "chess.com": CHESS_COM,
 }
+"""By the site, as ``known_site`` names it."""
 #: What our Event begins with → the family; the longer of two that begin alike stands first.
 _FAMILIES: Final = {
     "FICS 1.6.2": "FICS 1.6.2", "FICS": FICS, "FatICS": FATICS, "ICC": "ICC", "BICS": "BICS", "chessd": "chessd",
@@ -174,15 +167,16 @@ def _read_site(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     if site in ("", "?"):
         used.add("Site")
         return
-    known = _SITES.get(site.lower())
+    known = known_site(site)
     if known is not None:
-        header.dialect, header.server = known
+        header.dialect, header.server = _DIALECTS[known], known
         used.add("Site")
         return
     match = _ICS_SITE.fullmatch(site) or _URL.fullmatch(site)
     host = match[1] if match is not None else site if _HOST.fullmatch(site) else None
     if host is not None:
-        header.dialect, header.server = _SITES.get(host.lower(), (None, host))
+        known = known_site(host)
+        header.dialect, header.server = (None, host) if known is None else (_DIALECTS[known], known)
         if host == site:
             used.add("Site")
 
@@ -199,7 +193,7 @@ def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
             header.dialect = dialect
             named = header.server is not None or tags.get("Site", "?") != "?" or "RecorderKey" in tags
             if dialect in (FICS, "ICC") and not named:
-                header.server = _SITES[dialect.lower()][1]
+                header.server = known_site(dialect)
         header.rated = None if rated is None else rated == "rated"
         header.category = category
         if dialect == header.dialect and not examined:  # no field of a saved game says it: the tag stays

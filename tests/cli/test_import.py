@@ -210,6 +210,18 @@ def test_other_options_reread_a_log(cli: Cli) -> None:
     assert outcome["status"] == "known"
 
 
+@pytest.mark.parametrize("name", ["freechess.org", "FICS"])
+def test_a_site_has_one_name(cli: Cli, name: str) -> None:
+    cli("import", "--server", name, WATCHER)
+    assert {game["server"] for game in cli.json("games", "--json")} == {"FICS freechess.org"}
+    assert len(cli.json("games", "--json", "--server", name)) == 5
+
+
+def test_an_unknown_source_is_refused(cli: Cli) -> None:
+    cli("import", WATCHER)
+    assert "No source has an id that begins with 'zz'" in cli("games", "--source", "zz", code=ExitCode.ARCHIVE).stderr
+
+
 def test_standard_input(cli: Cli) -> None:
     (outcome,) = cli.json("import", "--json", "-", input=WATCHER.read_bytes())
     assert (outcome["name"], outcome["games"]) == ("standard input", 5)
