@@ -1,4 +1,4 @@
-"""Connecting, and messages about failed connections."""
+"""Sockets: addresses, connecting, listening, and the last message to a client."""
 
 from __future__ import annotations
 
@@ -10,9 +10,66 @@ import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recorder.live.net.sockets import Address, connect, failure_reason, prepare, why_no_connection
+from recorder.errors import ListenError
+from recorder.live.net.sockets import (
+    Address,
+    connect,
+    failure_reason,
+    format_address,
+    is_loopback,
+    listen,
+    parse_address,
+    prepare,
+    say_farewell,
+    why_no_connection,
+)
 from tests.support.live import in_loop
+
+PAIRS = [
+    ("freechess.org:5000", Address("freechess.org", 5000)),
+    ("127.0.0.1:0", Address("127.0.0.1", 0)),
+    ("[::1]:5001", Address("::1", 5001)),
+]
+
+
+@pytest.mark.parametrize(("text", "address"), PAIRS)
+def test_reads_and_writes(text: str, address: Address) -> None:
+    assert parse_address(text) == address
+    assert format_address(address) == text
+
+
+@pytest.mark.parametrize("text", ["chess.example", "::1", "[::1]"])
+def test_the_port_may_be_omitted_if_there_is_a_default(text: str) -> None:
+    assert parse_address(text, 5000) == Address(text.strip("[]"), 5000)
+    with pytest.raises(ValueError, match="has no port"):
+        parse_address(text)
+
+
+def test_a_number_alone_is_a_port_if_there_is_a_default_host() -> None:
+    assert parse_address("6124", None, "127.0.0.1") == Address("127.0.0.1", 6124)
+    with pytest.raises(ValueError, match="'6124' is a port without a host; write HOST:6124"):
+        parse_address("6124", 5000)
+    with pytest.raises(ValueError, match="ports go up to 65535"):
+        parse_address("65536", None, "127.0.0.1")
+
+
+@pytest.mark.parametrize("text", ["", ":5000", "a b:1", "host:", "host:x", "host:65536", "[::1:5", "a:b:c", "[]:1"])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"write HOST:PORT|ports go up"):
+        parse_address(text, 5000)
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        address = parse_address(text, 5000)
+    except ValueError:
+        return
+    assert parse_address(format_address(address)) == address
+
 
 SERVER = Address("chess.example", 5000)
 
@@ -122,3 +179,46 @@ def test_the_system_detects_a_dead_connection() -> None:
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 120_000
+
+
+def test_loopback_addresses_are_recognised() -> None:
+    for host, here in (("127.0.0.1", True), ("0.0.0.0", False)):
+        for listener in listen(Address(host, 0)):
+            assert is_loopback(listener) is here
+            listener.close()
+
+
+def test_all_addresses_of_a_name_are_bound_or_none() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ListenError, match="in use"):
+        listen(Address("127.0.0.1", taken.getsockname()[1]))
+    listeners = listen(Address("localhost", 0))
+    assert listeners
+    for listener in listeners:
+        assert not listener.getblocking()
+        listener.close()
+
+
+@in_loop
+async def test_the_last_message_arrives_although_the_clients_input_was_not_read() -> None:
+    (listener,) = listen(Address("127.0.0.1", 0))
+    with listener:
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        writer.write(b"Ann\n" * 1000)
+        client, _ = await asyncio.get_running_loop().sock_accept(listener)
+        with client:
+            saying = asyncio.create_task(say_farewell(client, "No server is there."))
+            assert await reader.read(-1) == b"\r\nNo server is there.\r\n"
+            writer.close()
+            await saying
+
+
+@in_loop
+async def test_the_wait_for_a_client_to_leave_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recorder.live.net.sockets._FAREWELL_S", 0.1)
+    (listener,) = listen(Address("127.0.0.1", 0))
+    with listener:
+        _, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        client, _ = await asyncio.get_running_loop().sock_accept(listener)
+        with client:
+            await say_farewell(client, "No server is there.")
+        writer.close()

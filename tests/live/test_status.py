@@ -1,7 +1,10 @@
-"""The snapshot of a running recording."""
+"""The status of a recorder: its file and its snapshots."""
 
 from __future__ import annotations
 
+import fcntl
+import shutil
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,11 +14,85 @@ import pytest
 from recorder.live.net.sockets import format_address
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
-from recorder.live.status import ObservedBoard, Snapshot, take_snapshot
+from recorder.live.status import ObservedBoard, RecorderState, Snapshot, StateFile, read_states, take_snapshot
 from tests.live.test_capture import ANSWERS, BOARD, END, MOVE, Run
 from tests.support.live import in_loop
 from tests.support.script import Fault, Hear, Say, Step
 from tests.support.testserver import FICS, Dialogue, ScriptedServer
+
+
+def state(pid: int = 7, received: int = 0) -> RecorderState:
+    return RecorderState(
+        pid, 0, "a.example:5000", "recording", None, 0, received, 0, 0, 0, 0, 0, 0, None, None, None, None, None, {}
+    )
+
+
+def test_each_running_recorder_has_its_state(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    assert read_states(folder) == []
+    one, other = StateFile(folder), StateFile(folder)
+    one.write(state(2))
+    other.write(state(1))
+    one.write(state(2, received=5))
+    assert read_states(folder) == [state(1), state(2, received=5)]
+    one.remove()
+    assert read_states(folder) == [state(1)]
+    other.remove()
+    other.remove()
+    assert list(folder.iterdir()) == []
+
+
+def test_the_state_of_a_crashed_recorder_is_ignored_and_removed_by_the_next_start(tmp_path: Path) -> None:
+    mine = StateFile(tmp_path)
+    mine.write(state())
+    (name,) = tmp_path.iterdir()
+    shutil.copy(name, tmp_path / ".record-00000000.state")
+    (tmp_path / ".record-00000000.state.new").write_bytes(b"{")
+    assert read_states(tmp_path) == [state()]
+    StateFile(tmp_path)
+    assert list(tmp_path.iterdir()) == [name]
+    mine.remove()
+
+
+def test_a_state_replaced_while_it_is_read_is_read_completely(tmp_path: Path) -> None:
+    mine = StateFile(tmp_path)
+    mine.write(state())
+    stop = threading.Event()
+
+    def replace() -> None:
+        while not stop.is_set():
+            mine.write(state(received=10**9))
+
+    writing = threading.Thread(target=replace)
+    writing.start()
+    try:
+        for _ in range(300):
+            (found,) = read_states(tmp_path)
+            assert found._replace(received_bytes=0) == state()
+    finally:
+        stop.set()
+        writing.join()
+        mine.remove()
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"pid": 1}', b"\xff"])
+def test_an_unreadable_state_is_ignored(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / ".record-12345678.state"
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert read_states(tmp_path) == []
+
+
+def test_a_removed_folder_does_not_end_recording(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    file = StateFile(folder)
+    file.write(state())
+    shutil.rmtree(folder)
+    file.write(state())
+    file.remove()
+    assert not folder.exists()
+
 
 REPLY = MOVE.replace(b" B 4 ", b" W 4 ").replace(
     b" 300000 300000 1 P/e2-e4 (0:00.000) e4 0 0 0", b" -917 5000 2 P/e7-e5 (0:02.000) e5 0 1 304"
