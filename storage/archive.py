@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Self
@@ -24,6 +23,8 @@ from storage.read.sources import (
     SourceRow,
     anomalies_of,
     beginnings_of,
+    conflicts_of,
+    count_games_of,
     drop_kept,
     one_source,
     packed_timing,
@@ -33,10 +34,9 @@ from storage.read.sources import (
     source_rows,
     sources_of_game,
     timing_of,
+    unended_games_of,
 )
-from storage.settings import (
-    recall_source,
-)
+from storage.settings import recall_source
 from storage.write.games import find_successors, order_of_sources, restore_order
 from storage.write.merged import stale
 
@@ -422,33 +422,18 @@ class ArchiveStore(Closing):
 
     def count_of_sources(self, sources: Collection[str]) -> int:
         """How many games these sources, by their sha256, contain; a game of several counts once."""
-        query = (
-            "SELECT count(DISTINCT coalesce(g.merged_into, g.id)) FROM json_each(?) wanted"
-            " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
-        )
         with self._database.reading() as driver:
-            (count,) = driver.execute(query, (json.dumps(sorted(sources)),)).fetchone()
-        return int(count)
+            return count_games_of(driver, sources)
 
     def unended(self, sources: Collection[str]) -> frozenset[str]:
         """Keys of games without an end in these sources, by their sha256, and in all others."""
-        query = (
-            "SELECT coalesce(g.key, w.key) FROM json_each(?) wanted JOIN sources s ON s.sha256 = wanted.value"
-            " JOIN games w ON w.source_id = s.id LEFT JOIN games g ON g.id = w.merged_into"
-            " WHERE w.ending = 'log-ends' AND coalesce(g.ending, w.ending) = 'log-ends'"
-        )
         with self._database.reading() as driver:
-            return frozenset(key for (key,) in driver.execute(query, (json.dumps(sorted(sources)),)))
+            return unended_games_of(driver, sources)
 
     def conflicts(self, sha256: str) -> list[tuple[str, str]]:
         """Contradictions between this source and other sources of its games: key and words."""
-        query = (
-            "SELECT DISTINCT g.key, e.seq, e.text FROM sources s JOIN games w ON w.source_id = s.id"
-            " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
-            " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
-        )
         with self._database.reading() as driver:
-            return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
+            return conflicts_of(driver, sha256)
 
     def stale_games(self) -> list[str]:
         """Keys of merged games that differ from what their sources give now: none, if all is well."""

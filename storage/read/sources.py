@@ -22,6 +22,8 @@ __all__ = [
     "UNFINISHED",
     "anomalies_of",
     "beginnings_of",
+    "conflicts_of",
+    "count_games_of",
     "drop_kept",
     "no_source",
     "one_source",
@@ -32,6 +34,7 @@ __all__ = [
     "source_rows",
     "sources_of_game",
     "timing_of",
+    "unended_games_of",
     "unpacked",
 ]
 
@@ -277,3 +280,33 @@ def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:
     """Keep nothing of a source's bytes; its games stay."""
     driver.execute("DELETE FROM source_chunks WHERE source_id = ?", (row_id,))
     driver.execute("UPDATE sources SET kept_bytes = 0, timing = NULL WHERE id = ?", (row_id,))
+
+
+def count_games_of(driver: sqlite3.Connection, sources: Collection[str]) -> int:
+    """How many games sources, by their sha256, contain; a game of several counts once."""
+    query = (
+        "SELECT count(DISTINCT coalesce(g.merged_into, g.id)) FROM json_each(?) wanted"
+        " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
+    )
+    (count,) = driver.execute(query, (json.dumps(sorted(sources)),)).fetchone()
+    return int(count)
+
+
+def unended_games_of(driver: sqlite3.Connection, sources: Collection[str]) -> frozenset[str]:
+    """Keys of games without an end in sources, by their sha256, and in all others."""
+    query = (
+        "SELECT coalesce(g.key, w.key) FROM json_each(?) wanted JOIN sources s ON s.sha256 = wanted.value"
+        " JOIN games w ON w.source_id = s.id LEFT JOIN games g ON g.id = w.merged_into"
+        " WHERE w.ending = 'log-ends' AND coalesce(g.ending, w.ending) = 'log-ends'"
+    )
+    return frozenset(key for (key,) in driver.execute(query, (json.dumps(sorted(sources)),)))
+
+
+def conflicts_of(driver: sqlite3.Connection, sha256: str) -> list[tuple[str, str]]:
+    """Contradictions between a source and other sources of its games: key and words."""
+    query = (
+        "SELECT DISTINCT g.key, e.seq, e.text FROM sources s JOIN games w ON w.source_id = s.id"
+        " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
+        " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
+    )
+    return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
