@@ -59,9 +59,8 @@ ONE_PLY = pgn("Dora", "1. e4", "1-0")
 ONE_TIMED_PLY = pgn("Dora", timed("1. e4", 300), "*", "300")
 
 MIXTURES: dict[str, tuple[str | Path, ...]] = {
-    "no clocks": (PLAIN, ONE_PLY),
+    "no clocks": (PLAIN, UNTIMED, ONE_PLY),
     "some of all": (NO_BASE, TIMED, OTHER_BASE, UNTIMED, PLAIN, ONE_PLY),
-    "untimed": (UNTIMED,),
     "one ply with a clock": (ONE_TIMED_PLY,),
     "one game": (TIMED,),
     "lists": (CORPUS / "public" / "ictk-movelist-34.txt", CORPUS / "public" / "pychess-movelist-64.txt"),
