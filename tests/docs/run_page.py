@@ -226,17 +226,23 @@ def prepare(folder: Path) -> None:
     os.chdir(folder)
 
 
-def main(arguments: list[str]) -> int:
-    """Run the page; 1 if anything is not as it shows."""
-    write = "--write" in arguments
-    (name,) = [argument for argument in arguments if argument != "--write"]
-    page = Page(Path(name).resolve(), write)
+def run_page(path: Path, write: bool = False) -> list[str]:
+    """Run a page; what is not as it shows. This process has another environment and folder after it."""
+    page = Page(path.resolve(), write)
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
         page.run()
         os.chdir("/")
-    print("\n".join(page.faults))
-    return 1 if page.faults else 0
+    return page.faults
+
+
+def main(arguments: list[str]) -> int:
+    """Run the page; 1 if anything is not as it shows."""
+    write = "--write" in arguments
+    (name,) = [argument for argument in arguments if argument != "--write"]
+    faults = run_page(Path(name), write)
+    print("\n".join(faults))
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

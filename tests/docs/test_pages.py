@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import re
-import subprocess
-import sys
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
 
 from exporters.plots import PICTURES
 from tests.docs.pages import ROOT, blocks, fits, hand_written, steps, words_of
-from tests.docs.run_page import look_alike, write_small
+from tests.docs.run_page import look_alike, run_page, write_small
 from tests.docs.screenshots import SHOTS
 
 PAGES = hand_written()
@@ -27,15 +28,39 @@ def has_something_to_run(path: Path) -> bool:
     return any(block.language in _RUN and block.not_run is None for block in blocks(path.read_text(encoding="utf-8")))
 
 
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Makes processes that have imported what takes a second, and nothing of the program."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pandas", "pyarrow", "sqlalchemy", "matplotlib.figure", "narwhals"])
+    return context
+
+
+def _run_apart(path: Path, said: Path) -> None:
+    """Run a page in this process, which writes what it prints into a file."""
+    nothing, file = os.open(os.devnull, os.O_RDONLY), os.open(said, os.O_WRONLY | os.O_CREAT)
+    for ours, number in ((nothing, 0), (file, 1), (file, 2)):
+        os.dup2(ours, number)
+    os.chdir(ROOT)
+    faults = run_page(path)
+    print("\n".join(faults), flush=True)
+    os._exit(1 if faults else 0)
+
+
 @pytest.mark.parametrize(
     "path",
     [path for path in PAGES if has_something_to_run(path)],
     ids=lambda path: str(path.relative_to(ROOT / "docs")),
 )
-def test_a_page_runs_and_prints_what_it_shows(path: Path) -> None:
-    command = [sys.executable, "-m", "tests.docs.run_page", str(path)]
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
-    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+def test_a_page_runs_and_prints_what_it_shows(path: Path, processes: ForkServerContext, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    process = processes.Process(target=_run_apart, args=(path, said))
+    process.start()
+    process.join(100)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    assert process.exitcode == 0, said.read_text(errors="replace")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
