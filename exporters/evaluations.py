@@ -23,7 +23,6 @@ __all__ = [
     "Evaluation",
     "INACCURACY_PERMILLE",
     "MISTAKE_PERMILLE",
-    "analysed_by_ply",
     "main_analysis",
     "evaluations",
     "main_thoughts",
@@ -50,12 +49,6 @@ def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
             for ply, thought in main_thoughts(seen):
                 found.setdefault(ply, []).append(thought)
     return found
-
-
-def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
-    """By half-moves played to reach a position: its line in the ``main_analysis``; empty if there is none."""
-    counts = main_analysis(game, engine)
-    return {} if counts is None else counts[1]
 
 
 def main_analysis(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
@@ -184,12 +177,13 @@ class Evaluation(NamedTuple):
 def evaluations(game: Game) -> dict[int, Evaluation]:
     """By half-moves played to reach a position: its evaluation.
 
-    It is from ``analysed_by_ply`` if that has the position, otherwise from ``main_thoughts`` of the observation that
+    It is from ``main_analysis`` if that has the position, otherwise from ``main_thoughts`` of the observation that
     has most of them. Only one log is used, because two logs of a game may contain different evaluations.
     """
     observations = [main_thoughts(seen) for seen in game.observations if seen.thinking]
     played = ((ply, thought, False) for ply, thought in max(observations, key=len, default=[]))
-    analysed = ((ply, line, True) for ply, line in analysed_by_ply(game).items())
+    counts = main_analysis(game)
+    analysed = () if counts is None else ((ply, line, True) for ply, line in counts[1].items())
     scored = (*played, *analysed)
     return {ply: found for ply, line, later in scored if (found := _evaluation(line, later)) is not None}
 

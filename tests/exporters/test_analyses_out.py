@@ -9,7 +9,7 @@ import chess
 import chess.pgn
 import pytest
 
-from exporters.evaluations import analysed_by_ply, main_analysis
+from exporters.evaluations import main_analysis
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Analysis, Game, SourceKind, Thinking
 from recorder.reading import make_pipeline
@@ -20,6 +20,11 @@ from .games import make_game
 def line(ply: int, score_cp: int | None, *, mate: int | None = None, depth: int = 12, pv: str = "") -> Thinking:
     """An engine's evaluation of the position after ``ply`` half-moves, from the side to move."""
     return Thinking(0, ply, "Deep 3", ply % 2 == 0, depth, score_cp, mate, 100, 5_000, None, None, None, pv, None, 0)
+
+
+def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
+    counts = main_analysis(game, engine)
+    return {} if counts is None else counts[1]
 
 
 def analysed(*lines: Thinking, engine: str = "Deep 3", begun_ms: int = 0) -> Analysis:

@@ -20,7 +20,6 @@ from storage.schema.tables import metadata
 LINES = [(mapping, line) for mapping in MAPPINGS for line in mapping.lines]
 UNIT = re.compile(r"_(ms|s|cp|bytes)$")
 STORED = {str: Text, int: Integer, bool: Boolean, dict: JSON, tuple: JSON}
-AS_TEXT = frozenset({("analyses", "settings")})
 
 
 def column_of(mapping: Mapping[Any], line: Field) -> Column[Any]:

@@ -16,10 +16,9 @@ from recorder.web.computing import Computations
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
 from recorder.web.server import ending
-from tests.support.cli import GUESTS, SERVER, Cli
+from tests.support.cli import GUESTS, Cli
 
 SAVED = Path(__file__).parent.parent / "corpus" / "pgn" / "ficsgames-variants-by-year.pgn"
-TELLS = SERVER / "a01_standard" / "observer_GuestObsA.raw.gz"
 HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
 _HOSTILE_GAME = f"""[Event "x"]
 [White "{HOSTILE.replace('"', chr(92) + '"')}"]
