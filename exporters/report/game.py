@@ -11,7 +11,7 @@ from exporters.clocks import SideClocks, side_clocks
 from exporters.evaluations import score_text, thoughts_by_ply
 from exporters.holdings import BothHoldings, match_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.report.charts import Chart, draw_board, draw_charts, drawings
+from exporters.report.charts import draw_board, draw_charts, drawings
 from exporters.report.events import (
     about,
     anomaly_words,
@@ -84,10 +84,7 @@ def game_report(
     holdings = {} if match is None else match_holdings(match)
     boards = _playback_boards(games, holdings, anomalies)
     shown = play([board.game for board in boards], [board.course for board in boards])
-    charts: list[Chart] = []
-    chart_style = ""
-    if plies is not None:
-        charts, chart_style = draw_charts([one.key for one in games], plies, events)
+    charts, chart_style = ([], "") if plies is None else draw_charts([one.key for one in games], plies, events)
     gives = _gives(match)
     board_values = (
         _board_values(board, number, shown, gives[board.letter], bool(holdings.get(board.letter)), in_progress)

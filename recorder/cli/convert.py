@@ -107,8 +107,6 @@ def command(
     """
     if dataset is not None:
         _refuse_others(ctx)
-        if dask is not None and jobs is not None:
-            raise click.UsageError("--jobs is for processes of this computer, --dask for a cluster: give one of them.")
         _make_dataset(ctx, logs, dataset, force=force, update=update, jobs=jobs, dask=dask, strict=strict, **reading)
         return
     if dask is not None:
@@ -184,6 +182,8 @@ def _make_dataset(
     from recorder.archive.dataset_making import convert_to_dataset
     from recorder.archive.inputs import read_options
 
+    if dask is not None and jobs is not None:
+        raise click.UsageError("--jobs is for processes of this computer, --dask for a cluster: give one of them.")
     if force and update:
         raise click.UsageError("--update adds to a data set and --force replaces it: give one of them.")
     with show_progress() as progress:

@@ -1,12 +1,22 @@
-"""Servers that no transcript of ours shows: what they print is kept, and their style-12 games come out whole.
+"""Whole logs of other servers: transcripts of three, and lines that no transcript of ours shows.
 
 The dialogues are those of tests/live/dialogues.py; the blank line of USCN is the reference's.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+from pathlib import Path
+
 import pytest
 
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Chunk, Event, GameEnded, HoldingsLine, Malformed, MovelistRead
+from recorder.events.frames import Style12
+from recorder.wire.lines import LineReader
+from tests.dialects.lines import CORPUS
 from tests.edge_cases.scripts import Table, log, only, proved, read, sans
 from tests.live.dialogues import DIALOGUES
 
@@ -37,3 +47,44 @@ def test_their_games_come_out_whole(name: str, prompt: str, server: str | None) 
     assert not found.anomalies()
     assert game.server == server
     assert "X words that only this server says: 0 0." in [shape.shape for shape in found.report.shapes]
+
+
+STREAMS = sorted(
+    path
+    for path in (CORPUS / "server").glob("*/*")
+    if ".sent" not in path.name and (".jsonl" in path.name or ".raw" in path.name)
+)
+
+
+def chunks_of(path: Path) -> list[Chunk]:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    if ".raw" in path.name:
+        return [Chunk(data, 0)]
+    found: list[Chunk] = []
+    offset = 0
+    for entry in data.splitlines():
+        _, encoded = json.loads(entry)
+        part = base64.b64decode(encoded)
+        found.append(Chunk(part, offset))
+        offset += len(part)
+    return found
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent.name for path in STREAMS}))
+def test_every_line_of_a_scenario(folder: str) -> None:
+    for path in (path for path in STREAMS if path.parent.name == folder):
+        reader, recogniser = LineReader(), Recogniser()
+        found: list[Event] = []
+        chunks = chunks_of(path)
+        for chunk in chunks:
+            found += recogniser.feed(reader.receive(chunk))
+        found += recogniser.feed(reader.finish()) + recogniser.finish()
+        assert not [event for event in found if isinstance(event, Malformed)], path.name
+        assert not [event for event in found if isinstance(event, GameEnded) and event.reason_key == "unknown"]
+        assert all(event.complete for event in found if isinstance(event, MovelistRead))
+        data = b"".join(chunk.data for chunk in chunks)
+        frames = sum(isinstance(event, Style12) for event in found)
+        frames += sum(isinstance(event, MovelistRead) and event.start_frame is not None for event in found)
+        hands = sum(isinstance(event, HoldingsLine) for event in found)
+        assert frames + recogniser.quoted["<12>"] == data.count(b"<12>"), path.name
+        assert hands + recogniser.quoted["<b1>"] == data.count(b"<b1>"), path.name
