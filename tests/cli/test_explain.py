@@ -188,6 +188,13 @@ def test_a_log_without_games_is_reported(tmp_path: Path) -> None:
     assert (result.stdout, result.stderr) == ("", f"{tmp_path / 'log'} contains no game.\n")
 
 
+def test_saved_games_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.pgn").write_bytes(b'[Event "x"]\n[White "A"]\n[Black "B"]\n\n1. e4 *\n')
+    result = explain(tmp_path / "x.pgn", "--observe", "rated")
+    assert result.exit_code == ExitCode.INPUT
+    assert f"{tmp_path / 'x.pgn'} contains saved games: name a server log" in result.stderr
+
+
 def test_a_policy_of_another_version(tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS)
     writer.note("policy", observe="rated and better", part=1, parts=1)

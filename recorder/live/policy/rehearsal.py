@@ -15,7 +15,7 @@ from recorder.live.net.connection import Incoming, open_connection
 from recorder.live.net.sockets import Address, connect, failure_reason, format_address, why_no_connection
 from recorder.live.policy.explain import Rehearsal, SessionExplainer
 from recorder.live.policy.plan import ObservationPlan, PlanReader
-from recorder.model import TimeBasis
+from recorder.model import SAVED_KINDS, TimeBasis
 from recorder.sources import HEAD_BYTES, Decoder, SourceKind, detect, make_decoder, path_kind, read_blocks
 from recorder.sources.journal import JournalDecoder
 from recorder.wire.timeseal import Sealing
@@ -143,7 +143,10 @@ def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
     head = b""
     while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
         head += block
-    decoder = make_decoder(detect(head[:HEAD_BYTES]) or SourceKind.RAW)
+    kind = detect(head[:HEAD_BYTES]) or SourceKind.RAW
+    if kind in SAVED_KINDS:
+        raise SourceError(f"{file} contains saved games: name a server log, or a saved table of games.")
+    decoder = make_decoder(kind)
 
     def chunks() -> Iterator[Chunk | CutLines]:
         for block in chain((head,), blocks):
