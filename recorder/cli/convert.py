@@ -115,11 +115,8 @@ def command(
         raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
     from recorder.archive.converting import Conversion, convert_logs
     from recorder.archive.inputs import open_inputs, read_options
-    from recorder.sources import path_kind
 
-    for log in logs:
-        if log != "-" and path_kind(log) == "folder":
-            raise click.UsageError(f"{log} is a folder, and convert reads logs; use import for folders.")
+    _refuse_folders(logs)
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
     conversion = Conversion(
         read_options(**reading),
@@ -156,6 +153,14 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
             say(found.unread)
         if found.anomalies:
             say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -v -n lists them.")
+
+
+def _refuse_folders(logs: Sequence[str]) -> None:
+    from recorder.sources import path_kind
+
+    for log in logs:
+        if log != "-" and path_kind(log) == "folder":
+            raise click.UsageError(f"{log} is a folder, and convert reads logs; use import for folders.")
 
 
 def _refuse_others(ctx: click.Context) -> None:
