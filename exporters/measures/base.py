@@ -298,7 +298,7 @@ class Plies:
         """A measure's parts, and with them what ``result.shown_columns`` needs of the ``finished`` measure."""
         if finished:
             names = {f"names of {name}": part for name, part in self._names().items()}
-            parts = {**parts, "kept": self._kept(), "omitted": self._omitted(), **names}
+            parts = {**parts, "kept": self.kept_by(), "omitted": self._omitted(), **names}
         return Asked(self.columns, parts, self)
 
     def grouped(self, rows: nw.LazyFrame[Any], *also: str, **aggregates: nw.Expr) -> Aggregate:
@@ -320,17 +320,20 @@ class Plies:
         by = (*self.by, *also)
         return Aggregate(self.rows.group_by(*by, "key").agg(n=nw.len()).group_by(*by).agg(games=nw.len()), by)
 
-    def _kept(self) -> Aggregate:
-        """One row: the games and the plies that count, and the marks of these."""
+    def kept_by(self, *names: str) -> Aggregate:
+        """By columns, or in one row: the games and the plies that count, and the marks of these."""
         marked = self.rows.with_columns(
             partly=flag(~nw.col("complete")),
             derived=flag(nw.col("precision").is_in(["derived_seconds", "derived_milliseconds"])),
             computed=flag(nw.col("precision").is_in(["elapsed_derived_seconds", "elapsed_derived_milliseconds"])),
         )
         marks = ("coarse", "partly", "derived", "computed")
-        games = marked.group_by("key").agg(*(nw.col(name).sum() for name in marks), plies=nw.len())
-        sums = (nw.col(name).sum() for name in ("plies", *marks))
-        return Aggregate(games.select(*sums, games=nw.col("plies").count()), ())
+        games = marked.group_by(*names, "key").agg(*(nw.col(name).sum() for name in marks), plies=nw.len())
+        sums = [nw.col(name).sum() for name in ("plies", *marks)]
+        count = nw.col("plies").count()
+        return Aggregate(
+            games.group_by(*names).agg(*sums, games=count) if names else games.select(*sums, games=count), names
+        )
 
     def _omitted(self) -> Aggregate:
         """How many plies each reason excludes, and under 0 those that none does."""

@@ -16,6 +16,7 @@ from exporters.measures.base import PHASES, Dimension, Plies
 from exporters.measures.batches import Counted
 
 __all__ = [
+    "attributes",
     "band_of",
     "by_group",
     "in_unit",
@@ -102,19 +103,31 @@ def _sortable(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hashable, Any]:
-    kept = {name: int(value) for name, value in computed["kept"].fillna(0).iloc[0].items()}
-    omitted = computed["omitted"].sort_values("excluded", ascending=False)
+    kept = {str(name): int(value) for name, value in computed["kept"].fillna(0).iloc[0].items()}
+    omitted = computed["omitted"]
+    return attributes(plies, kept, dict(zip(map(int, omitted["excluded"]), map(int, omitted["plies"]), strict=True)))
+
+
+_MARKS = {"seconds only": "coarse", "incomplete": "partly", "derived clock": "derived", "derived time": "computed"}
+
+
+def attributes(plies: Plies, kept: Mapping[str, int], omitted: Mapping[int, int]) -> dict[Any, Any]:
+    """What counts in a table and what does not; see ``shown_columns``.
+
+    Args:
+        kept: games, plies and marks, by the names of ``Plies.kept_by``.
+        omitted: plies by the number of the reason that excludes them, and under 0 those that none does.
+    """
     excluded: dict[str, int] = {}
-    for number, count in zip(omitted["excluded"], omitted["plies"], strict=True):
-        name, plies_out = (plies.reasons[int(number) - 1], count) if number else (plies.apart, count - kept["plies"])
-        if plies_out:
-            excluded = {name: int(plies_out)} | excluded
-    marks = {"seconds only": "coarse", "incomplete": "partly", "derived clock": "derived", "derived time": "computed"}
+    for number in sorted(omitted):
+        name = plies.reasons[number - 1] if number else plies.apart
+        if out := omitted[number] - (0 if number else int(kept["plies"])):
+            excluded[name] = out
     return {
-        "games": kept["games"],
-        "plies": kept["plies"],
+        "games": int(kept["games"]),
+        "plies": int(kept["plies"]),
         "excluded": excluded,
-        "marked": {name: kept[of] for name, of in marks.items() if kept[of]},
+        "marked": {name: int(kept[of]) for name, of in _MARKS.items() if kept[of]},
     }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from exporters.report.charts import draw_player_charts
+from exporters.report.charts import Chart, draw_player_charts
 from exporters.report.page import count, plain_name, render_page
+from exporters.report.ratings import draw_ratings
 from exporters.report.tables import (
     NOTHING,
     CellText,
@@ -18,12 +19,9 @@ from exporters.report.tables import (
     known,
     linked_text,
     marks_of,
-    newest_first,
     percent_text,
-    period,
     records,
     result_text,
-    score_cells,
     text_of,
 )
 from exporters.tables.facts import ChosenPlayer, choose_player, reason_words
@@ -34,7 +32,11 @@ if TYPE_CHECKING:
 
     from exporters.report.page import Site
 
-__all__ = ["MOST_GAMES", "games_by_server", "player_report", "player_of_handle"]
+__all__ = ["MOST_GAMES", "PlayerPage", "games_by_server", "player_of_handle", "player_pages", "player_report"]
+
+Row: TypeAlias = "Mapping[str, Any]"
+"""A side of a game, by the names of columns."""
+
 
 MOST_GAMES = 1000
 """The most games that the page lists; its figures are of all games."""
@@ -93,48 +95,116 @@ def player_report(
     Raises:
         ExportError: the handle is not one player's (see ``player_of_handle``), or what the page needs is not installed.
     """
-    from exporters.report.player_tables import sections_of
-
     chosen = player_of_handle(sides, player)
     own_sides = sides[sides["player_id"].isin(chosen.identities)]
     games = plies[plies["key"].isin(own_sides["key"])]
-    own = games[games["mover_id"].isin(chosen.identities)]
-    servers = games_by_server(sides, chosen)
     charts, style = draw_player_charts(games, chosen.handle)
-    sections = sections_of(games, own, site, filters)
-    shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
-    values = {
-        "title": f"{plain_name(chosen.handle)}: use of time",
-        "description": _description(own_sides, servers),
-        "handle": plain_name(chosen.handle),
-        "marks": _marks(own_sides),
-        "facts": list(_facts(own_sides, own, servers)),
-        "left_out": [*_reasons(excluded or {}), *_reasons(chosen.excluded)],
-        "charts": charts,
-        "openings": _openings(own_sides, site, filters),
-        "sections": [section for section in shown if section.tables],
-        "missing": _missing(table for section in sections for table in section.tables if not table.rows),
-        "opponents": _opponents(own_sides, site, filters),
-        "games": [_game(row, site) for row in records(newest_first(own_sides, MOST_GAMES))],
-        "game_count": own_sides["key"].nunique(),
-    }
-    return render_page("player.html", values, styles=("tables.css",), more_style=style, site=site)
+    page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
+    (html,) = player_pages(games, own_sides, [page], site=site, charts=charts, style=style)
+    return html
 
 
-def _marks(own: pd.DataFrame) -> list[str]:
-    marks = ["computer"] if own["player_computer"].fillna(False).any() else []
-    return [*marks, "guest"] if own["player_guest"].fillna(False).any() else marks
+class PlayerPage(NamedTuple):
+    """Whom a page is about.
+
+    Attributes:
+        handle: as written in the last game. identities: the player's, as ``player_id`` has them, one for each server.
+        excluded: reason → games with this handle that are not counted.
+        filters: that choose the player's games on the site, by their names in addresses.
+    """
+
+    handle: str
+    identities: frozenset[str]
+    excluded: Mapping[str, int]
+    filters: Mapping[str, str]
 
 
-def _description(own: pd.DataFrame, servers: Mapping[str, int]) -> str:
+def player_pages(
+    plies: pd.DataFrame,
+    sides: pd.DataFrame,
+    pages: Sequence[PlayerPage],
+    *,
+    site: Site | None = None,
+    charts: Sequence[Chart] = (),
+    style: str = "",
+) -> Iterator[bytes]:
+    """The pages of several players, whose measures are computed together.
+
+    Args:
+        plies: the ply frame of all their games, both sides. sides: the side frame of the same games.
+        pages: whom they are about. site: that they are part of.
+        charts: the pictures of the only page; drawing those of one player takes seconds. style: of these.
+    Yields:
+        HTML in UTF-8, in the order of ``pages``.
+    """
+    from exporters.report.player_tables import player_tables, sections_of
+
+    numbers = {identity: str(number) for number, page in enumerate(pages) for identity in page.identities}
+    rows: list[list[dict[str, Any]]] = [[] for _ in pages]
+    for row in records(sides[sides["player_id"].isin(numbers)]):
+        rows[int(numbers[row["player_id"]])].append(row)
+    found = player_tables(plies, numbers)
+    for number, (page, own) in enumerate(zip(pages, rows, strict=True)):
+        tables = found[str(number)]
+        sections = sections_of(tables, site, page.filters)
+        shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
+        servers = _servers(own)
+        values = {
+            "title": f"{plain_name(page.handle)}: use of time",
+            "description": _description(own, servers),
+            "handle": plain_name(page.handle),
+            "marks": [mark for mark in ("computer", "guest") if any(_is(row[f"player_{mark}"]) for row in own)],
+            "facts": list(_facts(own, tables.moves, servers)),
+            "left_out": [f"{count(games, 'game')} {reason}" for reason, games in page.excluded.items()],
+            "ratings": draw_ratings(own),
+            "charts": charts,
+            "openings": _openings(own, site, page.filters),
+            "sections": [section for section in shown if section.tables],
+            "missing": _missing(table for section in sections for table in section.tables if not table.rows),
+            "opponents": _opponents(own, site, page.filters),
+            "games": [_game(row, site) for row in _newest_first(own)],
+            "game_count": len({row["key"] for row in own}),
+        }
+        yield render_page("player.html", values, styles=("tables.css",), more_style=style, site=site)
+
+
+def _is(value: Any) -> bool:
+    """Whether it is known to be true."""
+    return known(value) and bool(value)
+
+
+def _servers(own: Sequence[Row]) -> dict[str, int]:
+    """As ``games_by_server``, of the player's sides."""
+    found = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _newest_first(own: Sequence[Row]) -> list[Row]:
+    """The games that the page lists; those without a date follow those with one."""
+    dated, undated = ([row for row in own if known(row["day"]) is so] for so in (True, False))
+    return [*dated[::-1], *undated][:MOST_GAMES]
+
+
+def _period(own: Sequence[Row]) -> str:
+    days = [str(row["day"]) for row in own if known(row["day"])]
+    return "" if not days else min(days) if min(days) == max(days) else f"{min(days)} to {max(days)}"
+
+
+def _description(own: Sequence[Row], servers: Mapping[str, int]) -> str:
     (first, *others) = servers
     server = f"{len(servers)} servers" if others else "server unknown" if first == "unknown" else first
-    return " · ".join(part for part in (server, period(own["day"]), count(own["key"].nunique(), "game")) if part)
+    games = count(len({row["key"] for row in own}), "game")
+    return " · ".join(part for part in (server, _period(own), games) if part)
 
 
-def _tally(own: pd.DataFrame) -> str:
-    score = own["score"]
-    wins, draws, losses = (int((score == value).sum()) for value in (1.0, 0.5, 0.0))
+def _results(own: Sequence[Row]) -> tuple[int, int, int]:
+    """How many games were won, drawn and lost."""
+    scores = [float(row["score"]) for row in own if known(row["score"])]
+    return scores.count(1.0), scores.count(0.5), scores.count(0.0)
+
+
+def _tally(own: Sequence[Row]) -> str:
+    wins, draws, losses = _results(own)
     decided = wins + draws + losses
     if not decided:
         return "no game with a result"
@@ -144,33 +214,29 @@ def _tally(own: pd.DataFrame) -> str:
     return results + (f"; {count(without, 'game')} without a result" if without else "")
 
 
-def _facts(own: pd.DataFrame, moves: pd.DataFrame, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _facts(own: Sequence[Row], moves: int, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     if len(servers) > 1:
         counts = ", ".join(f"{name} ({number:,})" for name, number in servers.items())
         yield "Servers", f"{counts}: one handle, maybe of several people"
     else:
         yield "Server", next(iter(servers))
-    yield "Games", f"{own['key'].nunique():,}, with {count(len(moves), 'move')} of this player"
+    yield "Games", f"{len({row['key'] for row in own}):,}, with {count(moves, 'move')} of this player"
     yield "Results", _tally(own)
-    ratings = own["player_rating"].dropna()
-    if not ratings.empty:
-        low, high, last = int(ratings.min()), int(ratings.max()), int(ratings.iloc[-1])
+    ratings = [int(row["player_rating"]) for row in own if known(row["player_rating"])]
+    if ratings:
+        low, high, last = min(ratings), max(ratings), ratings[-1]
         yield "Rating", str(last) if low == high else f"{low} to {high}, {last} in the last game; of all kinds of games"
-    days, undated = period(own["day"]), int(own["day"].isna().sum())
+    days, undated = _period(own), sum(not known(row["day"]) for row in own)
     if days:
         yield "Period", days + (f"; {count(undated, 'game')} without a date" if undated else "")
-    colours = own["side"].astype("string").value_counts()
-    yield "Colours", f"White {int(colours.get('white', 0)):,}, Black {int(colours.get('black', 0)):,}"
-    machines = int(own["opponent_computer"].fillna(False).sum())
+    colours = Counter(str(row["side"]) for row in own)
+    yield "Colours", f"White {colours['white']:,}, Black {colours['black']:,}"
+    machines = sum(_is(row["opponent_computer"]) for row in own)
     if machines:
         yield "Against computers", count(machines, "game")
-    partly = int((~own["complete"]).sum())
+    partly = sum(not row["complete"] for row in own)
     if partly:
         yield "Not complete", f"{count(partly, 'game')}: what was not seen is not made up"
-
-
-def _reasons(excluded: Mapping[str, int]) -> list[str]:
-    return [f"{count(number, 'game')} {reason}" for reason, number in excluded.items()]
 
 
 def _missing(tables: Iterable[Table]) -> str:
@@ -180,25 +246,26 @@ def _missing(tables: Iterable[Table]) -> str:
     return f"No data: {'; '.join(names)}." if names else ""
 
 
-def _opponents(own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None) -> Table | None:
+def _opponents(own: Sequence[Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
     """The player's opponents, the most frequent first; guests in one row, because they are unknown."""
-    guest = own["opponent_guest"].fillna(False).astype(bool)
+    guests = [row for row in own if _is(row["opponent_guest"])]
+    groups: dict[str, list[Row]] = {}
+    for row in own:
+        if not _is(row["opponent_guest"]):
+            groups.setdefault(str(row["opponent_id"]), []).append(row)
+    handles = Counter(str(group[-1]["opponent"]).lower() for group in groups.values())
     rows = []
-    groups = [group for _, group in own[~guest].groupby("opponent_id", observed=True, sort=True)]
-    handles = Counter(str(group["opponent"].iloc[-1]).lower() for group in groups)
-    for group in groups:
-        handle = str(group["opponent"].iloc[-1])
-        marks = [text_of(group["server"].iloc[-1]) or "server unknown"] if handles[handle.lower()] > 1 else []
-        marks += ["computer"] if group["opponent_computer"].fillna(False).any() else []
+    for _, group in sorted(groups.items()):
+        handle = str(group[-1]["opponent"])
+        marks = [text_of(group[-1]["server"]) or "server unknown"] if handles[handle.lower()] > 1 else []
+        marks += ["computer"] if any(_is(row["opponent_computer"]) for row in group) else []
         name = plain_name(handle) + (f" ({', '.join(marks)})" if marks else "")
         rows.append((len(group), name, handle, group))
     rows.sort(key=lambda row: (-row[0], row[1].lower()))
     shown, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
-    cells: list[Sequence[CellText]] = [
-        _against(group, name, handle, site, filters or {}) for _, name, handle, group in shown
-    ]
-    if guest.any():
-        cells.append(["guests, together", *score_cells(own[guest])])
+    cells: list[Sequence[CellText]] = [_against(group, name, handle, site, filters) for _, name, handle, group in shown]
+    if guests:
+        cells.append(["guests, together", *_score_cells(guests)])
     if not cells:
         return None
     note = f"{count(len(more), 'opponent')} with fewer games not listed." if more else ""
@@ -206,23 +273,31 @@ def _opponents(own: pd.DataFrame, site: Site | None = None, filters: Mapping[str
 
 
 def _against(
-    group: pd.DataFrame, name: str, handle: str, site: Site | None, filters: Mapping[str, str]
+    group: Sequence[Row], name: str, handle: str, site: Site | None, filters: Mapping[str, str]
 ) -> Sequence[CellText]:
     """The row of an opponent: the name leads to the player's page, the numbers to the games."""
     if site is None:
-        return [name, *score_cells(group)]
-    server = text_of(group["server"].iloc[-1]) or None
+        return [name, *_score_cells(group)]
+    server = text_of(group[-1]["server"]) or None
     chosen = {**filters, "opponent": handle, **({} if server is None else {"server": server})}
     return [linked_text(name, site.player(handle, server)), *_scores(group, site, chosen)]
 
 
-def _scores(group: pd.DataFrame, site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
+def _score_cells(group: Sequence[Row]) -> list[str]:
+    """As ``score_cells``, of a player's sides."""
+    wins, draws, losses = _results(group)
+    decided = wins + draws + losses
+    score = percent_text((wins + draws / 2) / decided) if decided else NOTHING
+    return [f"{len(group):,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]
+
+
+def _scores(group: Sequence[Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
     """Games, won, drawn and lost, each leading to its games, and the score.
 
     Args:
         chosen: filters that choose the group's games, by their names in addresses.
     """
-    cells = score_cells(group)
+    cells = _score_cells(group)
     if site is None:
         return [*cells]
     outcomes: tuple[dict[str, str], ...] = ({}, {"outcome": "win"}, {"outcome": "draw"}, {"outcome": "loss"})
@@ -232,21 +307,23 @@ def _scores(group: pd.DataFrame, site: Site | None, chosen: Mapping[str, str]) -
     return [*counts, *cells[len(counts) :]]
 
 
-def _openings(own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None) -> Table | None:
+def _openings(own: Sequence[Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
     """The openings of the player's games by ECO code and colour, the most frequent first."""
-    groups = [group for _, group in own.groupby(["eco", "side"], observed=True, sort=True)]
-    if not groups:
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in own:
+        if known(row["eco"]):
+            found.setdefault((str(row["eco"]), str(row["side"])), []).append(row)
+    if not found:
         return None
-    groups.sort(key=lambda group: -len(group))
+    groups = sorted(found.items(), key=lambda one: (-len(one[1]), one[0][0], one[0][1] == "black"))
     cells: list[Sequence[CellText]] = []
-    for group in groups[:_MOST_OPENINGS]:
-        eco, side = str(group["eco"].iloc[0]), str(group["side"].iloc[0])
-        ((family, _),) = Counter(name.partition(": ")[0] for name in group["opening"]).most_common(1)
-        chosen = {**(filters or {}), "colour": side, "eco": eco}
+    for (eco, side), group in groups[:_MOST_OPENINGS]:
+        ((family, _),) = Counter(str(row["opening"]).partition(": ")[0] for row in group).most_common(1)
+        chosen = {**filters, "colour": side, "eco": eco}
         cells.append([f"{eco} {family}", side.capitalize(), *_scores(group, site, chosen)])
-    left = groups[_MOST_OPENINGS:]
-    notes = [f"{count(len(left), 'row')} with fewer games not listed." if left else ""]
-    without = int(own["eco"].isna().sum())
+    left = len(groups) - len(cells)
+    notes = [f"{count(left, 'row')} with fewer games not listed." if left else ""]
+    without = sum(not known(row["eco"]) for row in own)
     notes.append(f"{count(without, 'game')} without a named opening." if without else "")
     headings = ("ECO code, usual name", "Colour", "Games", "Won", "Drawn", "Lost", "Score")
     return Table("Openings by games", headings, cells, note=" ".join(filter(None, notes)))

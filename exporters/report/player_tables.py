@@ -1,25 +1,28 @@
-"""The measures of one player as tables of a page."""
+"""The measures of players as tables of their pages: computed for many players at once, shown for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from exporters import measures
+from exporters.measures.players import PlayerTable, longest_by_player, measure_by_player
 from exporters.report.events import CAUSE_WORDS
 from exporters.report.page import count, plain_name
 from exporters.report.tables import (
+    NOTHING,
     AnyCell,
     Section,
     Table,
     clock,
     control_words,
-    from_frame,
+    from_rows,
     known,
     linked,
     number,
     percent,
+    percent_text,
     signed,
     took,
     what_counts,
@@ -32,44 +35,140 @@ if TYPE_CHECKING:
 
     from exporters.report.page import Site
 
-__all__ = ["sections_of"]
+__all__ = ["PlayerTables", "player_tables", "sections_of"]
 
-_PLAYER = "player"
 _THINKS = 10
 _MOST_THINKS = 20
 _WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
+class _Wanted(NamedTuple):
+    """A measure of a page.
+
+    ``whose``: the plies that it is about: the player's ``own``, the opponents' (``theirs``), those of ``both``, where a
+    game of two of the players is there twice, or of ``all``, where it is there once.
+    """
+
+    measure: Callable[..., pd.DataFrame]
+    by: tuple[str, ...] = ()
+    whose: str = "own"
+    options: Mapping[str, Any] = {}
+
+
+_CONTROL = ("time_control",)
+_WANTED: Final = {
+    "profile": _Wanted(measures.profile, ("time_control", "variant")),
+    "left": _Wanted(measures.time_left, _CONTROL),
+    "left by phase": _Wanted(measures.time_left_by_phase, _CONTROL),
+    "phases": _Wanted(measures.time_usage, ("phase",), options={"first_moves": False}),
+    "follows": _Wanted(measures.autocorrelation, _CONTROL),
+    "scrambles": _Wanted(measures.scrambles, _CONTROL, "both"),
+    "flags": _Wanted(measures.flags, _CONTROL),
+    "leads": _Wanted(measures.clock_lead),
+    "budget": _Wanted(measures.even_budget, _CONTROL),
+    "odds": _Wanted(measures.time_odds, whose="all"),
+    "lag": _Wanted(measures.lag),
+    "opponents' lag": _Wanted(measures.lag, whose="theirs"),
+    "hours": _Wanted(measures.profile, ("hour",)),
+    "weekdays": _Wanted(measures.profile, ("weekday",)),
+    "residuals": _Wanted(measures.residuals),
+}
+_OF_EVALUATED: Final = {
+    "blunders": _Wanted(measures.blunders),
+    "loss by clock": _Wanted(measures.loss_by_clock),
+    "loss by think": _Wanted(measures.loss_by_think),
+}
+
+
+class PlayerTables(NamedTuple):
+    """What the page of a player shows of the measures.
+
+    Attributes:
+        tables: by names of this module. longest: the moves that took longest. moves: how many the player made.
+    """
+
+    tables: dict[str, PlayerTable]
+    longest: list[dict[str, Any]]
+    moves: int
+
+
+def player_tables(plies: pd.DataFrame, players: Mapping[str, str]) -> dict[str, PlayerTables]:
+    """Compute the measures of players' pages, for all players at once.
+
+    Args:
+        plies: the ply frame of all their games, both sides.
+        players: by identity, as ``mover_id`` has it, whose page the plies are for. A page may have several identities.
+    Returns:
+        The tables by page.
+    """
+    import pandas as pd
+
+    mover, opponent = (plies[name].astype("string").map(players) for name in ("mover_id", "opponent_id"))
+    own = plies.assign(mover_id=mover)[mover.notna()]
+    theirs = plies.assign(mover_id=opponent)[opponent.notna() & ~opponent.eq(mover).fillna(False)]
+    both = pd.concat([own, theirs])
+    frames = {
+        "own": own,
+        "theirs": theirs,
+        "both": both.assign(key=both["key"].astype("string") + " " + both["mover_id"].astype("string")),
+        "all": plies.assign(mover_id=mover.fillna(plies["mover_id"].astype("string"))),
+    }
+    pages = set(players.values())
+    evaluated = set(own.loc[own["loss_permille"].notna(), "mover_id"])
+    wanted = {**_WANTED, **(_OF_EVALUATED if evaluated else {})}
+    found = {
+        name: measure_by_player(one.measure, frames[one.whose], pages, one.by, **one.options)
+        for name, one in wanted.items()
+    }
+    longest = longest_by_player(own, pages, _THINKS)
+    moves = own["mover_id"].value_counts()
+    return {
+        page: PlayerTables(
+            {name: of[page] for name, of in found.items() if name not in _OF_EVALUATED or page in evaluated},
+            longest[page],
+            int(moves.get(page, 0)),
+        )
+        for page in pages
+    }
+
+
 def sections_of(
-    games: pd.DataFrame, own: pd.DataFrame, site: Site | None = None, filters: Mapping[str, str] | None = None
+    found: PlayerTables, site: Site | None = None, filters: Mapping[str, str] | None = None
 ) -> list[Section]:
     """The measures of one player; docs/reference/measures.md defines them.
 
     Args:
-        games: the ply frame of the player's games, both sides. own: the player's plies of them.
+        found: as ``player_tables`` computes it.
         site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
     Returns:
         The sections that have something to show.
     """
-    profile = measures.profile(own, by=("time_control", "variant"))
-    found = [
+    of = found.tables
+    profile = of["profile"]
+    longest = _longest(found.longest, what_counts(profile.attrs), site)
+    sections = [
         Section(
             "Time controls and variants",
             "controls",
             _some(_results(profile, site, filters or {}), _usage(profile)),
             _USAGE,
         ),
-        Section("Time left", "left", _some(_left(own), _by_phase(own)), _LEFT),
-        Section("Thinking by phase", "phases", _some(_phases(own), _follows(own)), _PHASES),
-        Section("Longest thinks", "thinks", _some(_longest(own, what_counts(profile), site))),
-        Section("Under pressure", "pressure", _some(_scrambles(games), _flags(own)), _PRESSURE),
-        Section("Ahead or behind on the clock", "leads", _some(_leads(own), _budget(own), _odds(games, own)), _LEADS),
-        Section("Blunders", "blunders", _judged(own), _BLUNDERS),
-        Section("Lag", "lag", _some(_lag(games, own)), _LAG),
-        Section("When games are played", "hours", _some(_hours(own), _weekdays(own)), _HOURS),
-        Section("Do the clocks add up", "ledger", _some(_residuals(own)), ""),
+        Section("Time left", "left", _some(_left(of["left"]), _by_phase(of["left by phase"])), _LEFT),
+        Section("Thinking by phase", "phases", _some(_phases(of["phases"]), _follows(of["follows"])), _PHASES),
+        Section("Longest thinks", "thinks", _some(longest)),
+        Section("Under pressure", "pressure", _some(_scrambles(of["scrambles"]), _flags(of["flags"])), _PRESSURE),
+        Section(
+            "Ahead or behind on the clock",
+            "leads",
+            _some(_leads(of["leads"]), _budget(of["budget"]), _odds(of["odds"])),
+            _LEADS,
+        ),
+        Section("Blunders", "blunders", _judged(of) if "blunders" in of else [], _BLUNDERS),
+        Section("Lag", "lag", _some(_lag(of["lag"], of["opponents' lag"])), _LAG),
+        Section("When games are played", "hours", _some(_hours(of["hours"]), _weekdays(of["weekdays"])), _HOURS),
+        Section("Do the clocks add up", "ledger", _some(_residuals(of["residuals"])), ""),
     ]
-    return [section for section in found if section.tables]
+    return [section for section in sections if section.tables]
 
 
 _USAGE = (
@@ -137,13 +236,13 @@ def _to_games(site: Site | None, filters: Mapping[str, str], outcome: str | None
     return href
 
 
-def _results(profile: pd.DataFrame, site: Site | None, filters: Mapping[str, str]) -> Table | None:
+def _results(profile: PlayerTable, site: Site | None, filters: Mapping[str, str]) -> Table | None:
     counts = {"Games": number("games"), **_SCORES}
     linked_counts = {
         name: linked(cell, _to_games(site, filters, _OUTCOMES[name])) if name in _OUTCOMES else cell
         for name, cell in counts.items()
     }
-    return from_frame(
+    return from_rows(
         "Results by time control and variant",
         profile,
         {
@@ -159,8 +258,8 @@ def _results(profile: pd.DataFrame, site: Site | None, filters: Mapping[str, str
     )
 
 
-def _usage(profile: pd.DataFrame) -> Table | None:
-    return from_frame(
+def _usage(profile: PlayerTable) -> Table | None:
+    return from_rows(
         "Time for a move by time control and variant",
         profile,
         {
@@ -194,32 +293,32 @@ _CLOCKS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _left(own: pd.DataFrame) -> Table | None:
+def _left(found: PlayerTable) -> Table | None:
     columns = {"Time control": _control, "After move": number("move_no"), **_CLOCKS}
-    return from_frame("Time left after moves 10, 20, 30 and 40", measures.time_left(own), columns)
+    return from_rows("Time left after moves 10, 20, 30 and 40", found, columns)
 
 
-def _by_phase(own: pd.DataFrame) -> Table | None:
+def _by_phase(found: PlayerTable) -> Table | None:
     columns = {"Time control": _control, "Phase": word("phase"), **_CLOCKS}
-    return from_frame("Time left when a phase begins", measures.time_left_by_phase(own), columns, words=(0, 1))
+    return from_rows("Time left when a phase begins", found, columns, words=(0, 1))
 
 
-def _phases(own: pd.DataFrame) -> Table | None:
+def _phases(found: PlayerTable) -> Table | None:
+    whole_ms = sum(int(row["total_ms"]) for row in found.rows)
     columns = {
         "Phase": lambda row: word("phase")(row) if known(row["phase"]) else "no phase",
         "Games": number("games"),
         "Moves": number("plies"),
-        "Share of the time": percent("share"),
+        "Share of the time": lambda row: percent_text(int(row["total_ms"]) / whole_ms) if whole_ms else NOTHING,
         "Mean": took("mean_ms"),
         "Median": took("median_ms"),
         "95 %": took("p95_ms"),
         "Longest": took("longest_ms"),
     }
-    thinks = measures.time_usage(own, by="phase", first_moves=False)
-    return from_frame("Time for a move by phase", thinks, columns)
+    return from_rows("Time for a move by phase", found, columns)
 
 
-def _follows(own: pd.DataFrame) -> Table | None:
+def _follows(found: PlayerTable) -> Table | None:
     columns = {
         "Time control": _control,
         "Games": number("games"),
@@ -228,13 +327,12 @@ def _follows(own: pd.DataFrame) -> Table | None:
             f"{float(row['correlation']):+.2f}".replace("-", "−") if known(row["correlation"]) else "–"
         ),
     }
-    return from_frame("Does a long think follow a long think", measures.autocorrelation(own), columns)
+    return from_rows("Does a long think follow a long think", found, columns)
 
 
-def _longest(own: pd.DataFrame, note: str, site: Site | None) -> Table | None:
-    found = measures.longest_thinks(own, _THINKS)
-    thought = found[found["elapsed_ms"] > 0]
-    shown = thought.head(_MOST_THINKS)
+def _longest(longest: list[dict[str, Any]], note: str, site: Site | None) -> Table | None:
+    thought = [row for row in longest if row["elapsed_ms"] > 0]
+    shown = thought[:_MOST_THINKS]
 
     def at_move(row: Any) -> str | None:
         ply = int(row["move_no"]) * 2 - (row["side"] == "white")
@@ -253,14 +351,15 @@ def _longest(own: pd.DataFrame, note: str, site: Site | None) -> Table | None:
             lambda row: str(row["key"])[:8], lambda row: None if site is None else site.game(str(row["key"]))
         ),
     }
-    table = from_frame("The moves that took longest", shown, columns, words=(0, 3, 4, 5, 6), note=note)
+    found = PlayerTable(shown, {})
+    table = from_rows("The moves that took longest", found, columns, words=(0, 3, 4, 5, 6), note=note)
     more = len(thought) - len(shown)
     if table is None or not more:
         return table
     return table._replace(note=f"{count(more, 'more move')} took as long as the last of these. {table.note}")
 
 
-def _scrambles(games: pd.DataFrame) -> Table | None:
+def _scrambles(found: PlayerTable) -> Table | None:
     columns = {
         "Time control": _control,
         "Games": number("games"),
@@ -269,10 +368,10 @@ def _scrambles(games: pd.DataFrame) -> Table | None:
         "Of all plies": percent("ply_share"),
         "Median time": took("median_ms"),
     }
-    return from_frame("Scrambles, both sides' moves", measures.scrambles(games), columns)
+    return from_rows("Scrambles, both sides' moves", found, columns)
 
 
-def _flags(own: pd.DataFrame) -> Table | None:
+def _flags(found: PlayerTable) -> Table | None:
     columns = {
         "Time control": _control,
         "Games": number("sides"),
@@ -283,7 +382,7 @@ def _flags(own: pd.DataFrame) -> Table | None:
         "Nearest escape": clock("closest_ms"),
         "Below 0": number("overstepped"),
     }
-    return from_frame("How near to the flag", measures.flags(own), columns)
+    return from_rows("How near to the flag", found, columns)
 
 
 def _band(row: Any) -> str:
@@ -295,12 +394,12 @@ def _band(row: Any) -> str:
     return f"{int(low)} to {int(high)} s".replace("-", "−")
 
 
-def _leads(own: pd.DataFrame) -> Table | None:
+def _leads(found: PlayerTable) -> Table | None:
     columns = {"After move": number("move_no"), "Lead": _band, "Games": number("sides"), **_SCORES}
-    return from_frame("Score by lead on the clock", measures.clock_lead(own), columns, words=(0, 1))
+    return from_rows("Score by lead on the clock", found, columns, words=(0, 1))
 
 
-def _budget(own: pd.DataFrame) -> Table | None:
+def _budget(found: PlayerTable) -> Table | None:
     columns = {
         "Time control": _control,
         "Games": number("games"),
@@ -309,21 +408,17 @@ def _budget(own: pd.DataFrame) -> Table | None:
         "Least": signed("least_ms"),
         "Most": signed("most_ms"),
     }
-    return from_frame("Clock against even spending", measures.even_budget(own), columns)
+    return from_rows("Clock against even spending", found, columns)
 
 
-def _odds(games: pd.DataFrame, own: pd.DataFrame) -> Table | None:
-    # One player, whatever servers the games are of.
-    identities = games["mover_id"].astype("string").where(~games.index.isin(own.index), _PLAYER)
-    found = measures.time_odds(games.assign(mover_id=identities), by="player")
-    found = found[found["player_id"] == _PLAYER]
+def _odds(found: PlayerTable) -> Table | None:
     columns = {
         "Own time": _control,
         "Opponent's": lambda row: control_words(row["opponent_time_control"]),
         "Games": number("games"),
         **_SCORES,
     }
-    return from_frame("Games with time odds", found, columns, words=(0, 1), note="")
+    return from_rows("Games with time odds", found, columns, words=(0, 1), note="")
 
 
 _BAD: dict[str, Callable[[Any], str]] = {
@@ -336,24 +431,17 @@ _BAD: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _judged(own: pd.DataFrame) -> list[Table]:
-    """Nothing where these moves have no evaluations."""
-    return _some(_blunders(own), *_losses(own)) if own["loss_permille"].notna().any() else []
-
-
-def _blunders(own: pd.DataFrame) -> Table | None:
+def _judged(of: Mapping[str, PlayerTable]) -> list[Table]:
     columns = {"Time": lambda row: "little" if row["time_trouble"] else "enough", **_BAD}
-    return from_frame("Blunders with little time and with enough", measures.blunders(own, by=()), columns)
+    blunders = from_rows("Blunders with little time and with enough", of["blunders"], columns)
+    return _some(blunders, *_losses(of))
 
 
-def _losses(own: pd.DataFrame) -> Iterator[Table | None]:
+def _losses(of: Mapping[str, PlayerTable]) -> Iterator[Table | None]:
     columns: dict[str, Callable[[Any], str]]
-    for what, measure, heading in (
-        ("clock", measures.loss_by_clock, "Clock before the move"),
-        ("think", measures.loss_by_think, "Time for the move"),
-    ):
+    for what, heading in (("clock", "Clock before the move"), ("think", "Time for the move")):
         columns = {heading: partial(_seconds, what), **_BAD}
-        yield from_frame(f"Blunders by {heading[0].lower()}{heading[1:]}", measure(own), columns)
+        yield from_rows(f"Blunders by {heading[0].lower()}{heading[1:]}", of[f"loss by {what}"], columns)
 
 
 def _seconds(what: str, row: Any) -> str:
@@ -363,7 +451,7 @@ def _seconds(what: str, row: Any) -> str:
     return f"{int(low)} to {int(high)} s" if known(high) else f"{int(low)} s or more"
 
 
-def _lag(games: pd.DataFrame, own: pd.DataFrame) -> Table | None:
+def _lag(own: PlayerTable, theirs: PlayerTable) -> Table | None:
     exact = partial(took, exact=True)
     columns = {
         "Games": number("games"),
@@ -376,11 +464,7 @@ def _lag(games: pd.DataFrame, own: pd.DataFrame) -> Table | None:
         "Total": exact("total_ms"),
         "Given back": exact("given_back_ms"),
     }
-    theirs = games[~games.index.isin(own.index)]
-    tables = [
-        (who, from_frame("", measures.lag(rows, by=()), columns))
-        for who, rows in (("Player", own), ("Opponents", theirs))
-    ]
+    tables = [(who, from_rows("", found, columns)) for who, found in (("Player", own), ("Opponents", theirs))]
     there = [(who, table) for who, table in tables if table is not None]
     if not there:
         return None
@@ -397,26 +481,24 @@ _WHEN = {
 }
 
 
-def _hours(own: pd.DataFrame) -> Table | None:
-    found = measures.profile(own, by="hour")
-    there = found[found["hour"].notna()]
+def _hours(found: PlayerTable) -> Table | None:
+    there = found._replace(rows=[row for row in found.rows if known(row["hour"])])
     columns = {"Hour (UTC)": lambda row: f"{int(row['hour'])}:00", **_WHEN}
-    return from_frame("By hour of the day", there, columns, note=_undated(found, "hour"))
+    return from_rows("By hour of the day", there, columns, note=_undated(found, "hour"))
 
 
-def _weekdays(own: pd.DataFrame) -> Table | None:
-    found = measures.profile(own, by="weekday")
-    there = found[found["weekday"].notna()]
+def _weekdays(found: PlayerTable) -> Table | None:
+    there = found._replace(rows=[row for row in found.rows if known(row["weekday"])])
     columns = {"Day": lambda row: _WEEKDAYS[int(row["weekday"])], **_WHEN}
-    return from_frame("By day of the week", there, columns, note=_undated(found, "weekday"))
+    return from_rows("By day of the week", there, columns, note=_undated(found, "weekday"))
 
 
-def _undated(found: pd.DataFrame, name: str) -> str:
-    plies = int(found.loc[found[name].isna(), "plies"].sum())
+def _undated(found: PlayerTable, name: str) -> str:
+    plies = sum(int(row["plies"]) for row in found.rows if not known(row[name]))
     return f"Without a date and zone, not shown: {count(plies, 'ply', 'plies')}." if plies else ""
 
 
-def _residuals(own: pd.DataFrame) -> Table | None:
+def _residuals(found: PlayerTable) -> Table | None:
     columns = {
         "The clock adds up": lambda row: CAUSE_WORDS.get(Cause(row["cause"]), "not, for an unknown reason"),
         "Moves": number("plies"),
@@ -424,4 +506,4 @@ def _residuals(own: pd.DataFrame) -> Table | None:
         "Least residual": signed("least_ms"),
         "Most": signed("most_ms"),
     }
-    return from_frame("Clock before − time taken + increment = clock after", measures.residuals(own), columns)
+    return from_rows("Clock before − time taken + increment = clock after", found, columns)

@@ -12,6 +12,8 @@ from exporters.report.page import clock_text, count
 if TYPE_CHECKING:
     import pandas as pd
 
+    from exporters.measures.players import PlayerTable
+
 __all__ = [
     "AnyCell",
     "Cell",
@@ -23,7 +25,7 @@ __all__ = [
     "clock",
     "control_words",
     "day_text",
-    "from_frame",
+    "from_rows",
     "game_kind",
     "known",
     "linked",
@@ -114,9 +116,9 @@ class Section(NamedTuple):
         return any(len(table.columns) > _FEW_COLUMNS and table.rows for table in self.tables)
 
 
-def from_frame(
+def from_rows(
     caption: str,
-    frame: pd.DataFrame,
+    found: PlayerTable,
     columns: Mapping[str, AnyCell],
     words: Iterable[int] = (0,),
     *,
@@ -127,10 +129,10 @@ def from_frame(
     Args:
         columns: heading → what makes a row's cell. note: instead of what the measure excluded.
     """
-    if frame.empty and (note is not None or not frame.attrs["excluded"]):
+    if not found.rows and (note is not None or not found.attrs["excluded"]):
         return None
-    rows = [[cell(row) for cell in columns.values()] for row in records(frame)]
-    return Table(caption, [*columns], rows, frozenset(words), what_counts(frame) if note is None else note)
+    rows = [[cell(row) for cell in columns.values()] for row in found.rows]
+    return Table(caption, [*columns], rows, frozenset(words), what_counts(found.attrs) if note is None else note)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -138,9 +140,8 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def what_counts(frame: pd.DataFrame) -> str:
-    """``12 games, 480 plies count; excluded: 3 plies inferred; 20 of whole seconds only.`` of a measure's table."""
-    attrs = frame.attrs
+def what_counts(attrs: Mapping[Any, Any]) -> str:
+    """``12 games, 480 plies count; excluded: 3 plies inferred; 20 of whole seconds only.`` of a table's ``attrs``."""
     parts = [f"{count(attrs['games'], 'game')}, {count(attrs['plies'], 'ply', 'plies')} count"]
     if not attrs["plies"] and attrs["excluded"]:
         parts = []

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from playwright.sync_api import ViewportSize
 
 from exporters import measures
+from exporters.measures.players import longest_by_player, measure_by_player
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
-from exporters.report.tables import control_words, day_text, percent_text
+from exporters.report.ratings import draw_ratings
+from exporters.report.tables import control_words, day_text, percent_text, records
 from recorder import Archive
 from recorder.errors import ExportError
 from recorder.web.links import WebSite
@@ -142,9 +145,46 @@ def test_opponents_of_one_handle_on_several_servers_are_distinguished() -> None:
         [("Bob", "x", "x/bob"), ("bob", None, "?/bob"), ("Cid", "x", "x/cid")],
         columns=["opponent", "server", "opponent_id"],
     ).assign(opponent_guest=False, opponent_computer=False, score=1.0)
-    table = _opponents(rows)
+    table = _opponents(records(rows), None, {})
     assert table is not None
     assert [row[0] for row in table.rows] == ["bob (server unknown)", "Bob (x)", "Cid"]
+
+
+# --- many players at once
+
+
+@pytest.mark.parametrize(
+    ("measure", "by"),
+    [(measures.profile, ("time_control",)), (measures.time_left, ()), (measures.clock_lead, ()), (measures.lag, ())],
+)
+def test_a_measure_of_many_players_is_that_of_each(archive: Archive, measure: Any, by: tuple[str, ...]) -> None:
+    plies = archive.plies()
+    players = list(plies["mover_id"].astype("string").value_counts().index[:3])
+    found = measure_by_player(measure, plies, [*players, "nobody"], by)
+    for player in players:
+        alone = measure(plies[plies["mover_id"] == player], by=("player", *by))
+        assert found[player].rows == records(alone)
+        assert found[player].attrs == alone.attrs
+        longest = longest_by_player(plies, [player], 3)[player]
+        expected = measures.longest_thinks(plies[plies["mover_id"] == player], 3)
+        assert [row["elapsed_ms"] for row in longest] == list(expected["elapsed_ms"])
+        assert [row["san"] for row in longest] == list(expected["san"])
+    assert found["nobody"].rows == []
+    assert not found["nobody"].attrs["plies"]
+
+
+def test_ratings_are_a_line_for_each_kind_of_game() -> None:
+    sides: list[dict[str, Any]] = [
+        {"category": kind, "variant": "chess", "player_rating": rating}
+        for kind, rating in (("blitz", 1500), ("standard", 1700), ("blitz", 1623), (None, 1400), ("blitz", None))
+    ]
+    curve = draw_ratings(sides)
+    assert curve is not None
+    assert curve.lines == ["blitz: 1500 to 1623, 1623 in the last of 2 games"]
+    assert curve.note == "2 kinds of games with fewer ratings not shown."
+    assert curve.svg.count("<polyline") == 1
+    assert ">1500</text>" in curve.svg
+    assert draw_ratings(sides[:2]) is None
 
 
 # --- words
