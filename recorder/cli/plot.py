@@ -302,7 +302,7 @@ Examples:
 @archive_option
 @dataset_option
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
-@click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games.")
+@click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games and their players.")
 @click.option("--base-url", metavar="URL", help="Write a sitemap for this address of the folder (with --site).")
 @click.option("--pseudonyms", is_flag=True, help="Replace every handle by an invented word (with --site).")
 @click.option(
@@ -335,8 +335,9 @@ def report(
     --index: a list of the matching games with a search field, and tables of players, time controls, endings and
     sources. It lists the newest 2,000 games, or as many as --last says.
 
-    --site DIR: a folder with a page of each matching game, without pictures, and an index that searches them. It opens
-    without a server. Pages show what `db share` keeps.
+    --site DIR: a folder with a page of each matching game, a page of each player of two games or more, and an index
+    that searches the games. It opens without a server and has no pictures except rating curves. Pages show what
+    `db share` keeps.
 
     The other options are filters, as in `games`. A page is one file and needs no network. Requires the extra `report`.
     """
@@ -375,15 +376,16 @@ def report(
 def _write_site(
     where: str, folder: str, filters: dict[str, Any], base_url: str | None, pseudonyms: bool, chat: str, force: bool
 ) -> None:
+    from recorder.archive.static_site import SiteOptions, write_site
     from recorder.progress import show_progress
-    from recorder.web.static_site import SiteOptions, write_site
 
     with open_games(where, None) as archive:
         chosen = named_games(archive, game_filter(**filters))
     options = SiteOptions(base_url, pseudonyms, chat, force)
     with show_progress(steps=True) as progress:
         written = write_site(where, chosen, Path(folder), options, progress)
-    say(f"Wrote pages of {plural(written.games, 'game')}, {written.size_bytes // 1_000_000:,} MB, to {folder}.")
+    pages = f"{plural(written.games, 'game')} and {plural(written.players, 'player')}"
+    say(f"Wrote pages of {pages}, {written.size_bytes // 1_000_000:,} MB, to {folder}.")
     say_excluded(written.excluded.items())
 
 

@@ -9,12 +9,12 @@ from urllib.parse import quote, urlencode
 from exporters.report.page import BarItem
 from recorder.web.listing import ListState
 
-__all__ = ["FileSite", "WebSite"]
+__all__ = ["WebSite"]
 
 
 @dataclass(frozen=True)
 class WebSite:
-    """The site that ``ics-recorder web`` serves; see ``exporters.report.site.Site``.
+    """The site that ``ics-recorder web`` serves; see ``exporters.report.page.Site``.
 
     Attributes:
         bar: of the page that is made.
@@ -76,40 +76,3 @@ class WebSite:
         """An address that keeps the list from which the page was reached."""
         query = "&".join(filter(None, (self.listed.query() if self.listed else "", more)))
         return f"{path}?{query}" if query else path
-
-
-@dataclass(frozen=True)
-class FileSite:
-    """A site of files, whose addresses are relative.
-
-    Attributes:
-        keys: of the games that have pages.
-        depth: folders between the page that is made and the index. bar: of that page.
-    """
-
-    keys: frozenset[str]
-    depth: int = 1
-    bar: Sequence[BarItem] = ()
-
-    @property
-    def home(self) -> str:
-        """The index."""
-        return f"{'../' * self.depth}index.html"
-
-    def game(self, key: str, ply: int | None = None) -> str | None:
-        """The page of a game."""
-        if key not in self.keys:
-            return None
-        return f"{'../' * self.depth}games/{key}.html{'' if ply is None else f'?ply={ply}'}"
-
-    def player(self, handle: str, server: str | None) -> str | None:
-        """The index, which lists the games of the handle then."""
-        return f"{self.home}#{quote(handle, safe='')}" if handle.strip() else None
-
-    def lines(self, key: str, sha256: str) -> str | None:
-        """Lines of logs are not for others."""
-        return None
-
-    def games(self, **filters: str) -> str | None:
-        """Lists of games have no page."""
-        return None

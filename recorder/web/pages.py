@@ -10,15 +10,13 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from exporters.report.charts import draw_board, drawings
-from exporters.report.events import player_words
-from exporters.report.page import BarItem, Site, plain_name, render_page
-from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
-from exporters.tables.facts import reason_words, time_control
+from exporters.report.game_list import list_row
+from exporters.report.page import BarItem, plain_name, render_page
+from exporters.report.tables import NOTHING, control_words
+from exporters.tables.facts import reason_words
 from recorder.archive.game_measures import DIMENSIONS
 from recorder.archive.insights import MEASURES
 from recorder.archive.kept_bytes import GameLine
-from recorder.model import Player, TimeBasis
-from recorder.model.games import day_of
 from recorder.text import plural
 from recorder.web.computing import Computation
 from recorder.web.insights import PRESETS
@@ -28,11 +26,11 @@ from recorder.web.live_state import LiveState
 from storage.read.listing import ListedGame
 
 __all__ = [
-    "TEMPLATES", "field_values", "game_bar", "games_page", "insights_page", "lines_page", "list_row", "live_page",
-    "login_page", "message_page", "progress_words", "render",
+    "field_values", "game_bar", "games_page", "insights_page", "lines_page", "live_page", "login_page", "message_page",
+    "progress_words", "render",
 ]  # fmt: skip
 
-TEMPLATES: Final = Path(__file__).parent / "templates"
+_TEMPLATES: Final = Path(__file__).parent / "templates"
 _GAMES: Final = BarItem("Games", "/")
 _EXPLORER: Final = BarItem("Explorer", WebSite().explorer())
 _INSIGHTS: Final = BarItem("Insights", WebSite().insights())
@@ -281,7 +279,7 @@ def render(
         styles: files that its style sheet has besides those of all pages.
     """
     return render_page(
-        template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=TEMPLATES
+        template, values, styles=("tables.css", "web.css", *styles), scripts=scripts, site=site, folder=_TEMPLATES
     )
 
 
@@ -336,67 +334,6 @@ def _column(listed: ListState, site: WebSite, by: str | None, heading: str, kind
         "kind": kind,
         "href": site.listing(listed.query(sort=way)),
         "way": None if not sorted_by else "descending" if listed.order.descending else "ascending",
-    }
-
-
-def list_row(game: ListedGame, site: Site) -> dict[str, Any]:
-    """A game as lists show it; ``site``: where its page and those of its players are."""
-    basis = TimeBasis(game.time_basis) if game.time_basis else TimeBasis.NONE
-    black = game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (
-        game.base_s,
-        game.increment_s,
-    )
-    control = time_control(game.base_s, game.increment_s)
-    return {
-        "key": game.key[:8],
-        "href": site.game(game.key),
-        "date": day_text(game.started_at_ms, basis.value, day_of(game.started_at_ms, basis, game.date_text)),
-        "white": _player(
-            game.white, game.white_rating_text, game.white_rating, game.white_titles, game.white_registered,
-            game.server, site,
-        ),
-        "black": _player(
-            game.black, game.black_rating_text, game.black_rating, game.black_titles, game.black_registered,
-            game.server, site,
-        ),
-        "won": {"1-0": "white", "0-1": "black"}.get(game.result),
-        "result": result_text(game.result, game.ending),
-        "reason": reason_words(game.reason_key) or game.reason or NOTHING,
-        "sentence": game.reason or "unknown",
-        "time": (_short(control) if control else NOTHING) + (" *" if black else ""),
-        "control": control_words(control) if control else "unknown",
-        "kind": game_kind({**game._asdict(), "rated": None if game.rated is None else bool(game.rated)}),
-        "eco": game.eco or NOTHING,
-        "opening": game.opening or "",
-        "plies": f"{game.ply_count:,}",
-        "complete": bool(game.complete),
-    }  # fmt: skip
-
-
-def _short(control: str) -> str:
-    """``3+2`` for 180+2: minutes and seconds as players say it; a base time of no whole minutes in seconds."""
-    base, _, increment = control.partition("+")
-    if not base.isdigit():
-        return "untimed"
-    minutes, rest = divmod(int(base), 60)
-    return f"{base} s+{increment}" if rest else f"{minutes}+{increment}"
-
-
-def _player(
-    handle: str,
-    rating_text: str | None,
-    rating: int | None,
-    titles: str | None,
-    registered: int | None,
-    server: str | None,
-    site: Site,
-) -> dict[str, Any]:
-    player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
-    return {
-        "name": plain_name(handle),
-        "href": site.player(handle, server),
-        "rating": NOTHING if rating is None else str(rating),
-        "marks": player_words(player),
     }
 
 

@@ -10,21 +10,70 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
+from exporters.report.game_list import FileSite, player_file
+from recorder import Archive
+from recorder.archive import player_pages
+from recorder.archive.locate import open_archive
+from recorder.archive.player_pages import pages_of_players, players_of_games
 from recorder.errors import ExitCode
+from storage import GameFilter
 from tests.support.cli import Cli
+from tests.support.site import HOSTILE
+
+HANDLES = (
+    HOSTILE, "../../index", "CON", "nul.html", "a/b\\c:d*e?f|g", "player=x&outcome=win#y", "Z" * 120,
+    "\u202eevil\u00e9", ".",
+)  # fmt: skip
+"""Handles that must harm neither a page nor a file; each plays two games."""
+REAL = "Zanzibarovich"
+_GAME = """[Event "x"]
+[Site "FICS"]
+[White "{white}"]
+[Black "{black}"]
+[WhiteElo "{elo}"]
+[Result "{result}"]
+[TimeControl "180+2"]
+
+1. e4 {{[%clk 0:02:5{n}]}} c5 {{[%clk 0:02:50]}} 2. Nf3 {{[%clk 0:02:4{n}]}} d6 {{[%clk 0:02:40]}} {result}
+
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive in which each of ``HANDLES`` won a game with White and lost one with Black against ``REAL``."""
+    folder = tmp_path_factory.mktemp("hostile")
+    games = []
+    for n, handle in enumerate(HANDLES):
+        quoted = handle.replace("\\", "\\\\").replace('"', '\\"')
+        games.append(_GAME.format(white=quoted, black=REAL, elo=1500 + n, result="1-0", n=n))
+        games.append(_GAME.format(white=REAL, black=quoted, elo=1600 - n, result="1-0", n=n))
+    (folder / "games.pgn").write_text("".join(games), encoding="utf-8")
+    Cli(folder / "archive.sqlite")("import", folder / "games.pgn")
+    return folder / "archive.sqlite"
+
+
+@pytest.fixture(scope="module")
+def hostile_site(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile-site") / "site"
+    assert (
+        f"Wrote pages of 18 games and {len(HANDLES) + 1} players, " in Cli(hostile)("report", "--site", folder).stderr
+    )
+    return folder
 
 
 @pytest.fixture(scope="module")
 def folder(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("static") / "site"
     said = Cli(archive)("report", "--site", folder, "--base-url", "https://example.org/games").stderr
-    assert "Wrote pages of 19 games, " in said
+    assert "Wrote pages of 19 games and 4 players, " in said
     return folder
 
 
 def test_every_address_of_every_page_is_a_page(folder: Path) -> None:
     pages = sorted(folder.rglob("*.html"))
     assert len(list((folder / "games").iterdir())) == 19
+    assert len(list((folder / "players").iterdir())) == 4
     for page in pages:
         html = page.read_text(encoding="utf-8")
         assert "script-src 'sha256-" in unescape(html) or "script-src 'none'" in unescape(html)
@@ -47,6 +96,58 @@ def test_pseudonyms_filters_and_chat(archive: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "site" / "sitemap.xml").exists()
     wrong = ("report", "--site", tmp_path / "other", "--player", "Helmsman", "--pseudonyms")
     assert "Handles and keys cannot choose games together with pseudonyms" in cli(*wrong, code=ExitCode.OUTPUT).stderr
+
+
+def test_players_have_pages_and_games_lead_to_them(folder: Path) -> None:
+    names = {path.name.rpartition("-")[0]: path for path in (folder / "players").iterdir()}
+    assert sorted(names) == ["anderssen", "morphy", "steinitz", "zukertort"]
+    page = names["morphy"].read_text(encoding="utf-8")
+    for heading in ("Time left", "Longest thinks", "Openings", "Opponents", "Games"):
+        assert f"<h2>{heading}</h2>" in page
+    games = [path.read_text(encoding="utf-8") for path in (folder / "games").iterdir()]
+    of_morphy = [html for html in games if f'href="../players/{names["morphy"].name}"' in html]
+    assert of_morphy
+    assert "All games, the newest first</caption>" in page
+    assert len(re.findall(r'<th scope="row"><a href="\.\./games/', page)) == len(of_morphy)
+    index = (folder / "index.html").read_text(encoding="utf-8")
+    assert f'href="players/{names["morphy"].name}"' in index
+
+
+def test_a_page_is_the_same_with_whom_it_is_made_and_about_the_newest_games(
+    hostile: Path, hostile_site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_archive(str(hostile), read_only=True) as store:
+        players = players_of_games(store, GameFilter())
+        keys = frozenset(path.stem for path in (hostile_site / "games").iterdir())
+        site = FileSite(keys, {(one.handle.lower(), one.server): one.file for one in players})
+        for one, html in pages_of_players(store, players[:2], site):
+            assert html == (hostile_site / "players" / one.file).read_bytes()
+        monkeypatch.setattr(player_pages, "_MOST_GAMES", 17)
+        (frequent,) = (one for one in players_of_games(store, GameFilter()) if one.handle == REAL)
+        assert (len(frequent.games), frequent.older) == (17, 1)
+
+
+def test_hostile_handles_are_inert_in_names_and_pages(hostile_site: Path) -> None:
+    names = [path.name for path in (hostile_site / "players").iterdir()]
+    assert len({name.lower() for name in names}) == len(HANDLES) + 1
+    assert all(re.fullmatch(r"[a-z0-9-]{1,32}-[0-9a-f]{16}\.html", name) for name in names)
+    assert sorted(path.name for path in hostile_site.parent.iterdir()) == ["site"]
+    for page in hostile_site.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        assert "<script>alert" not in html
+        assert "\u202e" not in html
+
+
+def test_no_handle_is_in_a_name_or_a_page_with_pseudonyms(hostile: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    said = Cli(hostile)("report", "--site", site, "--last", 6, "--pseudonyms", "--chat", "none").stderr
+    assert "pages of 6 games and 4 players, " in said
+    words = (REAL.lower(), "alert(1)", "zzzz", "evil", "nul.html", "outcome=win#y")
+    for page in site.rglob("*.html"):
+        text = f"{page.relative_to(site)} {page.read_text(encoding='utf-8')}".lower()
+        assert not [word for word in words if word in text], page
+    (server,) = Archive(hostile).game_table()["server"].astype(object).unique()
+    assert not {player_file(one, server) for one in (*HANDLES, REAL)} & {path.name for path in site.rglob("*.html")}
 
 
 def test_a_folder_is_replaced_only_on_request(archive: Path, tmp_path: Path) -> None:
@@ -88,6 +189,48 @@ def test_it_opens_from_the_disk_and_searches_without_requests(folder: Path, brow
     page.get_by_role("link", name="Helmsman", exact=True).first.click()
     expect(page.locator("#count")).to_have_text("1 of 19 games")
     assert all(url.startswith(("file:", "data:")) for url in asked)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    page.close()
+
+
+@pytest.mark.needs("chromium")
+def test_numbers_of_a_player_lead_to_exactly_the_games_behind_them(hostile_site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: wrong.append(dialog.message))
+    page.on(
+        "request", lambda request: None if request.url.startswith(("file:", "data:")) else wrong.append(request.url)
+    )
+    for path in sorted((hostile_site / "players").iterdir()):
+        html = path.read_text(encoding="utf-8")
+        links = re.findall(r'<a href="\.\./(index\.html#[^"]*)">([0-9]+)</a>', html)
+        assert len(links) >= 8
+        for href, number in dict(links[:12]).items():
+            page.goto(f"{hostile_site.as_uri()}/{unescape(href)}")
+            whole = f"{number} of 18 games"
+            expect(page.locator("#count")).to_have_text(whole, timeout=10_000)
+        page.goto(path.as_uri())
+    page.locator("#opponents a").first.click()
+    page.get_by_role("link", name="All games", exact=True).or_(page.locator("h1")).first.wait_for()
+    assert wrong == []
+    page.close()
+
+
+@pytest.mark.needs("chromium")
+def test_a_player_is_read_without_a_script_and_by_everybody(folder: Path, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 700})
+    page = context.new_page()
+    page.goto((folder / "index.html").as_uri())
+    page.get_by_role("link", name="Morphy", exact=True).first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Morphy")
+    page.locator("#games tbody th a").first.click()
+    expect(page.get_by_role("link", name="Morphy", exact=True).first).to_be_visible()
+    context.close()
+    page = browser.new_page()
+    page.goto(next((folder / "players").iterdir()).as_uri())
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     page.close()

@@ -2,13 +2,14 @@
 // Searches the games of the page's data. Without this script the newest games are listed.
 (() => {
   const games = JSON.parse(document.getElementById("data").textContent);
-  const texts = games.map((game) => game.filter((_, place) => ![0, 4, 7].includes(place)).join(" ").toLowerCase());
+  const texts = games.map((game) => game.slice(0, 15).filter((_, place) => ![0, 4, 7].includes(place)).join(" ").toLowerCase());
   const input = document.getElementById("filter");
   const body = document.getElementById("rows");
   const more = document.getElementById("more");
   const count = document.getElementById("count");
   const step = 100;
-  let found = games, shown = 0;
+  const chosen = document.getElementById("chosen");
+  let found = games, shown = 0, filters = new Map();
   const cell = (row, kind, text, href) => {
     const made = row.insertCell();
     made.className = kind;
@@ -36,14 +37,26 @@
     shown = Math.min(shown + step, found.length);
     more.hidden = shown >= found.length;
   };
+  // A number of a player's page leads here with filters behind "#", as player=a&outcome=win.
+  const names = { player: "player", opponent: "opponent", colour: "colour", outcome: "result of the player", eco: "ECO", time: "time control", variant: "variant", server: "server" };
+  const has = (name, value) => !filters.has(name) || filters.get(name) === value.toLowerCase();
+  const points = { "1-0": ["win", "loss"], "0-1": ["loss", "win"], "1/2-1/2": ["draw", "draw"] };
+  const sideMatches = (game, side) => {
+    const handles = [game[2], game[5]], control = (side && game[19]) || game[18];
+    return has("player", handles[side]) && has("opponent", handles[1 - side]) && has("colour", ["white", "black"][side])
+      && has("outcome", (points[game[15]] || ["", ""])[side]) && has("time", control === "-" ? "0+0" : control);
+  };
+  const matches = (game) => (!filters.has("eco") || game[12].toLowerCase().startsWith(filters.get("eco")))
+    && has("variant", game[17]) && has("server", game[16]) && (sideMatches(game, 0) || sideMatches(game, 1));
   const show = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    found = words.length ? games.filter((_, place) => words.every((word) => texts[place].includes(word))) : games;
+    found = words.length || filters.size
+      ? games.filter((game, place) => words.every((word) => texts[place].includes(word)) && matches(game)) : games;
     body.replaceChildren();
     shown = 0;
     add();
     const all = `${games.length.toLocaleString("en")} game${games.length === 1 ? "" : "s"}`;
-    count.textContent = words.length ? `${found.length.toLocaleString("en")} of ${all}` : all;
+    count.textContent = words.length || filters.size ? `${found.length.toLocaleString("en")} of ${all}` : all;
   };
   let waiting = 0;
   input.addEventListener("input", () => {
@@ -52,13 +65,13 @@
   });
   more.addEventListener("click", add);
   input.closest(".filter").hidden = false;
-  // A player's name leads here with the handle behind "#".
   const read = () => {
-    try {
-      input.value = decodeURIComponent(location.hash.slice(1));
-    } catch {
-      input.value = "";
-    }
+    const given = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+    const known = [...given].filter(([name]) => Object.hasOwn(names, name));
+    filters = new Map(known.map(([name, value]) => [name, value.toLowerCase()]));
+    chosen.hidden = !filters.size;
+    chosen.firstElementChild.textContent = known.map(([name, value]) => `${names[name]}: ${value}`).join(" · ");
+    input.value = "";
     show();
   };
   addEventListener("hashchange", read);

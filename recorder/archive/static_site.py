@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from xml.sax.saxutils import escape
 
 from exporters.base import refuse_protected
-from exporters.report.page import BarItem, render_page
+from exporters.report.game_list import FileSite, index_of_files
+from exporters.report.page import BarItem
 from recorder.archive.exporting import protected, require_games, share_archive
 from recorder.archive.locate import open_archive
+from recorder.archive.player_pages import pages_of_players, players_of_games
 from recorder.archive.reports import page_of_game
 from recorder.errors import ExportError
 from recorder.progress import Progress
-from recorder.text import plural
-from recorder.web.links import FileSite
-from recorder.web.pages import TEMPLATES, list_row
 from storage import ArchiveStore, GameFilter
 from storage.read.listing import ListedGame, ListOrder
 
@@ -30,8 +29,8 @@ __all__ = ["SiteOptions", "SiteWritten", "write_site"]
 
 _ALL: Final = 2**31
 _READING_S: Final = 3600.0
-_FILES: Final = ("index.html", "sitemap.xml", "games")
-_FIRST_ROWS: Final = 100
+_FOLDERS: Final = ("games", "players")
+_FILES: Final = ("index.html", "sitemap.xml", *_FOLDERS)
 _GENERATOR: Final = b'<meta name="generator" content="ics-recorder '
 _URL: Final = re.compile(r"https?://[^\s?#]+", re.ASCII)
 
@@ -52,15 +51,16 @@ class SiteOptions(NamedTuple):
 
 
 class SiteWritten(NamedTuple):
-    """What was written: pages of games, bytes, and the games that are excluded by reason."""
+    """What was written: pages of games and of players, bytes, and the games that are excluded by reason."""
 
     games: int
+    players: int
     size_bytes: int
     excluded: dict[str, int]
 
 
 def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOptions, progress: Progress) -> SiteWritten:
-    """Write pages of games, and an index that searches them. They show what ``db share`` keeps.
+    """Write pages of games and players, and an index that searches the games. They show what ``db share`` keeps.
 
     Args:
         where: the archive. chosen: which games. folder: of the site. options: see ``SiteOptions``.
@@ -109,7 +109,8 @@ def _refuse(folder: Path, force: bool) -> None:
     if any(folder.iterdir()) and not (index.is_file() and _GENERATOR in index.read_bytes()[:8192]):
         raise ExportError(f"{folder} is no site that this program wrote, so --force does not replace it.")
     foreign = [path for path in folder.iterdir() if path.name not in _FILES]
-    foreign += [path for path in (folder / "games").glob("*") if path.suffix != ".html" or not path.is_file()]
+    pages = [path for name in _FOLDERS for path in (folder / name).glob("*")]
+    foreign += [path for path in pages if path.suffix != ".html" or not path.is_file()]
     if foreign:
         raise ExportError(f"{foreign[0]} is not of the site, so --force does not replace {folder}: move it first.")
 
@@ -149,6 +150,7 @@ class _Writer:
         self, archive: ArchiveStore, chosen: GameFilter, folder: Path, options: SiteOptions, progress: Progress
     ) -> None:
         self._archive = archive
+        self._chosen = chosen
         self._folder = folder
         self._options = options
         self._progress = progress
@@ -156,16 +158,23 @@ class _Writer:
         listed = archive.list_games(chosen, ListOrder("date", descending=True), chosen.last or _ALL, limit_s=_READING_S)
         self._listed: Sequence[ListedGame] = listed
         self._pages: list[str] = []
+        self._whole = 0
         self._size_bytes = 0
 
     def write(self) -> SiteWritten:
         """Write all pages."""
-        site = FileSite(frozenset(game.key for game in self._listed))
-        self._index(replace(site, depth=0))
+        keys = frozenset(game.key for game in self._listed)
+        players = players_of_games(self._archive, self._chosen)
+        files = {(one.handle.lower(), one.server): one.file for one in players}
+        site = FileSite(keys, files)
+        self._whole = len(keys) + len(players)
+        self._write("index.html", index_of_files(self._listed, replace(site, depth=0)))
         self._games(site)
+        for one, html in pages_of_players(self._archive, players, site):
+            self._write(f"players/{one.file}", html)
         if self._options.base_url is not None:
             self._sitemap(self._options.base_url)
-        return SiteWritten(len(self._listed), self._size_bytes, self._excluded)
+        return SiteWritten(len(keys), len(players), self._size_bytes, self._excluded)
 
     def _write(self, name: str, html: bytes) -> None:
         path = self._folder / name
@@ -173,25 +182,7 @@ class _Writer:
         path.write_bytes(html)
         self._size_bytes += len(html)
         self._pages.append(name)
-
-    def _index(self, site: FileSite) -> None:
-        rows = [list_row(game, site) for game in self._listed]
-        values = {
-            "title": "Chess games",
-            "description": plural(len(rows), "game"),
-            "count": plural(len(rows), "game"),
-            "games": rows[:_FIRST_ROWS],
-        }
-        html = render_page(
-            "static_index.html",
-            values,
-            styles=("tables.css", "web.css"),
-            scripts=("static_index.js",),
-            data=[_searched(row) for row in rows],
-            site=site,
-            folder=TEMPLATES,
-        )
-        self._write("index.html", html)
+        self._progress("pages", len(self._pages) - 1, self._whole)
 
     def _games(self, site: FileSite) -> None:
         keys = [game.key for game in self._listed]
@@ -203,7 +194,6 @@ class _Writer:
                 self._archive, key, site=replace(site, bar=bar), public=True, chat=self._options.chat, pictures=False
             )
             self._write(f"games/{key}.html", page.html)
-            self._progress("pages", place + 1, len(keys))
 
     def _sitemap(self, base_url: str) -> None:
         base = f"{base_url.rstrip('/')}/"
@@ -213,13 +203,3 @@ class _Writer:
             f"{lines}</urlset>\n"
         )
         (self._folder / "sitemap.xml").write_text(text, encoding="utf-8")
-
-
-def _searched(row: dict[str, Any]) -> list[object]:
-    """A row of the search index: what ``static_index.js`` shows, in its order."""
-    white, black = row["white"], row["black"]
-    return [
-        row["href"], row["date"], white["name"], white["rating"], white["href"] or "", black["name"], black["rating"],
-        black["href"] or "", row["result"], row["reason"], row["time"], row["kind"], row["eco"], row["opening"],
-        row["plies"],
-    ]  # fmt: skip

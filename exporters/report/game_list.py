@@ -1,0 +1,184 @@
+"""Lists of games on a site, and the site of files: addresses of its pages, and its index, which a script searches."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from exporters.report.events import player_words
+from exporters.report.page import BarItem, Site, count, plain_name, render_page, visible
+from exporters.report.tables import NOTHING, control_words, day_text, game_kind, result_text
+from exporters.tables.facts import reason_words, time_control
+from recorder.model import Player, TimeBasis
+from recorder.model.games import day_of
+from storage.read.listing import ListedGame
+
+__all__ = ["FileSite", "index_of_files", "list_row", "player_file"]
+
+_SEARCHED: Final = frozenset(("player", "opponent", "colour", "outcome", "eco", "time", "variant", "server"))
+"""Filters by which the index of a site of files chooses games, by the names that they have in addresses."""
+_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST_NAME: Final = 32
+
+_FIRST_ROWS: Final = 100
+"""Games that the index lists without its script."""
+
+
+def player_file(handle: str, server: str | None) -> str:
+    """The name of a player's file in a site of files.
+
+    Any handle gives a name that all file systems have: letters and digits of the handle, and 16 digits that differ
+    between players, also where a handle has other characters, is long, or is a name that Windows reserves.
+
+    Args:
+        handle: in any case. server: of the games; None: unknown.
+    """
+    folded = handle.lower()
+    digits = hashlib.sha256(f"{server or ''}\n{folded}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    words = _NOT_IN_NAMES.sub("-", folded).strip("-")[:_LONGEST_NAME].strip("-")
+    return f"{words or 'player'}-{digits}.html"
+
+
+@dataclass(frozen=True)
+class FileSite:
+    """A site of files, whose addresses are relative.
+
+    Attributes:
+        keys: of the games that have pages. players: the same of players: by handle, in lower case, and server, the
+            names of their files.
+        depth: folders between the page that is made and the index. bar: of that page.
+    """
+
+    keys: frozenset[str]
+    players: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
+    depth: int = 1
+    bar: Sequence[BarItem] = ()
+
+    @property
+    def home(self) -> str:
+        """The index."""
+        return f"{'../' * self.depth}index.html"
+
+    def game(self, key: str, ply: int | None = None) -> str | None:
+        """The page of a game."""
+        if key not in self.keys:
+            return None
+        return f"{'../' * self.depth}games/{key}.html{'' if ply is None else f'?ply={ply}'}"
+
+    def player(self, handle: str, server: str | None) -> str | None:
+        """The page of a player, or the index, which then lists the games of the handle."""
+        if not handle.strip():
+            return None
+        name = self.players.get((handle.lower(), server))
+        return (
+            self.games(player=handle, server=server or "unknown")
+            if name is None
+            else f"{'../' * self.depth}players/{name}"
+        )
+
+    def lines(self, key: str, sha256: str) -> str | None:
+        """Lines of logs are not for others."""
+        return None
+
+    def games(self, **filters: str) -> str | None:
+        """The index, which then lists the games that match."""
+        if not filters.keys() <= _SEARCHED:
+            return None
+        shown = {name: visible(value) for name, value in filters.items()}  # as the index has them
+        return f"{self.home}#{urlencode(shown, quote_via=quote, safe='')}"
+
+
+def index_of_files(games: Sequence[ListedGame], site: Site) -> bytes:
+    """The index of a site of files: the newest games, and all of them for its script to search.
+
+    Args:
+        games: the newest first. site: where their pages and those of their players are.
+    """
+    rows = [list_row(game, site) for game in games]
+    values = {
+        "title": "Chess games",
+        "description": count(len(rows), "game"),
+        "count": count(len(rows), "game"),
+        "games": rows[:_FIRST_ROWS],
+    }
+    data = [_searched(game, row) for game, row in zip(games, rows, strict=True)]
+    styles, scripts = ("tables.css", "web.css"), ("static_index.js",)
+    return render_page("static_index.html", values, styles=styles, scripts=scripts, data=data, site=site)
+
+
+def _searched(game: ListedGame, row: dict[str, Any]) -> list[object]:
+    """A game of the search index: what ``static_index.js`` shows and what it chooses games by, in its order."""
+    white, black = row["white"], row["black"]
+    control = time_control(game.base_s, game.increment_s)
+    other = None if game.black_base_s is None else time_control(game.black_base_s, game.black_increment_s)
+    return [
+        row["href"], row["date"], white["name"], white["rating"], white["href"] or "", black["name"], black["rating"],
+        black["href"] or "", row["result"], row["reason"], row["time"], row["kind"], row["eco"], row["opening"],
+        row["plies"], game.result, game.server or "unknown", game.variant or "", control or "",
+        "" if other in (None, control) else other,
+    ]  # fmt: skip
+
+
+def list_row(game: ListedGame, site: Site) -> dict[str, Any]:
+    """A game as lists show it; ``site``: where its page and those of its players are."""
+    basis = TimeBasis(game.time_basis) if game.time_basis else TimeBasis.NONE
+    black = game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (
+        game.base_s,
+        game.increment_s,
+    )
+    control = time_control(game.base_s, game.increment_s)
+    return {
+        "key": game.key[:8],
+        "href": site.game(game.key),
+        "date": day_text(game.started_at_ms, basis.value, day_of(game.started_at_ms, basis, game.date_text)),
+        "white": _player(
+            game.white, game.white_rating_text, game.white_rating, game.white_titles, game.white_registered,
+            game.server, site,
+        ),
+        "black": _player(
+            game.black, game.black_rating_text, game.black_rating, game.black_titles, game.black_registered,
+            game.server, site,
+        ),
+        "won": {"1-0": "white", "0-1": "black"}.get(game.result),
+        "result": result_text(game.result, game.ending),
+        "reason": reason_words(game.reason_key) or game.reason or NOTHING,
+        "sentence": game.reason or "unknown",
+        "time": (_short(control) if control else NOTHING) + (" *" if black else ""),
+        "control": control_words(control) if control else "unknown",
+        "kind": game_kind({**game._asdict(), "rated": None if game.rated is None else bool(game.rated)}),
+        "eco": game.eco or NOTHING,
+        "opening": game.opening or "",
+        "plies": f"{game.ply_count:,}",
+        "complete": bool(game.complete),
+    }  # fmt: skip
+
+
+def _short(control: str) -> str:
+    """``3+2`` for 180+2: minutes and seconds as players say it; a base time of no whole minutes in seconds."""
+    base, _, increment = control.partition("+")
+    if not base.isdigit():
+        return "untimed"
+    minutes, rest = divmod(int(base), 60)
+    return f"{base} s+{increment}" if rest else f"{minutes}+{increment}"
+
+
+def _player(
+    handle: str,
+    rating_text: str | None,
+    rating: int | None,
+    titles: str | None,
+    registered: int | None,
+    server: str | None,
+    site: Site,
+) -> dict[str, Any]:
+    player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
+    return {
+        "name": plain_name(handle),
+        "href": site.player(handle, server),
+        "rating": NOTHING if rating is None else str(rating),
+        "marks": player_words(player),
+    }
