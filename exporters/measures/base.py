@@ -117,6 +117,7 @@ DIMENSIONS = {
         _renamed("game", "key"),
         _renamed("eco", "eco"),
         _renamed("opening", "opening"),
+        _renamed("event", "event"),
         # Not under its own name: ``precision`` is a column of each table with the precision of its figures.
         Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
         Dimension("time_trouble", ("clock_before_ms", "base_s"), {"time_trouble": TIME_TROUBLE}),

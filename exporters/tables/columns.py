@@ -185,6 +185,7 @@ ON_REQUEST = (
     ),
     _text("fen", "the position after the move, with pieces in hand in brackets where they were printed"),
     *_OPENING,
+    _word("event", "the Event tag of the saved game, or as ICC printed it, such as a tournament; missing if unknown"),
 )
 """Columns of plies that are there only when they are asked for."""
 

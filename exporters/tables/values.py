@@ -75,6 +75,9 @@ def _values(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> Ply
     if "at" in names:
         utc = np.array([one.time_basis == TimeBasis.UTC.value for one in block.games], dtype=bool)[block.game]
         values["at"] = np.where(utc, plies.at_ms, NULL)
+    if "event" in names:
+        named = reader.named_events([one.id for one in block.games])
+        values["event"] = Spread([named.get(one.id) for one in block.games], block.game)
     if "opponent_clock_ms" in names:
         values["opponent_clock_ms"] = _waiting(block, after)
     if "uci" in names:

@@ -25,6 +25,7 @@ __all__ = [
     "CLOCK_TABLES",
     "ClockTable",
     "DIMENSIONS",
+    "EXTRA_DIMENSIONS",
     "OwnMoves",
     "PictureData",
     "clock_table",
@@ -93,9 +94,12 @@ CLOCK_TABLES = {
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
     "sealed", "time-trouble", "clock-band", "lag-band", "cause", "rating-band", "game", "server", "precision",
-    "move-no", "hour", "weekday", "eval-engine", "eco", "opening",
+    "move-no", "hour", "weekday", "eval-engine", "eco", "opening", "event",
 )  # fmt: skip
 """The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
+
+EXTRA_DIMENSIONS = ("eco", "opening", "event")
+"""Those of them that are columns of plies only on request."""
 
 
 def clock_table(
@@ -124,8 +128,8 @@ def clock_table(
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
     measure = getattr(measures, table.measure)
-    openings = not {"eco", "opening"}.isdisjoint(by)
-    with plies_of_games(archive, chosen, matches=table.matches, dask=dask, openings=openings) as plies:
+    extra = [word for word in by if word in EXTRA_DIMENSIONS]
+    with plies_of_games(archive, chosen, matches=table.matches, dask=dask, extra=extra) as plies:
         if chosen.players and not table.both_sides:
             own = moves_of(plies, sorted(chosen.players), one_player=pools_people(table, by, measure))
             plies, excluded = own.plies, excluded | own.excluded
@@ -149,16 +153,18 @@ def plies_of_games(
     *,
     matches: bool = False,
     dask: str | None = None,
-    openings: bool = False,
+    extra: Collection[str] = (),
 ) -> Iterator[Any]:
     """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``.
 
-    ``dask``: of a data set the frame of a cluster. ``openings``: with the columns ``eco`` and ``opening``.
+    ``dask``: of a data set the frame of a cluster. ``extra``: those of ``EXTRA_DIMENSIONS`` that it needs.
     """
     if matches:
         yield _match_plies(archive, chosen)
+    elif isinstance(archive, DatasetStore) and "event" in extra:
+        raise StorageError("A data set has no events of games: import the files into an archive, which has them.")
     elif isinstance(archive, DatasetStore) and dask is not None:
-        if openings:
+        if extra:
             raise StorageError("A cluster reads no openings, which are columns of games: leave --dask out.")
         from recorder.archive.cluster import check_reading, cluster_client
 
@@ -166,7 +172,7 @@ def plies_of_games(
             check_reading(client, archive.where, archive.some_files())
             yield archive.plies_for_dask(chosen)
     elif isinstance(archive, DatasetStore):
-        yield archive.relation(chosen, openings=openings)
+        yield archive.relation(chosen, openings=bool(extra))
     else:
         with archive.columns() as reader:
             yield _batches_of(reader, reader.games_of(chosen))

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from exporters.report.page import plain_name
 from exporters.report.tables import NOTHING, control_words
-from recorder.archive.game_measures import DIMENSIONS
+from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS
 from recorder.archive.insights import MEASURES, Insight
 from recorder.errors import ExportError
 from recorder.text import plural
@@ -24,6 +24,7 @@ PRESETS: Final = (
     ("Clock left at moves 10 to 40, by time control", "measure=time-left&by=time-control"),
     ("Score by lead on the clock", "measure=lead&by=time-control"),
     ("Results by opponent", "measure=profile&by=opponent"),
+    ("Think time by event", "measure=usage&by=event"),
     ("Lag by hour of the day", "measure=lag&by=hour"),
     ("Moves made at once, by clock left", "measure=instant&by=clock-band"),
     ("Blunders in time trouble", "measure=blunders&by=time-control"),
@@ -118,7 +119,7 @@ def python_code(state: InsightState, listed: ListState, insight: Insight, path: 
     words = ", ".join(f"{name}={value!r}" for name, value in archive_filters(values).items())
     tests = [test.format(_number_or_text(name, values[name])) for name, test in _TESTS.items() if name in values]
     lines = ["import recorder", "", f"with recorder.Archive({path!r}, read_only=True) as archive:"]
-    extra = [word for word in state.by if word in ("eco", "opening")]
+    extra = [word for word in state.by if word in EXTRA_DIMENSIONS]
     asked = ", ".join(filter(None, (words, f"extra={extra!r}" if extra else "")))
     lines.append(f"    plies = archive.plies({asked})")
     if tests:

@@ -254,6 +254,20 @@ class ColumnReader:
         rows = self._rows(select, source, sorted(observations))
         return [HoldingsColumns._make(row) for row in rows]
 
+    def named_events(self, ids: list[int]) -> dict[int, str]:
+        """Of those of the games that have one, the Event tag: of a saved game, or as the server printed it.
+
+        Of several sources the one that was imported first counts. Tags whose value the columns of a game have are none.
+        """
+        source = (
+            "games w ON w.id = wanted.value OR w.merged_into = wanted.value"
+            " JOIN observations o ON o.game_id = w.id AND (o.kind = 'pgn' OR w.dialect = 'ICC')"
+            " JOIN events e ON e.observation_id = o.id WHERE (e.kind = 'tag' AND e.detail = 'Event')"
+            " OR (e.kind = 'notice' AND e.detail = 'pgn-tag' AND e.actor = 'Event')"
+            " ORDER BY wanted.key, w.id DESC, o.seq DESC, e.seq DESC"
+        )
+        return dict(self._rows("SELECT wanted.value, e.text", source, ids))
+
     def games_with_thinking(self, ids: list[int]) -> set[int]:
         """Those of the games in which an engine printed its analysis."""
         if not self._driver.execute("SELECT EXISTS (SELECT 1 FROM thinking)").fetchone()[0]:

@@ -84,7 +84,7 @@ def test_pieces_are_the_whole(corpus_archive: Archive, plies: pd.DataFrame) -> N
 def test_a_column_alone_is_that_of_the_whole_table(corpus_archive: Archive) -> None:
     with Storage.open(str(corpus_archive.path), read_only=True) as storage, storage.columns(arrow=False) as reader:
         games = reader.games_of(GameFilter())[::25]
-        whole = plies_of(reader, [row_id for row_id, _ in games], ["material", "fen", "eco", "opening"])
+        whole = plies_of(reader, [row_id for row_id, _ in games], [column.name for column in ON_REQUEST])
         for column in (*PLY_COLUMNS, *ON_REQUEST):
             (alone,) = ply_batches(reader, games, len(whole), [column])
             pd.testing.assert_frame_equal(alone, whole[[column.name]])

@@ -10,9 +10,18 @@ from httpx2 import Response
 from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
 
+from recorder.web import insight_answers
 from recorder.web.security import Access
 from tests.support.browsing import chromium
 from tests.support.site import HERE, client_of, make_archive, serve
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient() -> Iterator[None]:
+    """A busy machine may compute a small table for longer than a page waits for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(insight_answers, "_LOOK_S", 60.0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -54,6 +54,7 @@ def texts(table: Any, *, of_lag: bool) -> list[list[str]]:
         "measure=usage&by=time-control&reason=resign&plies_from=20&plies_to=90&time=180%2B0",
         "measure=usage&by=clock-band&then=lag-band&rating_from=1500&rating_to=1600",
         "measure=scramble&player=Helmsman&outcome=loss",
+        "measure=usage&by=event&then=hour",
     ],
 )
 def test_the_page_and_its_python_code_have_the_same_numbers(site: TestClient, query: str) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,6 +13,7 @@ import pytest
 
 from exporters import measures
 from recorder import Archive
+from tests.support.cli import GUESTS, Cli
 from tests.tables.measures.frames import frame_of
 
 
@@ -385,3 +390,33 @@ def test_an_opening_is_a_column_that_must_be_asked_for(corpus_archive: Archive) 
     assert table["eco"].str.startswith("C").all()
     for name in ("eco", "opening"):
         assert (plies[name].astype("string") == plies["key"].map(games[name]).astype("string")).all()
+
+
+def test_an_event_is_the_tag_of_a_saved_game_or_of_icc(tmp_path: Path) -> None:
+    made = Cli(tmp_path / "archive.sqlite")
+    made("import", GUESTS)
+    saved = tmp_path / "saved.pgn"
+    text = re.sub(r'\[Event "[^"]*"\]', '[Event "Club Cup 2026"]', made("export", "pgn", "--last", 2).stdout, count=1)
+    saved.write_text(text, encoding="utf-8")
+    made("import", saved)  # each game is one with that of the log
+    with Archive(made.archive) as archive:
+        events = archive.plies(extra=["event"]).drop_duplicates("key").set_index("key")["event"].dropna()
+        table = archive.plies(extra=["event"]).ics.time_usage(by="event")
+    assert events.tolist() == ["Club Cup 2026"]
+    shown = [line.split()[0] for line in made("clocks", "--by", "event", "--csv").stdout.splitlines()]
+    assert sorted(table["event"].fillna("-")) == ["-", "Club Cup 2026"]
+    assert len(shown) == 3
+    with closing(sqlite3.connect(made.archive)) as connection, connection:  # as a datagram of ICC prints it
+        of_log = (
+            "SELECT o.id, w.id, coalesce(m.key, w.key) FROM observations o JOIN games w ON w.id = o.game_id"
+            " LEFT JOIN games m ON m.id = w.merged_into WHERE o.kind = 'live' AND w.ply_count > 0 LIMIT 1"
+        )
+        seen, row_id, key = connection.execute(of_log).fetchone()
+        add = "INSERT INTO events (observation_id, seq, kind, detail, ply, actor, text, offset)"
+        connection.execute(f"{add} VALUES (?, 9999, 'notice', 'pgn-tag', 0, 'Event', 'Open', 0)", (seen,))
+        connection.execute("UPDATE games SET dialect = 'ICC' WHERE id = ?", (row_id,))
+    with Archive(made.archive) as archive:
+        assert archive.plies(keys=[key], extra=["event"])["event"].unique().tolist() == ["Open"]
+    made("export", "plies", "--dataset", "-o", tmp_path / "set")
+    refused = made("clocks", "--dataset", tmp_path / "set", "--by", "event", code=None)
+    assert "A data set has no events of games" in refused.output
