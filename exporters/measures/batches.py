@@ -99,8 +99,7 @@ class Counted:
     def pieces(self) -> Iterator[pd.DataFrame]:
         """The counts, with all rows of a group in one piece; at least one piece."""
         groups = pd.concat(self._groups, ignore_index=True)
-        for shard in self._shards or [_Shard()]:
-            group, key, count = shard.summed()
+        for group, key, count in self._summed():
             begin = 0
             while begin < len(group) or begin == 0:
                 end = len(group)
@@ -117,6 +116,19 @@ class Counted:
                 if end == len(group):
                     break
                 begin = end
+
+    def _summed(self) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Group, key and count of the shards: of several at once, if they are small."""
+        found: list[tuple[NDArray[Any], ...]] = []
+        rows = 0
+        for shard in self._shards or [_Shard()]:
+            found.append(shard.summed())
+            rows += len(found[-1][0])
+            if rows > _ROWS_IN_PIECE:
+                yield tuple(map(np.concatenate, zip(*found, strict=True)))
+                found, rows = [], 0
+        if found:
+            yield tuple(map(np.concatenate, zip(*found, strict=True)))
 
 
 class _Shard:

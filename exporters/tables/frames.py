@@ -148,6 +148,7 @@ def with_extra(extra: Collection[str]) -> tuple[Column, ...]:
     return (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
 
 
+_REQUESTED = frozenset(column.name for column in ON_REQUEST)
 _WORDS_OF_GAMES = {name: (name,) for name in ("server", "variant", "category", "ending", "termination", "reason")} | {
     "time_control": ("time_control", "black_time_control"),
     **dict.fromkeys(("mover", "opponent"), ("white", "black")),
@@ -164,7 +165,7 @@ def _runs_of_dataset(
     Raises:
         StorageError: a data set does not have one of the columns.
     """
-    if missing := [column.name for column in columns if column not in PLY_COLUMNS]:
+    if missing := [column.name for column in columns if column.name in _REQUESTED]:
         raise StorageError(f"A data set has no column {' or '.join(missing)}: read the plies of an archive.")
     for run, table in zip(runs, reader.plies(runs, [column.name for column in columns]), strict=True):
         words: dict[str, set[str]] = {}

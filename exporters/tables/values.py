@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from exporters.tables.evaluations import Judged, judge_block
 from exporters.tables.facts import side_of
 from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, Precision, Proof, TimeBasis
 from recorder.rules.position import decode_move
-from storage.read.columns import NULL, ColumnReader, Ints
+from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
 
 __all__ = ["PlyValues", "Spread", "values_of"]
 
@@ -60,7 +60,7 @@ def _values(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> Ply
     plies, white = block.plies, block.plies.ply & 1 == 1
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
     values: PlyValues = {
-        **_facts_of_games(block),
+        **_facts_of_games(block, names),
         **_numbers(plies.ply),
         "san": plies.san,
         "clock_after_ms": after,
@@ -95,27 +95,28 @@ def _values(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> Ply
     if not _OF_EVALUATIONS.isdisjoint(names):
         values |= _evaluations(judge_block(block, reader), len(plies.ply))
     if not _OF_BOARDS.isdisjoint(names):
-        values |= _boards(block, reader, boards="fen" in names or "material" in names)
+        values |= _boards(block, reader, names)
     return values
 
 
 _OF_CLOCKS = frozenset({"clock_before_ms", "interval_ms", "thinking_ms", "residual_ms", "cause"})
 _OF_EVALUATIONS = frozenset(EVALUATIONS)
-_OF_BOARDS = frozenset({"phase", "white_holdings", "black_holdings", "material", "fen"})
+_OF_HANDS = frozenset({"white_holdings", "black_holdings", "fen"})
+_OF_BOARDS = frozenset({"phase", "material", "fen"}) | _OF_HANDS
 
 
-def _boards(block: PlyBlock, reader: ColumnReader, *, boards: bool) -> PlyValues:
+def _boards(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> PlyValues:
     """The phase and pieces in hand, and what positions show."""
-    white_holdings, black_holdings = holdings_of(block, reader)
-    played = replay(moves_of(block, reader), keep=boards)
-    values: PlyValues = {
-        "phase": Spread((*PHASES, None), played.phase),
-        "white_holdings": white_holdings,
-        "black_holdings": black_holdings,
-    }
-    if played.boards is not None:
-        values["material"] = np.where(played.known, material(played.boards), NULL)
-        values["fen"] = np.array(fens(played, block.plies, white_holdings, black_holdings), dtype=object)
+    values: PlyValues = {}
+    if not _OF_HANDS.isdisjoint(names):
+        values["white_holdings"], values["black_holdings"] = hands = holdings_of(block, reader)
+    if not {"phase", "material", "fen"}.isdisjoint(names):
+        played = replay(moves_of(block, reader), keep="fen" in names or "material" in names)
+        values["phase"] = Spread((*PHASES, None), played.phase)
+        if played.boards is not None and "material" in names:
+            values["material"] = np.where(played.known, material(played.boards), NULL)
+        if played.boards is not None and "fen" in names:
+            values["fen"] = np.array(fens(played, block.plies, *hands), dtype=object)
     return values
 
 
@@ -145,20 +146,26 @@ _OF_OPPONENT = {
 """Columns that repeat a fact of the game, or of one of its sides."""
 
 
-def _facts_of_games(block: PlyBlock) -> PlyValues:
+_OF_GAME_ALSO: Mapping[str, Callable[[GameFacts], Any]] = {
+    "rated": lambda game: None if game.rated is None else bool(game.rated),
+    "complete": lambda game: bool(game.complete),
+    "termination": lambda game: game.termination or None,
+    "reason": lambda game: game.reason_key,
+}
+
+
+def _facts_of_games(block: PlyBlock, names: frozenset[str]) -> PlyValues:
     """The columns that repeat facts of the games and their sides for each ply."""
     games = block.games
     black = 1 - (block.plies.ply & 1)
     rows = block.game + black * len(games)
-    white_sides, black_sides = ([side_of(one, white) for one in games] for white in (True, False))
-    facts: dict[str, list[Any]] = {name: [getattr(one, name) for one in games] * 2 for name in _OF_GAME}
-    facts["rated"] = [None if one.rated is None else bool(one.rated) for one in games] * 2
-    facts["complete"] = [bool(one.complete) for one in games] * 2
-    facts["termination"] = [one.termination or None for one in games] * 2
-    facts["reason"] = [one.reason_key for one in games] * 2
-    movers, opponents = [*white_sides, *black_sides], [*black_sides, *white_sides]
-    for sides, names in ((movers, _OF_MOVER), (opponents, _OF_OPPONENT)):
-        facts |= {name: [getattr(one, field) for one in sides] for name, field in names.items()}
+    facts: dict[str, list[Any]] = {name: [getattr(one, name) for one in games] * 2 for name in names & {*_OF_GAME}}
+    facts |= {name: [fact(one) for one in games] * 2 for name, fact in _OF_GAME_ALSO.items() if name in names}
+    if not names.isdisjoint({*_OF_MOVER, *_OF_OPPONENT}):
+        white_sides, black_sides = ([side_of(one, white) for one in games] for white in (True, False))
+        movers, opponents = [*white_sides, *black_sides], [*black_sides, *white_sides]
+        for sides, fields in ((movers, _OF_MOVER), (opponents, _OF_OPPONENT)):
+            facts |= {name: [getattr(one, field) for one in sides] for name, field in fields.items() if name in names}
     return {name: Spread(column, rows) for name, column in facts.items()}
 
 

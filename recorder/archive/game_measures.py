@@ -142,7 +142,7 @@ def clock_table(
     return found, excluded
 
 
-_ROWS_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 100_000
 _MOST_KEPT = 200_000
 
 
@@ -193,7 +193,8 @@ def _batches_of(
     from exporters.tables.facts import with_progress
     from exporters.tables.frames import joined_plies, ply_batches
 
-    columns = (*PLY_COLUMNS, *ON_REQUEST)
+    # A game's key at each of its plies is the same text: as a category it is compared and stored once.
+    columns = [one._replace(dtype="category") if one.name == "key" else one for one in (*PLY_COLUMNS, *ON_REQUEST)]
     rows = sum(plies for _, plies in games)
     small = rows <= _MOST_KEPT
     kept: dict[Any, pd.Series[Any]] = {}
