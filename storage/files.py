@@ -95,7 +95,7 @@ def uri_to_read(path: Path) -> str:
     """
     try:
         unchanging = bool(os.statvfs(path).f_flag & os.ST_RDONLY) and not path.with_name(f"{path.name}-wal").exists()
-    except OSError:
+    except (OSError, AttributeError):  # Windows has no statvfs
         unchanging = False
     return f"{_uri_of(path)}?mode=ro{'&immutable=1' if unchanging else ''}"
 
