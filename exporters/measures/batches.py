@@ -8,7 +8,7 @@ holds one batch and the sums. Counted values, from which exact quantiles are com
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -19,6 +19,7 @@ from narwhals.typing import IntoFrame
 from numpy.typing import NDArray
 
 from exporters.measures.base import Aggregate, Asked, Plies, collect, lazy
+from recorder.errors import ExportError
 
 __all__ = [
     "Counted",
@@ -26,10 +27,12 @@ __all__ = [
     "PlyBatches",
     "Steps",
     "computed",
+    "computed_together",
     "filtered",
     "mapped",
     "measure",
     "movers",
+    "steps_of",
 ]
 
 _Arguments = ParamSpec("_Arguments")
@@ -214,58 +217,101 @@ def computed(
     Returns:
         What the generator returns, which batches do not change.
     """
-    return _of_batches(begin, plies) if isinstance(plies, PlyBatches) else _of_frame(begin(plies))
+    (found,) = computed_together({"": begin}, plies).values()
+    if isinstance(found, ExportError):
+        raise found
+    return cast("_Result", found)
 
 
-def _of_frame(steps: Generator[Asked, dict[str, Any], _Result]) -> _Result:
-    asked = next(steps)
-    while True:
-        try:
+_Begin = Callable[[Any], Generator[Asked, dict[str, Any], Any]]
+
+
+def computed_together(begin: Mapping[str, _Begin], plies: IntoFrame | PlyBatches) -> dict[str, Any]:
+    """Compute what several generators ask for. Batches are read once for all that ask at the same time.
+
+    Args:
+        begin: by any names, as for ``computed``. plies: as there.
+    Returns:
+        By name what each generator returns, or the ``ExportError`` that it raised.
+    """
+    if not isinstance(plies, PlyBatches):
+        return {name: _of_frame(one(plies)) for name, one in begin.items()}
+    running = {name: _Batched(one, plies.empty) for name, one in begin.items()}
+    found: dict[str, Any] = {}
+    while running:
+        is_empty = True
+        for batch in plies.read(frozenset[str]().union(*(one.columns for one in running.values()))):
+            is_empty = False
+            for one in running.values():
+                one.add(batch, plies.seen)
+        for name, one in list(running.items()):
+            if is_empty:
+                one.add(plies.empty)
+            try:
+                one.answer()
+            except StopIteration as stop:
+                found[name] = stop.value
+            except ExportError as error:
+                found[name] = error
+            if name in found:
+                del running[name]
+    return {name: found[name] for name in begin}
+
+
+def _of_frame(steps: Generator[Asked, dict[str, Any], Any]) -> Any:
+    try:
+        asked = next(steps)
+        while True:
             asked = steps.send(dict(collect(asked.parts)))
-        except StopIteration as stop:
-            found: _Result = stop.value
-            return found
+    except StopIteration as stop:
+        return stop.value
+    except ExportError as error:
+        return error
 
 
-def _of_batches(begin: Callable[[Any], Generator[Asked, dict[str, Any], _Result]], batches: PlyBatches) -> _Result:
-    answers: list[dict[str, Any]] = []
-    columns = next(begin(batches.empty)).columns
-    while True:
-        sums: dict[str, _Sums | Counted] = {}
-        steps: Generator[Asked, dict[str, Any], _Result] | None = None
-        seen = None if answers else batches.seen
-        for plies in batches.read(columns):
-            steps = _add(begin, plies, answers, sums, seen)
-        if steps is None:
-            steps = _add(begin, batches.empty, answers, sums)
-        answers.append({name: one.table() if isinstance(one, _Sums) else one for name, one in sums.items()})
-        try:
-            steps.send(answers[-1])
-        except StopIteration as stop:
-            found: _Result = stop.value
-            return found
+class _Batched:
+    """Computes for batches what a generator asks for.
 
+    The generator of no rows gets the answers, and asks for more or returns its result. For each batch another one is
+    begun, which gets the answers so far and asks for the same parts of the batch.
 
-def _add(
-    begin: Callable[[Any], Generator[Asked, dict[str, Any], _Result]],
-    plies: pd.DataFrame,
-    answers: list[dict[str, Any]],
-    sums: dict[str, _Sums | Counted],
-    seen: Callable[[Plies], None] | None = None,
-) -> Generator[Asked, dict[str, Any], _Result]:
-    """Compute the parts of one batch, after those that were answered, and add them to the sums."""
-    steps = begin(plies)
-    asked = next(steps)
-    if seen is not None and asked.source is not None:
-        seen(asked.source)
-    for answer in answers:
-        asked = steps.send(answer)
-    tables = collect(asked.parts)
-    for name, part in asked.parts.items():
-        if name not in sums:
-            sums[name] = _Sums(part) if part.value is None else Counted(part)
-        sums[name].add(tables[name])
-    return steps
+    Attributes:
+        columns: those that are read for what it asks for now.
+
+    Args:
+        begin: makes the generator. empty: a batch without rows, with all columns.
+    """
+
+    def __init__(self, begin: _Begin, empty: pd.DataFrame) -> None:
+        self._begin = begin
+        self._steps = begin(empty)
+        self.columns = next(self._steps).columns
+        self._answers: list[dict[str, Any]] = []
+        self._sums: dict[str, _Sums | Counted] = {}
+
+    def add(self, batch: pd.DataFrame, seen: Callable[[Plies], None] | None = None) -> None:
+        """Compute the parts of a batch, and add them to the sums; ``seen``: as in ``PlyBatches``."""
+        steps = self._begin(batch)
+        asked = next(steps)
+        if seen is not None and asked.source is not None and not self._answers:
+            seen(asked.source)
+        for answer in self._answers:
+            asked = steps.send(answer)
+        tables = collect(asked.parts)
+        for name, part in asked.parts.items():
+            if name not in self._sums:
+                self._sums[name] = _Sums(part) if part.value is None else Counted(part)
+            self._sums[name].add(tables[name])
+
+    def answer(self) -> None:
+        """Answer with the sums of all batches.
+
+        Raises:
+            StopIteration: that was the last answer; its value is the result. ExportError: there is no result.
+        """
+        self._answers.append({name: one.table() if isinstance(one, _Sums) else one for name, one in self._sums.items()})
+        self._sums = {}
+        self.columns |= self._steps.send(self._answers[-1]).columns
 
 
 def measure(
@@ -286,7 +332,14 @@ def measure(
         return computed(lambda frame: function(frame, *arguments, **named), plies)
 
     of_plies.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
+    of_plies.steps = function  # type: ignore[attr-defined]  # of ``steps_of``
     return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", of_plies)
+
+
+def steps_of(measured: Callable[..., pd.DataFrame]) -> Callable[..., Steps]:
+    """The generator of a measure, whose first argument is the ply frame of all plies or of a batch."""
+    found: Callable[..., Steps] = cast("Any", measured).steps
+    return found
 
 
 class ExclusionCounts:

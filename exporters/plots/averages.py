@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from exporters.measures import clock_lead
-from exporters.measures.batches import PlyBatches, mapped
+from exporters.measures.base import Asked
+from exporters.measures.batches import computed, steps_of
 from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
-from exporters.plots.shown import Shown, add_up, counts_of, gather, tally
+from exporters.plots.shown import Adding, Shown, add_up, counts_of, tally
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -31,19 +32,31 @@ from exporters.plots.style import (
 )
 from exporters.plots.words import (
     PlySource,
+    Who,
     footer_text,
-    games_of,
     headline,
     judged,
-    moves_of,
     name_of,
     no_data,
-    player_of,
+    who_of,
 )
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
 
-__all__ = ["clock_curve", "clock_quartiles", "endings", "lead_scores", "result_counts", "score_by_lead"]
+__all__ = [
+    "clock_curve",
+    "clock_quartiles",
+    "curve_data",
+    "draw_curve",
+    "draw_endings",
+    "draw_leads",
+    "end_data",
+    "endings",
+    "lead_data",
+    "lead_scores",
+    "result_counts",
+    "score_by_lead",
+]
 
 _LEADS = (-20, -5, 5, 20)  # percent of the base time
 _LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
@@ -72,8 +85,8 @@ def clock_quartiles(plies: PlySource, player: str | None = None) -> pd.DataFrame
     Raises:
         ExportError: no clock is known.
     """
-    plies = games_of(plies, player)
-    return _quartiles_of(plies, _clocks(plies, player), player)
+    who = who_of(plies, player)
+    return computed(lambda batch: curve_data(batch, who), plies).table
 
 
 _NO_BASE = "of games without a base time"
@@ -89,18 +102,26 @@ def _with_clock(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     return drawn[based], {**reasons, _NO_BASE: int((~based).sum())}
 
 
-def _clocks(plies: PlySource, player: str | None) -> Shown:
-    """The clocks that are drawn, of games of the player or of all, with all base times.
+class CurveData(NamedTuple):
+    """What ``clock_curve`` draws; ``table``: as ``clock_quartiles`` returns it."""
+
+    shown: Shown
+    table: pd.DataFrame
+
+
+def curve_data(plies: pd.DataFrame, who: Who) -> Adding[CurveData]:
+    """Add up the clocks of the games of a player or of all, with all base times.
 
     Raises:
         ExportError: no clock is known.
     """
-    shown = add_up(
+    plies = who.games(plies)
+    shown = yield from add_up(
         plies,
         _with_clock,
         _CLOCK_COLUMNS,
         lambda drawn: {"bases": tally(drawn, ["base_s"])},
-        player=player,
+        player=who.player,
         mark_all=True,
     )
     if not shown.attrs["plies"]:
@@ -108,23 +129,17 @@ def _clocks(plies: PlySource, player: str | None) -> Shown:
         if _NO_BASE in excluded:
             raise ExportError("No data: no game in this selection has a base time.")
         raise no_data(excluded)
-    return shown
-
-
-def _quartiles_of(plies: PlySource, shown: Shown, player: str | None) -> pd.DataFrame:
     bases = sorted(int(base) for base in shown.parts["bases"]["base_s"])
     one_base = len(bases) == 1
-    own = frozenset[str]() if player is None else player_of(plies, player).identities
     by = ["who", "move_no"]
-
-    def parts(batch: pd.DataFrame) -> dict[str, Any]:
-        drawn, _ = _with_clock(batch)
-        who: Any = "all" if player is None else np.where(drawn["mover_id"].isin(own), "player", "opponents")
-        clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
-        drawn = drawn[["key", "move_no", "precision"]].assign(who=who, clock=clocks.astype("Int64"))
-        return {"values": counts_of(drawn, by, "clock"), "games": tally(drawn.drop_duplicates([*by, "key"]), by)}
-
-    found = gather(plies, _CLOCK_COLUMNS, parts)
+    drawn, _ = _with_clock(plies)
+    whose: Any = "all"
+    if who.player is not None:
+        whose = np.where(drawn["mover_id"].isin(who.identities), "player", "opponents")
+    clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
+    drawn = drawn[["key", "move_no", "precision"]].assign(who=whose, clock=clocks.astype("Int64"))
+    parts = {"values": counts_of(drawn, by, "clock"), "games": tally(drawn.drop_duplicates([*by, "key"]), by)}
+    found = yield Asked(frozenset(_CLOCK_COLUMNS), parts)
     table = summary(found["values"], by, "clock", _QUARTILES, rounded=one_base).rename(columns={"plies": "sides"})
     games = found["games"].rename(columns={"n": "games"})
     table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *_QUARTILES]]
@@ -133,7 +148,7 @@ def _quartiles_of(plies: PlySource, shown: Shown, player: str | None) -> pd.Data
     else:
         table = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in _QUARTILES})
     table.attrs = {**shown.attrs, "base_s": bases}
-    return table
+    return CurveData(shown, table)
 
 
 def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
@@ -170,10 +185,23 @@ def clock_curve(
     Raises:
         ExportError: no clock is known.
     """
+    who = who_of(plies, player)
+    data = computed(lambda batch: curve_data(batch, who), plies)
+    return draw_curve(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_curve(
+    data: CurveData,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``clock_curve``, of its data."""
     look = theme_of(theme)
-    plies = games_of(plies, player)
-    shown = _clocks(plies, player)
-    table = _quartiles_of(plies, shown, player)
+    shown, table = data
     attrs = table.attrs
     fewest = min(_FEWEST, int(table["games"].max()))
     table = table[table["games"] >= fewest]
@@ -245,12 +273,40 @@ def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> 
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    own = moves_of(plies, player)
-    if isinstance(own, PlyBatches):
-        chosen: Any = mapped(own, lambda batch: _decisive(batch, move), "side", "move_no")
-    else:
-        chosen = _decisive(own, move)
-    table = clock_lead(chosen, moves=[move], edges_percent=_LEADS)
+    who = who_of(plies, player)
+    return computed(lambda batch: lead_data(batch, who, move), plies).table
+
+
+class LeadData(NamedTuple):
+    """What ``score_by_lead`` draws; ``table``: as ``lead_scores`` returns it. ``move``: whose lead it is."""
+
+    shown: Shown
+    table: pd.DataFrame
+    move: int
+
+
+def lead_data(plies: pd.DataFrame, who: Who, move: int = 20) -> Adding[LeadData]:
+    """Add up scores by the lead after a move.
+
+    Raises:
+        ExportError: no game with a result and clocks reached that move.
+    """
+    shown = yield from add_up(
+        who.games(plies),
+        lambda batch: (_decisive(who.moves(batch), move), {}),
+        ("mover_id", "side", "move_no"),
+        player=who.player,
+    )
+    table = yield from steps_of(clock_lead)(_decisive(who.moves(plies), move), moves=[move], edges_percent=_LEADS)
+    return LeadData(shown, _scores_of(table, move), move)
+
+
+def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
+    """The rows of ``lead_scores``, of the measure's table.
+
+    Raises:
+        ExportError: as ``lead_data``.
+    """
     if not table.attrs["plies"] and not table.attrs["excluded"]:
         raise ExportError(f"No data: no game in this selection reached move {move}.")
     if table.empty:
@@ -295,16 +351,23 @@ def score_by_lead(
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
+    who = who_of(plies, player)
+    data = computed(lambda batch: lead_data(batch, who, move), plies)
+    return draw_leads(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_leads(
+    data: LeadData,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``score_by_lead``, of its data."""
     look = theme_of(theme)
-    plies = games_of(plies, player)
-    table = lead_scores(plies, player, move)
-    own = None if player is None else player_of(plies, player).identities
-    shown = add_up(
-        plies,
-        lambda batch: (_decisive(batch if own is None else batch[batch["mover_id"].isin(own)], move), {}),
-        ("mover_id", "side", "move_no"),
-        player=player,
-    )
+    shown, table, move = data
     ax = new_axes(ax, look)
     scores = table["score"].to_numpy(dtype=float)
     bars = ax.bar(range(len(table)), np.nan_to_num(scores), width=0.7, color=look.black, linewidth=0)
@@ -336,26 +399,26 @@ def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
     Raises:
         ExportError: the player made no move.
     """
-    return _results_of(_ends(plies, player))
+    who = who_of(plies, player)
+    return _results_of(computed(lambda batch: end_data(batch, who), plies))
 
 
-def _ends(plies: PlySource, player: str) -> Shown:
-    """How the games of a player ended.
+def end_data(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
+    """Add up how the games of a player ended.
 
     Raises:
         ExportError: the player made no move.
     """
-    own = player_of(plies, player).identities
     by = ["reason", "ending", "mover_score"]
-    shown = add_up(
+    shown = yield from add_up(
         plies,
-        lambda batch: (batch[batch["mover_id"].isin(own)], {}),
+        lambda batch: (who.moves(batch), {}),
         ("mover_id", *by),
         lambda drawn: {"ends": tally(drawn.drop_duplicates("key"), by)},
-        player=player,
+        player=who.player,
     )
     if not shown.attrs["plies"]:
-        raise ExportError(f"No data: {plain(player)} made no move in this selection.")
+        raise ExportError(f"No data: {plain(who.player or '')} made no move in this selection.")
     return shown
 
 
@@ -398,8 +461,22 @@ def endings(
     Raises:
         ExportError: the player made no move.
     """
+    who = who_of(plies, player)
+    shown = computed(lambda batch: end_data(batch, who), plies)
+    return draw_endings(shown, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_endings(
+    shown: Shown,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``endings``, of what ``end_data`` returns."""
     look = theme_of(theme)
-    shown = _ends(plies, player)
     table = _results_of(shown)
     ax = new_axes(ax, look)
     ax.grid(False)

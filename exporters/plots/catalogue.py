@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from exporters.measures.batches import computed_together
 from exporters.plots.averages import (
     clock_curve,
     clock_quartiles,
+    curve_data,
+    draw_curve,
+    draw_endings,
+    draw_leads,
+    end_data,
     endings,
+    lead_data,
     lead_scores,
     result_counts,
     score_by_lead,
 )
 from exporters.plots.bughouse import bughouse_clocks
-from exporters.plots.evaluations import blunder_sheet, blunder_table, evaluated_moves, evaluation_sheet
+from exporters.plots.evaluations import (
+    blunder_data,
+    blunder_sheet,
+    blunder_table,
+    draw_blunders,
+    evaluated_moves,
+    evaluation_sheet,
+)
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.lag import lag_histogram, lag_sheet
+from exporters.plots.lag import draw_histogram, lag_data, lag_sheet
 from exporters.plots.race import clock_race, move_times
-from exporters.plots.shown import Shown, add_up, rows_of, tally
+from exporters.plots.shown import Adding, Shown, add_up, rows_of, tally
 from exporters.plots.style import Theme, numbers, plain, theme_of
-from exporters.plots.thinking import heatmap_cells, phase_shares, think_heatmap, think_times
-from exporters.plots.words import PlySource, about_games, games_of, judged, moves_of, only_game, usable
+from exporters.plots.thinking import (
+    draw_heatmap,
+    draw_thinks,
+    heatmap_cells,
+    phase_shares,
+    think_data,
+    think_heatmap,
+    think_times,
+)
+from exporters.plots.words import PlySource, Who, about_games, judged, only_game, usable, who_of
 from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
 
-__all__ = ["PICTURES", "Picture", "PlotOptions", "player_profile"]
+__all__ = ["PANELS", "PICTURES", "PLAYER_PANELS", "Panel", "Picture", "PlotOptions", "panel_data", "player_profile"]
 
 _SIZE = (13.0, 11.5)
 
@@ -52,49 +75,85 @@ def player_profile(
     Raises:
         ExportError: the player made no move.
     """
-    own = _player(plies, player)
+    who = who_of(plies, player)
+    found = computed_together({"": partial(_player, who=who), **_begun(PANELS, who)}, plies)
+    own = found[""]
+    if isinstance(own, ExportError):
+        raise own
     look = theme_of(theme)
-    games = games_of(plies, player)
     figure = new_figure(look, size)
-    places = figure.subplots(3, 2).flat
-    panels: tuple[tuple[str, Callable[[Axes], Axes]], ...] = (
-        ("Clock left by move", lambda ax: clock_curve(games, player=player, ax=ax, theme=look, titles=False)),
-        ("Think times by phase", lambda ax: think_times(games, player=player, ax=ax, theme=look, titles=False)),
-        ("Think times by move", lambda ax: think_heatmap(games, player=player, ax=ax, theme=look, titles=False)),
-        ("Lag", lambda ax: lag_histogram(games, player=player, ax=ax, theme=look, titles=False)),
-        ("Score by clock lead", lambda ax: score_by_lead(games, player=player, ax=ax, theme=look, titles=False)),
-        ("How games ended", lambda ax: endings(games, player=player, ax=ax, theme=look, titles=False)),
-    )
-    first: Axes | None = None
-    for ax, (name, draw) in zip(places, panels, strict=True):
-        first = first or ax
-        try:
-            draw(ax)
-        except ExportError as error:
-            _say(ax, look, str(error))
+    places: list[Axes] = [*figure.subplots(3, 2).flat]
+    for ax, (name, panel) in zip(places, PANELS.items(), strict=True):
+        data = found[name]
+        if isinstance(data, ExportError):
+            _say(ax, look, str(data))
+        else:
+            panel.draw(data, player, ax=ax, theme=look, titles=False)
         ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=look.text)
-    assert first is not None
-    add_sheet_titles(first, look, *_head(own), _footer(own))
+    add_sheet_titles(places[0], look, *_head(own), _footer(own))
     return figure
+
+
+class Panel(NamedTuple):
+    """A picture of a player: ``data`` adds up what it shows of plies and a ``Who``, and ``draw`` draws that."""
+
+    data: Callable[..., Adding[Any]]
+    draw: Callable[..., Axes]
+
+
+def panel_data(panels: Mapping[str, Panel], plies: PlySource, player: str) -> dict[str, Any]:
+    """What pictures of a player show, computed together.
+
+    Args:
+        panels: the pictures by heading. plies: the ply frame of the player's games, both sides, or batches.
+        player: the handle.
+    Returns:
+        By heading what the panel draws, or the ``ExportError`` why there is nothing to draw.
+    Raises:
+        ExportError: several guests, maybe different people, had this handle.
+    """
+    return computed_together(_begun(panels, who_of(plies, player)), plies)
+
+
+def _begun(panels: Mapping[str, Panel], who: Who) -> dict[str, Callable[[Any], Adding[Any]]]:
+    return {heading: partial(panel.data, who=who) for heading, panel in panels.items()}
+
+
+PANELS: Final[dict[str, Panel]] = {
+    "Clock left by move": Panel(curve_data, draw_curve),
+    "Think times by phase": Panel(partial(think_data, by="phase"), draw_thinks),
+    "Think times by move": Panel(partial(think_data, by="move_no"), draw_heatmap),
+    "Lag": Panel(lag_data, draw_histogram),
+    "Score by clock lead": Panel(lead_data, draw_leads),
+    "How games ended": Panel(end_data, draw_endings),
+}
+"""The pictures of the profile sheet by their headings."""
+PLAYER_PANELS: Final[dict[str, Panel]] = {
+    f"{heading} after move 20" if panel.data is lead_data else heading: panel for heading, panel in PANELS.items()
+} | {
+    "Blunders by clock left": Panel(partial(blunder_data, by="clock"), draw_blunders),
+    "Blunders by time for the move": Panel(partial(blunder_data, by="think"), draw_blunders),
+}
+"""The pictures of a player's report by their headings."""
 
 
 _OF_PLAYER = ["server", "mover_score", "mover_rating", "mover_guest", "mover_computer"]
 
 
-def _player(plies: PlySource, player: str) -> Shown:
+def _player(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
     """What the sheet states of a player's moves.
 
     Raises:
         ExportError: the player made no move.
     """
-    shown = add_up(
-        moves_of(plies, player),
+    shown = yield from add_up(
+        who.moves(plies),
         lambda batch: (batch, {}),
-        _OF_PLAYER,
+        ("mover_id", *_OF_PLAYER),
         lambda drawn: {"games": tally(drawn.drop_duplicates("key"), _OF_PLAYER)},
     )
     if not shown.attrs["plies"]:
-        raise ExportError(f"No data: {plain(player)} made no move in this selection.")
+        raise ExportError(f"No data: {plain(who.player or '')} made no move in this selection.")
     return shown
 
 
@@ -270,7 +329,8 @@ def _of(ax: Any) -> Figure:
 def _profile_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
     """The player's own moves: all six pictures are made from them."""
     names = [*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
-    found = rows_of(moves_of(plies, wishes.player), names, lambda batch: batch[names]).reset_index(drop=True)
+    who = who_of(plies, wishes.player)
+    found = rows_of(plies, [*names, "mover_id"], lambda batch: who.moves(batch)[names]).reset_index(drop=True)
     found.attrs = {}
     return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -16,9 +17,10 @@ from matplotlib.patches import Patch
 from exporters import measures
 from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.base import TIME_TROUBLE
+from exporters.measures.batches import computed, computed_together, steps_of
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.race import clock_race
-from exporters.plots.shown import Shown, add_up
+from exporters.plots.shown import Adding, Shown, add_up
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -33,25 +35,26 @@ from exporters.plots.style import (
 )
 from exporters.plots.words import (
     PlySource,
+    Who,
     about_game,
     footer_marks,
     footer_text,
-    games_of,
     handles_of,
     headline,
-    moves_of,
     one,
     only_game,
-    player_of,
     title_of,
     usable,
+    who_of,
 )
 from recorder.errors import ExportError
 
 __all__ = [
+    "blunder_data",
     "blunder_rates",
     "blunder_sheet",
     "blunder_table",
+    "draw_blunders",
     "evaluated_moves",
     "evaluation_course",
     "evaluation_sheet",
@@ -227,14 +230,43 @@ def blunder_table(plies: PlySource, player: str | None = None, by: str = "clock"
     Raises:
         ExportError: no move has a loss and a time.
     """
+    who = who_of(plies, player)
+    return computed(lambda batch: blunder_data(batch, who, by), plies).table
+
+
+def _losses(plies: pd.DataFrame, who: Who, by: str) -> Adding[pd.DataFrame]:
+    """The table of ``blunder_table``.
+
+    Raises:
+        ExportError: no move has a loss and a time.
+    """
     measure = measures.loss_by_clock if by == "clock" else measures.loss_by_think
-    table = measure(moves_of(plies, player))
+    table = yield from steps_of(measure)(who.moves(plies))
     excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
     if table.empty:
         why = ", ".join(f"{count:,} plies {reason}" for reason, count in excluded.items())
         raise ExportError(f"No data: {f'excluded: {why}' if why else 'no game in this selection has a known move'}.")
     table.attrs["excluded"] = excluded
     return table
+
+
+class BlunderData(NamedTuple):
+    """What ``blunder_rates`` draws; ``table``: as ``blunder_table`` returns it. ``by``: as there."""
+
+    shown: Shown
+    table: pd.DataFrame
+    by: str
+
+
+def blunder_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[BlunderData]:
+    """Add up blunders by the time left or by the time used.
+
+    Raises:
+        ExportError: no move has a loss and a time.
+    """
+    shown = yield from _judged(plies, who)
+    table = yield from _losses(plies, who, by)
+    return BlunderData(shown, table, by)
 
 
 def blunder_rates(
@@ -259,7 +291,22 @@ def blunder_rates(
     Raises:
         ExportError: no move has a loss and a time.
     """
-    table, shown = blunder_table(plies, player, by), _judged(plies, player)
+    who = who_of(plies, player)
+    data = computed(lambda batch: blunder_data(batch, who, by), plies)
+    return draw_blunders(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_blunders(
+    data: BlunderData,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``blunder_rates``, of its data."""
+    shown, table, by = data
     look = theme_of(theme)
     ax = new_axes(ax, look)
     entries = _draw_rates(ax, look, table, by)
@@ -269,15 +316,14 @@ def blunder_rates(
     return ax
 
 
-def _judged(plies: PlySource, player: str | None) -> Shown:
+def _judged(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
     """What titles state of the games, and footers of the moves of the player or of all whose loss is known."""
-    own = None if player is None else player_of(plies, player).identities
 
     def choose(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
-        moves = batch if own is None else batch[batch["mover_id"].isin(own)]
+        moves = who.moves(batch)
         return moves[moves["loss_permille"].notna()], {}
 
-    return add_up(games_of(plies, player), choose, ("mover_id", "loss_permille"), player=player)
+    return add_up(who.games(plies), choose, ("mover_id", "loss_permille"), player=who.player)
 
 
 def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[LegendEntry]:
@@ -342,8 +388,13 @@ def blunder_sheet(
     """
     figure, look = new_figure(theme, size), theme_of(theme)
     places = dict(zip(("clock", "think"), figure.subplots(1, 2), strict=True))
-    tables = {by: blunder_table(plies, player, by) for by in places}
-    shown = _judged(plies, player)
+    who = who_of(plies, player)
+    of_sheet: dict[str, Any] = {by: partial(_losses, who=who, by=by) for by in places}
+    tables = computed_together({**of_sheet, "shown": partial(_judged, who=who)}, plies)
+    for found in tables.values():
+        if isinstance(found, ExportError):
+            raise found
+    shown = tables["shown"]
     for by, ax in places.items():
         entries = _draw_rates(new_axes(ax, look), look, tables[by], by)
         add_legend(ax, look, entries, footer_text(tables[by].attrs, shown.marks, "n: moves"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from exporters.measures.base import Aggregate
+from exporters.measures.base import Aggregate, Asked, lazy
+from exporters.measures.batches import computed
 from exporters.measures.result import quantiles, summary
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.shown import Shown, add_up, counts_of, gather, rows_of, table_of, tally
+from exporters.plots.shown import Adding, Shown, add_up, counts_of, table_of, tally
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -31,17 +31,17 @@ from exporters.plots.style import (
 )
 from exporters.plots.words import (
     PlySource,
+    Who,
     footer_text,
-    games_of,
     handles_of,
     headline,
     judged,
     name_of,
     no_data,
-    player_of,
+    who_of,
 )
 
-__all__ = ["lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
+__all__ = ["draw_histogram", "lag_bands", "lag_course", "lag_data", "lag_histogram", "lag_sheet"]
 
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
@@ -65,7 +65,7 @@ class _Series(NamedTuple):
     moves: pd.DataFrame | None
 
 
-class _Lags(NamedTuple):
+class LagData(NamedTuple):
     """What both pictures draw."""
 
     shown: Shown
@@ -87,46 +87,50 @@ def _unsealed(drawn: pd.DataFrame) -> Aggregate:
     return tally(drawn[(~drawn["mover_sealed"]).fillna(False).astype(bool)], ["kind"])
 
 
-def _lags(plies: PlySource, player: str | None) -> _Lags:
+def _lags(plies: PlySource, player: str | None) -> LagData:
+    who = who_of(plies, player)
+    return computed(lambda batch: lag_data(batch, who), plies)
+
+
+def lag_data(plies: pd.DataFrame, who: Who) -> Adding[LagData]:
     """Add up the lag of the games of a player or of all.
 
     Raises:
         ExportError: no lag is known.
     """
-    plies = games_of(plies, player)
-    shown = add_up(plies, _judged, _COLUMNS, lambda drawn: {"unsealed": _unsealed(drawn)}, player=player)
+    plies = who.games(plies)
+    shown = yield from add_up(plies, _judged, _COLUMNS, lambda drawn: {"unsealed": _unsealed(drawn)}, player=who.player)
     if not shown.attrs["plies"]:
         raise no_data(shown.attrs["excluded"])
-    if shown.sample["key"].nunique() == 1:
+    drawn, _ = _judged(plies)
+    parts: dict[str, Aggregate] = {}
+    one_game = shown.sample["key"].nunique() == 1
+    if one_game:
         white, black = handles_of(shown.sample)
         names = {"white": ("white", f"{white} (white)"), "black": ("black", f"{black} (black)")}
-        series = _series(plies, names, lambda drawn: drawn["side"].astype("string"))
-        rows = rows_of(plies, _COLUMNS, lambda batch: _judged(batch)[0])
-        drawn = [one._replace(bands=None, moves=rows[rows["side"] == one.side]) for one in series]
-        return _Lags(shown, drawn, one_game=True)
-    if player is None:
-        return _Lags(shown, _series(plies, {"all": ("white", "all players")}, lambda _: "all"), one_game=False)
-    own = player_of(plies, player).identities
-    names = {"player": ("white", name_of(shown.sample, player)), "opponents": ("black", "opponents")}
-    who = partial(_own_or_not, own)
-    return _Lags(shown, _series(plies, names, who), one_game=False)
+        whose: Any = drawn["side"].astype("string")
+        parts["rows"] = Aggregate(lazy(drawn[list(_COLUMNS)]), None)
+    elif who.player is None:
+        names, whose = {"all": ("white", "all players")}, "all"
+    else:
+        names = {"player": ("white", name_of(shown.sample, who.player)), "opponents": ("black", "opponents")}
+        whose = np.where(drawn["mover_id"].isin(who.identities), "player", "opponents")
+    drawn = drawn.assign(who=whose)
+    parts |= {"all": counts_of(drawn, ["who"], "lag_ms"), "moves": counts_of(drawn, ["who", "move_no"], "lag_ms")}
+    found = yield Asked(frozenset(_COLUMNS), parts)
+    series = _series({name: table_of(found[name]) for name in ("all", "moves")}, names)
+    if one_game:
+        rows = found["rows"]
+        series = [one._replace(bands=None, moves=rows[rows["side"] == one.side]) for one in series]
+    return LagData(shown, series, one_game)
 
 
-def _own_or_not(own: frozenset[str], drawn: pd.DataFrame) -> Any:
-    return np.where(drawn["mover_id"].isin(own), "player", "opponents")
+def _series(found: Mapping[str, pd.DataFrame], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
+    """The series that have moves.
 
-
-def _series(
-    plies: PlySource, names: Mapping[str, tuple[str, str]], who: Callable[[pd.DataFrame], Any]
-) -> list[_Series]:
-    """The series that have moves: ``names`` has their sides and names, and ``who`` gives which one each ply is of."""
-
-    def parts(batch: pd.DataFrame) -> dict[str, Aggregate]:
-        drawn, _ = _judged(batch)
-        drawn = drawn.assign(who=who(drawn))
-        return {name: counts_of(drawn, by, "lag_ms") for name, by in (("all", ["who"]), ("moves", ["who", "move_no"]))}
-
-    found = {name: table_of(counts) for name, counts in gather(plies, _COLUMNS, parts).items()}
+    Args:
+        found: the counts of lag by ``who``, of ``all`` and of ``moves``. names: the sides and names of the series.
+    """
     # Lag is printed in milliseconds, whatever the clocks are.
     about = summary(found["all"], ["who"], "lag_ms", {"p50_ms": None, "p95_ms": 95}, rounded=False).set_index("who")
     figures: dict[Any, dict[Any, Any]] = about.to_dict("index")
@@ -181,7 +185,7 @@ def lag_course(
     return ax
 
 
-def _draw_course(ax: Axes, look: Theme, lags: _Lags) -> list[LegendEntry]:
+def _draw_course(ax: Axes, look: Theme, lags: LagData) -> list[LegendEntry]:
     """Draw lag by move; return what the legend says."""
     entries: list[LegendEntry] = []
     for one in lags.series:
@@ -234,8 +238,21 @@ def lag_histogram(
     Raises:
         ExportError: no lag is known.
     """
-    look = theme_of(theme)
     lags = _lags(plies, player)
+    return draw_histogram(lags, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_histogram(
+    lags: LagData,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``lag_histogram``, of its data."""
+    look = theme_of(theme)
     ax = new_axes(ax, look)
     entries = _draw_histogram(ax, look, lags)
     if titles:
@@ -246,7 +263,7 @@ def lag_histogram(
     return ax
 
 
-def _draw_histogram(ax: Axes, look: Theme, lags: _Lags) -> list[LegendEntry]:
+def _draw_histogram(ax: Axes, look: Theme, lags: LagData) -> list[LegendEntry]:
     """Draw a histogram of the lag; return what the legend says."""
     every = pd.concat([one.counts[["lag_ms", "n"]] for one in lags.series]).sort_values("lag_ms")
     count = every["n"].to_numpy(dtype=np.int64).cumsum()

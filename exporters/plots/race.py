@@ -13,9 +13,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
+from exporters.measures.base import collect
 from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
-from exporters.plots.shown import counts_of, gather
+from exporters.plots.shown import counts_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -298,7 +299,7 @@ def _time_text(ms: float, whole: bool) -> str:
 def side_medians(plies: pd.DataFrame) -> dict[str, int]:
     """The median of each side's times, by the rule of ``exporters.measures.game_sides``."""
     timed = plies[plies["elapsed_ms"].notna()]
-    known = gather(timed, (), lambda rows: {"values": counts_of(rows, ["side"], "elapsed_ms")})["values"]
+    known = collect({"values": counts_of(timed, ["side"], "elapsed_ms")})["values"]
     found = summary(known, ["side"], "elapsed_ms", {"median_ms": None})
     return dict(zip(found["side"], found["median_ms"].astype(int), strict=True))
 

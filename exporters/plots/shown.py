@@ -7,19 +7,19 @@ state, and a row or two of each kind of games. All are sums over batches of whol
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from exporters.measures.base import Aggregate, Asked, lazy
-from exporters.measures.batches import Counted, PlyBatches, computed
+from exporters.measures.batches import Counted, PlyBatches
 from exporters.plots.words import PlySource, dates_of, footer_marks, is_coarse
 from exporters.tables.arrays import joined
 from exporters.tables.columns import PLY_COLUMNS
 
-__all__ = ["Shown", "add_up", "arrays_of", "counts_of", "gather", "rows_of", "table_of", "tally"]
+__all__ = ["Adding", "Shown", "add_up", "arrays_of", "counts_of", "rows_of", "table_of", "tally"]
 
 _ALIKE = ["server", "rated", "category", "variant", "side", "time_control", "base_s", "increment_s"]
 _SAMPLED = [
@@ -44,15 +44,21 @@ class Shown(NamedTuple):
     parts: Mapping[str, Any]
 
 
+_Added = TypeVar("_Added")
+_Parts = Callable[[pd.DataFrame], dict[str, Aggregate]]
+Adding = Generator[Asked, dict[str, Any], _Added]
+"""Adds something up of a ply frame or, as ``exporters.measures.batches`` computes it, of batches."""
+
+
 def add_up(
-    plies: PlySource,
+    plies: pd.DataFrame,
     choose: Callable[[pd.DataFrame], tuple[pd.DataFrame, dict[str, int]]],
     columns: Collection[str],
-    parts: Callable[[pd.DataFrame], dict[str, Aggregate]] | None = None,
+    parts: _Parts | None = None,
     *,
     player: str | None = None,
     mark_all: bool = False,
-) -> Shown:
+) -> Adding[Shown]:
     """Add up what a picture states.
 
     Args:
@@ -63,30 +69,26 @@ def add_up(
         player: whose handle the title has.
         mark_all: whether the footer is about all plies, not only those that are drawn.
     """
-
-    def steps(batch: pd.DataFrame) -> Generator[Asked, dict[str, Any], Shown]:
-        drawn, reasons = choose(batch)
-        marks = footer_marks(batch if mark_all else drawn)
-        counts = {"games": int(drawn["key"].nunique()), "plies": len(drawn), **marks, **reasons}
-        found = yield Asked(
-            frozenset({*_SAMPLED, *_MARKED, *columns}),
-            {
-                "sample": Aggregate(lazy(_sample(batch, player)), None),
-                "counts": Aggregate(lazy(pd.DataFrame([counts])), ()),
-                **(parts(drawn) if parts is not None else {}),
-            },
-        )
-        (numbers,) = found["counts"].to_dict("records")
-        sample = found["sample"]
-        sample.attrs["dates"] = "" if sample.empty else sample["dates"].iloc[0]
-        attrs: dict[Any, Any] = {
-            "games": int(numbers["games"]),
-            "plies": int(numbers["plies"]),
-            "excluded": {reason: int(numbers[reason]) for reason in reasons if numbers[reason]},
-        }
-        return Shown(sample, attrs, {name: int(numbers[name]) for name in marks}, found)
-
-    return computed(steps, plies)
+    drawn, reasons = choose(plies)
+    marks = footer_marks(plies if mark_all else drawn)
+    counts = {"games": int(drawn["key"].nunique()), "plies": len(drawn), **marks, **reasons}
+    found = yield Asked(
+        frozenset({*_SAMPLED, *_MARKED, *columns}),
+        {
+            "sample": Aggregate(lazy(_sample(plies, player)), None),
+            "counts": Aggregate(lazy(pd.DataFrame([counts])), ()),
+            **(parts(drawn) if parts is not None else {}),
+        },
+    )
+    (numbers,) = found["counts"].to_dict("records")
+    sample = found["sample"]
+    sample.attrs["dates"] = "" if sample.empty else sample["dates"].iloc[0]
+    attrs: dict[Any, Any] = {
+        "games": int(numbers["games"]),
+        "plies": int(numbers["plies"]),
+        "excluded": {reason: int(numbers[reason]) for reason in reasons if numbers[reason]},
+    }
+    return Shown(sample, attrs, {name: int(numbers[name]) for name in marks}, found)
 
 
 def _sample(batch: pd.DataFrame, player: str | None) -> pd.DataFrame:
@@ -99,23 +101,6 @@ def _sample(batch: pd.DataFrame, player: str | None) -> pd.DataFrame:
     found = sides[wanted]
     found.attrs = {}
     return found.assign(dates=dates_of(batch))
-
-
-def gather(
-    plies: PlySource, columns: Collection[str], parts: Callable[[pd.DataFrame], dict[str, Aggregate]]
-) -> Mapping[str, Any]:
-    """Add up parts of plies.
-
-    Args:
-        plies: a ply frame, or batches. columns: that ``parts`` reads. parts: of a batch.
-    Returns:
-        The tables by name; values that are counted as ``summary`` and ``quantiles`` take them.
-    """
-
-    def steps(batch: pd.DataFrame) -> Generator[Asked, dict[str, Any], dict[str, Any]]:
-        return (yield Asked(frozenset(columns), parts(batch)))
-
-    return computed(steps, plies)
 
 
 def counts_of(drawn: pd.DataFrame, by: list[str], value: str) -> Aggregate:

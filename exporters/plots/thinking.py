@@ -15,9 +15,10 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from exporters.measures.batches import computed
 from exporters.measures.result import quantiles, summary
 from exporters.plots.figures import new_axes
-from exporters.plots.shown import Shown, add_up, arrays_of, counts_of, table_of
+from exporters.plots.shown import Adding, Shown, add_up, arrays_of, counts_of, table_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -31,14 +32,17 @@ from exporters.plots.style import (
     theme_of,
     width_points,
 )
-from exporters.plots.words import PlySource, footer_text, headline, judged, moves_of, no_data
+from exporters.plots.words import PlySource, Who, footer_text, headline, judged, no_data, who_of
 
 __all__ = [
     "Classes",
     "PHASES",
     "classes_of",
+    "draw_heatmap",
+    "draw_thinks",
     "heatmap_cells",
     "phase_shares",
+    "think_data",
     "think_heatmap",
     "think_times",
 ]
@@ -98,22 +102,27 @@ _COLOURS = 64
 _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 
 
-def _thinks(plies: PlySource, player: str | None, by: str) -> Shown:
-    """The think times of a player or of all, counted by a column.
+def think_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[Shown]:
+    """Add up the think times of a player or of all, counted by a column.
 
     Raises:
         ExportError: no time is known.
     """
-    shown = add_up(
-        moves_of(plies, player),
+    shown = yield from add_up(
+        who.moves(plies),
         lambda batch: judged(batch, "elapsed_ms", thinks=True),
-        ("time_control", "kind", "origin", "move_no", "elapsed_ms", "precision", by),
+        ("time_control", "kind", "origin", "move_no", "elapsed_ms", "precision", "mover_id", by),
         lambda drawn: {"values": counts_of(drawn, [by], "elapsed_ms")},
-        player=player,
+        player=who.player,
     )
     if not shown.attrs["plies"]:
         raise no_data(shown.attrs["excluded"])
     return shown
+
+
+def _thinks(plies: PlySource, player: str | None, by: str) -> Shown:
+    who = who_of(plies, player)
+    return computed(lambda batch: think_data(batch, who, by), plies)
 
 
 def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
@@ -175,8 +184,21 @@ def think_times(
     Raises:
         ExportError: no time is known.
     """
-    look = theme_of(theme)
     shown = _thinks(plies, player, "phase")
+    return draw_thinks(shown, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_thinks(
+    shown: Shown,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``think_times``, of what ``think_data`` returns by ``phase``."""
+    look = theme_of(theme)
     shares = _shares_of(shown)
     ax = new_axes(ax, look)
     labels = list(dict.fromkeys(shares["think"]))
@@ -298,8 +320,21 @@ def think_heatmap(
     Raises:
         ExportError: no time is known.
     """
-    look = theme_of(theme)
     shown = _thinks(plies, player, "move_no")
+    return draw_heatmap(shown, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def draw_heatmap(
+    shown: Shown,
+    player: str | None,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """As ``think_heatmap``, of what ``think_data`` returns by ``move_no``."""
+    look = theme_of(theme)
     cells, median = _cells_of(shown)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     ax = new_axes(ax, look)

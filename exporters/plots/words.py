@@ -8,24 +8,23 @@ from typing import Any
 import narwhals as nw
 import pandas as pd
 
-from exporters.measures.batches import PlyBatches, filtered, mapped, movers
+from exporters.measures.batches import PlyBatches, filtered, movers
 from exporters.plots.style import plain
 from exporters.tables.facts import ChosenPlayer, choose_player
 from recorder.errors import ExportError
 
 __all__ = [
     "PlySource",
+    "Who",
     "about_game",
     "about_games",
     "dates_of",
     "footer_text",
-    "games_of",
     "handles_of",
     "headline",
     "is_coarse",
     "judged",
     "footer_marks",
-    "moves_of",
     "name_of",
     "no_data",
     "only_game",
@@ -34,6 +33,7 @@ __all__ = [
     "reasons_text",
     "title_of",
     "usable",
+    "who_of",
     "whole_seconds",
 ]
 
@@ -67,24 +67,44 @@ def player_of(plies: PlySource, player: str) -> ChosenPlayer:
     return choose_player(plies, player)
 
 
-def moves_of(plies: Any, player: str | None) -> Any:
-    """The moves of one player, whatever the case of the handle; all moves for None.
+class Who:
+    """Whose games and moves a picture of many games shows.
+
+    Attributes:
+        player: the handle; None: of everybody. identities: of the player.
+    """
+
+    def __init__(self, player: str | None = None, identities: frozenset[str] = frozenset()) -> None:
+        self.player = player
+        self.identities = identities
+        self._of: pd.DataFrame | None = None  # whose rows are chosen once, though several pictures ask for them
+        self._moves = pd.DataFrame()
+
+    def moves(self, plies: pd.DataFrame) -> pd.DataFrame:
+        """The moves of the player, of a ply frame."""
+        if self.player is None:
+            return plies
+        if plies is not self._of:
+            self._of, self._moves = plies, plies[plies["mover_id"].isin(self.identities)]
+        return self._moves
+
+    def games(self, plies: pd.DataFrame) -> pd.DataFrame:
+        """All moves of the games in which the player moved; the frame itself if these are all games."""
+        if self.player is None:
+            return plies
+        inside = plies["key"].isin(self.moves(plies)["key"].unique())
+        return plies if inside.all() else plies[inside]
+
+
+def who_of(plies: PlySource, player: str | None) -> Who:
+    """Whose games and moves a picture shows.
 
     Args:
-        plies: a ply frame, or batches. player: the handle.
-    Returns:
-        Plies of the same kind.
+        plies: a ply frame, or batches. player: the handle, in any case; None: of everybody.
     Raises:
         ExportError: as ``player_of`` raises.
     """
-    if player is None:
-        return plies
-    found = player_of(plies, player).identities
-
-    def own(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[frame["mover_id"].isin(found)]
-
-    return mapped(plies, own, "mover_id") if isinstance(plies, PlyBatches) else own(plies)
+    return Who() if player is None else Who(player, player_of(plies, player).identities)
 
 
 def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
@@ -94,18 +114,6 @@ def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
 def name_of(plies: pd.DataFrame, player: str) -> str:
     """A player's handle as the server writes it, ready to be drawn."""
     return plain(next(iter(_spellings(plies, player)), player))
-
-
-def games_of(plies: Any, player: str | None) -> Any:
-    """All moves of the games in which a player moved; everything for None. As ``moves_of`` of a frame or batches."""
-    if player is None:
-        return plies
-    found = player_of(plies, player).identities
-
-    def together(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[frame["key"].isin(frame.loc[frame["mover_id"].isin(found), "key"].unique())]
-
-    return mapped(plies, together, "key", "mover_id") if isinstance(plies, PlyBatches) else together(plies)
 
 
 def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bool = False) -> pd.DataFrame:

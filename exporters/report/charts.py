@@ -196,19 +196,10 @@ def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], s
     Returns, Raises:
         As ``draw_charts``.
     """
-    pictures = _pictures()
-    wanted = [
-        ("Clock left by move", pictures.clock_curve),
-        ("Think times by phase", pictures.think_times),
-        ("Think times by move", pictures.think_heatmap),
-        ("Lag", pictures.lag_histogram),
-        ("Score by clock lead after move 20", pictures.score_by_lead),
-        ("How games ended", pictures.endings),
-    ]
-    if plies["loss_permille"].notna().any():
-        wanted.append(("Blunders by clock left", partial(pictures.blunder_rates, by="clock")))
-        wanted.append(("Blunders by time for the move", partial(pictures.blunder_rates, by="think")))
-    return _draw([(heading, None, _drawing(partial(make, player=player), plies)) for heading, make in wanted])
+    panels = _pictures().catalogue.PLAYER_PANELS
+    found = _pictures().catalogue.panel_data(panels, plies, player)
+    wanted = [heading for heading in panels if not isinstance(found[heading], ExportError)]
+    return _draw([(heading, None, _drawing(panels[heading].draw, found[heading], player)) for heading in wanted])
 
 
 def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:
@@ -281,7 +272,7 @@ def _pictures() -> Any:
 
 def _drawing(
     make: _Draw,
-    rows: pd.DataFrame,
+    rows: Any,
     *more: Any,
     moves: tuple[int, int] | None = None,
     size: tuple[float, float] = _SIZE,
