@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_GAMES", "PlayerPage", "games_by_server", "player_of_handle", "player_pages", "player_report"]
 
-Row: TypeAlias = "Mapping[str, Any]"
+_Row: TypeAlias = "Mapping[str, Any]"
 """A side of a game, by the names of columns."""
 
 
@@ -173,37 +173,37 @@ def _is(value: Any) -> bool:
     return known(value) and bool(value)
 
 
-def _servers(own: Sequence[Row]) -> dict[str, int]:
+def _servers(own: Sequence[_Row]) -> dict[str, int]:
     """As ``games_by_server``, of the player's sides."""
     found = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _newest_first(own: Sequence[Row]) -> list[Row]:
+def _newest_first(own: Sequence[_Row]) -> list[_Row]:
     """The games that the page lists; those without a date follow those with one."""
     dated, undated = ([row for row in own if known(row["day"]) is so] for so in (True, False))
     return [*dated[::-1], *undated][:MOST_GAMES]
 
 
-def _period(own: Sequence[Row]) -> str:
+def _period(own: Sequence[_Row]) -> str:
     days = [str(row["day"]) for row in own if known(row["day"])]
     return "" if not days else min(days) if min(days) == max(days) else f"{min(days)} to {max(days)}"
 
 
-def _description(own: Sequence[Row], servers: Mapping[str, int]) -> str:
+def _description(own: Sequence[_Row], servers: Mapping[str, int]) -> str:
     (first, *others) = servers
     server = f"{len(servers)} servers" if others else "server unknown" if first == "unknown" else first
     games = count(len({row["key"] for row in own}), "game")
     return " · ".join(part for part in (server, _period(own), games) if part)
 
 
-def _results(own: Sequence[Row]) -> tuple[int, int, int]:
+def _results(own: Sequence[_Row]) -> tuple[int, int, int]:
     """How many games were won, drawn and lost."""
     scores = [float(row["score"]) for row in own if known(row["score"])]
     return scores.count(1.0), scores.count(0.5), scores.count(0.0)
 
 
-def _tally(own: Sequence[Row]) -> str:
+def _tally(own: Sequence[_Row]) -> str:
     wins, draws, losses = _results(own)
     decided = wins + draws + losses
     if not decided:
@@ -214,7 +214,7 @@ def _tally(own: Sequence[Row]) -> str:
     return results + (f"; {count(without, 'game')} without a result" if without else "")
 
 
-def _facts(own: Sequence[Row], moves: int, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _facts(own: Sequence[_Row], moves: int, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     if len(servers) > 1:
         counts = ", ".join(f"{name} ({number:,})" for name, number in servers.items())
         yield "Servers", f"{counts}: one handle, maybe of several people"
@@ -246,10 +246,10 @@ def _missing(tables: Iterable[Table]) -> str:
     return f"No data: {'; '.join(names)}." if names else ""
 
 
-def _opponents(own: Sequence[Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
+def _opponents(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
     """The player's opponents, the most frequent first; guests in one row, because they are unknown."""
     guests = [row for row in own if _is(row["opponent_guest"])]
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[_Row]] = {}
     for row in own:
         if not _is(row["opponent_guest"]):
             groups.setdefault(str(row["opponent_id"]), []).append(row)
@@ -273,7 +273,7 @@ def _opponents(own: Sequence[Row], site: Site | None, filters: Mapping[str, str]
 
 
 def _against(
-    group: Sequence[Row], name: str, handle: str, site: Site | None, filters: Mapping[str, str]
+    group: Sequence[_Row], name: str, handle: str, site: Site | None, filters: Mapping[str, str]
 ) -> Sequence[CellText]:
     """The row of an opponent: the name leads to the player's page, the numbers to the games."""
     if site is None:
@@ -283,7 +283,7 @@ def _against(
     return [linked_text(name, site.player(handle, server)), *_scores(group, site, chosen)]
 
 
-def _score_cells(group: Sequence[Row]) -> list[str]:
+def _score_cells(group: Sequence[_Row]) -> list[str]:
     """As ``score_cells``, of a player's sides."""
     wins, draws, losses = _results(group)
     decided = wins + draws + losses
@@ -291,7 +291,7 @@ def _score_cells(group: Sequence[Row]) -> list[str]:
     return [f"{len(group):,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]
 
 
-def _scores(group: Sequence[Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
+def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:
     """Games, won, drawn and lost, each leading to its games, and the score.
 
     Args:
@@ -307,9 +307,9 @@ def _scores(group: Sequence[Row], site: Site | None, chosen: Mapping[str, str]) 
     return [*counts, *cells[len(counts) :]]
 
 
-def _openings(own: Sequence[Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
+def _openings(own: Sequence[_Row], site: Site | None, filters: Mapping[str, str]) -> Table | None:
     """The openings of the player's games by ECO code and colour, the most frequent first."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[tuple[str, str], list[_Row]] = {}
     for row in own:
         if known(row["eco"]):
             found.setdefault((str(row["eco"]), str(row["side"])), []).append(row)
