@@ -59,6 +59,17 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     return ArchiveStore.open(where, create=create, read_only=read_only)
 
 
+def open_games(where: str, dataset: str | None) -> AnyStore:
+    """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
+
+    Raises:
+        StorageError: it cannot be used.
+    """
+    from storage.dataset.reading import DatasetStore
+
+    return open_archive(where) if dataset is None else DatasetStore(dataset)
+
+
 def import_command(path: Path, where: str, *words: str) -> str:
     """What to type to import a journal, or a folder of them, into the archive that ``--db`` names.
 
@@ -230,14 +241,3 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
-
-
-def open_games(where: str, dataset: str | None) -> AnyStore:
-    """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
-
-    Raises:
-        StorageError: it cannot be used.
-    """
-    from storage.dataset.reading import DatasetStore
-
-    return open_archive(where) if dataset is None else DatasetStore(dataset)
