@@ -112,7 +112,8 @@ def current(path: Path) -> str | None:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         return None if row is None else str(row[0])
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a damaged page can have names that are no UTF-8
-        if isinstance(error, sqlite3.OperationalError) and (reason := _why_unreadable(path)):
+        kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and (reason := _why_unreadable(path)):
             raise StorageError(f"{path} cannot be read: {reason}.") from error
         raise StorageError(f"{path} cannot be read as an archive: {error}.") from error
     finally:

@@ -96,8 +96,11 @@ def test_an_archive_on_a_read_only_disk_is_read_without_files_beside_it(
 def test_rights_that_reading_needs_are_named(
     path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    refused = sqlite3.OperationalError("attempt to write a readonly database")
+    refused.sqlite_errorcode = sqlite3.SQLITE_READONLY
+
     def refuse(*_arguments: object, **_options: object) -> NoReturn:
-        raise sqlite3.OperationalError("attempt to write a readonly database")
+        raise refused
 
     archive.close()
     monkeypatch.setattr("storage.schema.upgrade.open_sqlite", refuse)
@@ -106,6 +109,9 @@ def test_rights_that_reading_needs_are_named(
         ArchiveStore.open(str(path), read_only=True)
     monkeypatch.setattr("os.access", lambda _file, _mode: False)
     with pytest.raises(StorageError, match="you may not read this file"):
+        ArchiveStore.open(str(path), read_only=True)
+    refused.sqlite_errorcode = sqlite3.SQLITE_BUSY  # the rights are not why
+    with pytest.raises(StorageError, match="cannot be read as an archive: attempt to write"):
         ArchiveStore.open(str(path), read_only=True)
 
 
