@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TypedDict
 
 from recorder.errors import ExportError
-from recorder.model import Game, GameKind, known_site
+from recorder.model import Game, GameKind, site_names
 from recorder.rules.variants import read_pgn_variant
 from storage import GameFilter
 
@@ -170,7 +170,6 @@ def make_filter(filters: Filters) -> GameFilter:
     if last is not None and last < 1:
         raise ExportError(f"last is {last}, but must be 1 or more.")
     variants = _words(filters.get("variant"))
-    servers = _words(filters.get("server"))
     return GameFilter(
         players=_words(filters.get("player")),
         opponents=_words(filters.get("opponent")),
@@ -182,7 +181,7 @@ def make_filter(filters: Filters) -> GameFilter:
         since_ms=_instant_ms(filters.get("since"), end=False),
         until_ms=_instant_ms(filters.get("until"), end=True),
         results=results,
-        servers=servers | frozenset(filter(None, map(known_site, servers))),
+        servers=site_names(_words(filters.get("server"))),
         ecos=frozenset(map(read_eco, _words(filters.get("eco")))),
         openings=_words(filters.get("opening")),
         min_plies=0 if "empty" in include else 1,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from recorder.containment import Failures
 from recorder.errors import SourceError
-from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, known_site
+from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, site_of
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, read_blocks, scrubbed, why_not_a_log
@@ -125,8 +125,7 @@ def read_games(
         raise SourceError(f"{path}: {why_not_a_log(head)}")
     beside = None if str(path) == "-" else find_timing(Path(path))
     timing = None if beside is None else beside.read_bytes()
-    site = None if server is None else known_site(server) or server
-    pipeline = make_pipeline(known, server=site, date=date, tz=tz, chat=chat, timing=timing)
+    pipeline = make_pipeline(known, server=site_of(server), date=date, tz=tz, chat=chat, timing=timing)
     yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), known))
     if blocks.problem is not None:
         raise blocks.problem

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recorder.errors import RecorderError, SourceError
-from recorder.model import SourceReport, known_site
+from recorder.model import SourceReport, site_of
 from recorder.pipeline import Pipeline
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
 from recorder.sources import (
@@ -140,7 +140,7 @@ def read_options(
     kind: str | None, server: str | None, date: date | None, tz: str | None, chat: str | None
 ) -> ReadOptions:
     """The options of ``reading_options`` as one value."""
-    return ReadOptions(None if kind is None else SourceKind(kind), _site(server), date, tz, chat)
+    return ReadOptions(None if kind is None else SourceKind(kind), site_of(server), date, tz, chat)
 
 
 def checked_options(
@@ -170,12 +170,7 @@ def checked_options(
             parse_zone(tz)
         except ValueError as error:
             raise SourceError(str(error)) from error
-    return ReadOptions(kind, _site(server), day, tz, chat)
-
-
-def _site(name: str | None) -> str | None:
-    """The site that a caller names; the games of one site must have one name, or they cannot be merged."""
-    return None if name is None else known_site(name) or name
+    return ReadOptions(kind, site_of(server), day, tz, chat)
 
 
 @dataclass(frozen=True, slots=True)

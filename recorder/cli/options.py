@@ -375,13 +375,13 @@ def game_filter(
     **sets: tuple[str, ...],
 ) -> GameFilter:
     """Make the archive's filter from what ``filter_options`` hands to a command."""
-    from recorder.model import GameKind, known_site
+    from recorder.model import GameKind, site_names
     from recorder.rules.variants import read_pgn_variant
     from storage import GameFilter
 
-    sets["servers"] += tuple(filter(None, map(known_site, sets["servers"])))
     sets["variants"] += tuple(filter(None, map(read_pgn_variant, sets["variants"])))
     words: dict[str, Any] = {name: frozenset(values) for name, values in sets.items()}
+    words["servers"] = site_names(words["servers"])
     kinds = {GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}
     return GameFilter(
         since_ms=None if since is None else _day_ms(since),

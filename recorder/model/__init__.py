@@ -62,6 +62,8 @@ from recorder.model.sources import (
     SourceReport,
     TimeBasis,
     known_site,
+    site_names,
+    site_of,
 )
 from recorder.openings import Opening
 
@@ -115,4 +117,6 @@ __all__ = [
     "make_ply",
     "known_site",
     "name_plies",
+    "site_names",
+    "site_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
@@ -17,6 +18,8 @@ __all__ = [
     "SourceReport",
     "TimeBasis",
     "known_site",
+    "site_names",
+    "site_of",
 ]
 
 _FICS_SITE: Final = "FICS freechess.org"
@@ -40,6 +43,18 @@ _SITES: Final = {
 def known_site(name: str) -> str | None:
     """The site that a name means (``freechess.org``, ``FICS``), as games have it; None: no site has this name."""
     return _SITES.get(name.lower())
+
+
+def site_of(name: str | None) -> str | None:
+    """The site that a user names, as games have it: those of one site must have one name, or they are not merged."""
+    return None if name is None else known_site(name) or name
+
+
+def site_names(names: Iterable[str]) -> frozenset[str]:
+    """These names, and all others of the sites that they mean: an archive may have games under any of them."""
+    given = frozenset(names)
+    sites = set(map(known_site, given))
+    return given | {name for name, site in _SITES.items() if site in sites}
 
 
 class SourceKind(Enum):

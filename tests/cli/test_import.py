@@ -210,6 +210,15 @@ def test_other_options_reread_a_log(cli: Cli) -> None:
     assert outcome["status"] == "known"
 
 
+def test_the_filter_finds_games_under_any_name_of_a_site(cli: Cli) -> None:
+    cli("import", WATCHER)
+    with closing(sqlite3.connect(cli.archive)) as driver:
+        driver.execute("UPDATE games SET server = 'FICS'")  # as the name was typed
+        driver.commit()
+    assert len(cli.json("games", "--json", "--server", "freechess.org")) == 5
+    assert cli.json("games", "--json", "--server", "ICC") == []
+
+
 @pytest.mark.parametrize("name", ["freechess.org", "FICS"])
 def test_a_site_has_one_name(cli: Cli, name: str) -> None:
     cli("import", "--server", name, WATCHER)
