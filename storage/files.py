@@ -30,6 +30,7 @@ __all__ = [
     "make_engine",
     "open_sqlite",
     "reading",
+    "unchanged_while_read",
     "unfinished_file",
     "uri_to_read",
 ]
@@ -90,14 +91,57 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
 def uri_to_read(path: Path) -> str:
     """SQLite's URI of an archive that is only read.
 
-    On a read-only file system nothing changes the file, and SQLite cannot create the files that readers share: it
-    reads without them there. It must not where only this user has no right to write, because another one may write.
+    On a read-only file system SQLite cannot create the files that readers share: it reads without them there, and then
+    it does not notice when the file changes, which ``unchanged_while_read`` does. It must not read so where only this
+    user has no right to write: there it says what is wrong.
     """
+    return f"{_uri_of(path)}?mode=ro{'&immutable=1' if _is_read_alone(path) else ''}"
+
+
+def _is_read_alone(path: Path) -> bool:
+    """Whether a file is on a read-only file system and no process writes it: it is read without files beside it."""
     try:
-        unchanging = bool(os.statvfs(path).f_flag & os.ST_RDONLY) and not path.with_name(f"{path.name}-wal").exists()
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY) and not path.with_name(f"{path.name}-wal").exists()
     except (OSError, AttributeError):  # Windows has no statvfs
-        unchanging = False
-    return f"{_uri_of(path)}?mode=ro{'&immutable=1' if unchanging else ''}"
+        return False
+
+
+@contextmanager
+def unchanged_while_read(path: Path) -> Iterator[None]:
+    """Refuse what was read on a read-only file system if the file changed meanwhile.
+
+    Others may write it by another way: where the file system is mounted for writing, or is shared over a network.
+
+    Raises:
+        StorageError: it changed; so does every error of such a reading become this one.
+    """
+    before = _stamp(path) if _is_read_alone(path) else None
+
+    def compare(error: Exception | None = None) -> None:
+        if before is not None and _stamp(path) != before:
+            raise StorageError(
+                f"{path} changed while it was read: copy it to a folder where you may write, and use the copy."
+            ) from error
+
+    try:
+        yield
+    except Exception as error:
+        compare(error)
+        raise
+    compare()
+
+
+def _stamp(path: Path) -> tuple[bytes, int, int, int] | None:
+    """What changes when a database is written: the counter in its header, its size and time, the size of its WAL."""
+    wal = path.with_name(f"{path.name}-wal")
+    try:
+        with path.open("rb") as file:  # opening also makes a network file system ask for news
+            file.seek(24)
+            counter, about = file.read(4), os.fstat(file.fileno())
+        written_bytes = wal.stat().st_size if wal.exists() else 0  # one that only reads elsewhere makes an empty one
+    except OSError:
+        return None
+    return counter, about.st_size, about.st_mtime_ns, written_bytes
 
 
 def _uri_of(path: Path) -> str:
@@ -147,7 +191,7 @@ def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
         path: an existing file.
         read_only: open it so that nothing can be written.
     """
-    with closing(open_sqlite(path, read_only=read_only)) as connection:
+    with unchanged_while_read(path), closing(open_sqlite(path, read_only=read_only)) as connection:
         _prepare(connection, read_only=read_only)
         connection.execute("BEGIN")
         yield connection
@@ -229,12 +273,13 @@ def backup(path: Path, target: Path) -> None:
 def copy_to(path: Path, target: Path) -> None:
     """As ``backup``, straight into a file that is not finished by this."""
     create_file(target)
-    source, copy = open_sqlite(path, read_only=True), open_sqlite(target)
-    try:
-        source.backup(copy)
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
-    except sqlite3.Error as error:
-        raise StorageError(f"Cannot copy {path} to {target}: {error}.") from error
-    finally:
-        source.close()
-        copy.close()
+    with (
+        unchanged_while_read(path),
+        closing(open_sqlite(path, read_only=True)) as source,
+        closing(open_sqlite(target)) as copy,
+    ):
+        try:
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
+        except sqlite3.Error as error:
+            raise StorageError(f"Cannot copy {path} to {target}: {error}.") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import ColumnElement, Integer, LargeBinary, Select, cast, exists, func, or_, select
 
 from recorder.model import ObservationKind
-from storage.files import driver_of, make_engine
+from storage.files import driver_of, make_engine, unchanged_while_read
 from storage.maintenance.malformed import malformed_pages, malformed_values, missing_rows, storage_errors
 from storage.schema import tables
 from storage.schema.upgrade import differences, require_current
@@ -185,7 +185,7 @@ def check(path: Path) -> list[str]:
     require_current(path)
     engine = make_engine(path, read_only=True)
     try:
-        with storage_errors(path), engine.connect() as connection:
+        with storage_errors(path), unchanged_while_read(path), engine.connect() as connection:
             return _findings(connection)
     finally:
         engine.dispose()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import RecorderError, StorageError
 from storage import files
-from storage.files import open_sqlite
+from storage.files import open_sqlite, unchanged_while_read
 from storage.read.sources import unpacked
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def first_malformed(path: Path) -> str | None:
     It reads the whole file, so it is for callers that have failed already.
     """
     try:
-        with closing(open_sqlite(path, read_only=True)) as driver:
+        with unchanged_while_read(path), closing(open_sqlite(path, read_only=True)) as driver:
             return next(chain(malformed_pages(driver), malformed_values(driver), missing_rows(driver)), None)
     except sqlite3.Error:
         return None

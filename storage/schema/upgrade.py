@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import migrations
 from recorder.errors import StorageError
 from recorder.openings import DEEPEST, find_opening
-from storage.files import backup, create_file, driver_of, make_engine, open_sqlite
+from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, unchanged_while_read
 from storage.maintenance.malformed import storage_errors
 from storage.schema.views import VIEWS
 from storage.settings import forget_content_version
@@ -100,6 +100,11 @@ def current(path: Path) -> str | None:
         raise StorageError(f"{path} is a folder, not an archive: give the archive's file with --db.")
     if not path.is_file():
         raise StorageError(f"There is no archive at {path}: import a log to make one, or give --db.")
+    with unchanged_while_read(path):
+        return _revision_of(path)
+
+
+def _revision_of(path: Path) -> str | None:
     connection = None
     try:
         connection = open_sqlite(path, read_only=True)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -91,6 +92,28 @@ def test_an_archive_on_a_read_only_disk_is_read_without_files_beside_it(
     with ArchiveStore.open(str(path), read_only=True) as reader, reader.snapshot():
         assert reader.count() == 1
         assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_change_by_the_writable_side_of_a_read_only_disk_is_reported(
+    path: Path, archive: ArchiveStore, monkeypatch: pytest.MonkeyPatch, failing: bool
+) -> None:
+    import_bytes(archive, b"x", [make_game()])
+    archive.close()
+    monkeypatch.setattr("os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+
+    def read_while_written(reader: ArchiveStore) -> None:
+        with reader.snapshot():
+            assert reader.count() == 1
+            with closing(sqlite3.connect(path)) as writer, writer:
+                writer.execute("UPDATE games SET result = '0-1'")
+            if failing:  # as on a page that was written meanwhile
+                raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with ArchiveStore.open(str(path), read_only=True) as reader:
+        with pytest.raises(StorageError, match=f"{path.name} changed while it was read: copy it"):
+            read_while_written(reader)
+        assert reader.count() == 1
 
 
 def test_rights_that_reading_needs_are_named(
