@@ -42,9 +42,7 @@ def main() -> None:
         run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", dist, ROOT, env=environment)
         (sdist,) = dist.glob("*.tar.gz")
         check_sdist(sdist)
-        quick = Path(
-            folder, "cc"
-        )  # optimising takes most of a compiler's time; `make test-all` tests the optimised code
+        quick = Path(folder, "cc")  # to optimise takes long, and `make test-all` tests the optimised code
         quick.write_text('#!/bin/sh\nexec cc "$@" -O0\n')
         quick.chmod(0o755)
         wheel = make_wheel(sdist, Path(folder, "compiled"), environment | {"CC": str(quick)})

@@ -102,14 +102,14 @@ def _with_clock(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     return drawn[based], {**reasons, _NO_BASE: int((~based).sum())}
 
 
-class CurveData(NamedTuple):
+class _CurveData(NamedTuple):
     """What ``clock_curve`` draws; ``table``: as ``clock_quartiles`` returns it."""
 
     shown: Shown
     table: pd.DataFrame
 
 
-def curve_data(plies: pd.DataFrame, who: Who) -> Adding[CurveData]:
+def curve_data(plies: pd.DataFrame, who: Who) -> Adding[_CurveData]:
     """Add up the clocks of the games of a player or of all, with all base times.
 
     Raises:
@@ -148,7 +148,7 @@ def curve_data(plies: pd.DataFrame, who: Who) -> Adding[CurveData]:
     else:
         table = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in _QUARTILES})
     table.attrs = {**shown.attrs, "base_s": bases}
-    return CurveData(shown, table)
+    return _CurveData(shown, table)
 
 
 def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
@@ -191,7 +191,7 @@ def clock_curve(
 
 
 def draw_curve(
-    data: CurveData,
+    data: _CurveData,
     player: str | None,
     *,
     ax: Axes | None = None,
@@ -277,7 +277,7 @@ def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> 
     return computed(lambda batch: lead_data(batch, who, move), plies).table
 
 
-class LeadData(NamedTuple):
+class _LeadData(NamedTuple):
     """What ``score_by_lead`` draws; ``table``: as ``lead_scores`` returns it. ``move``: whose lead it is."""
 
     shown: Shown
@@ -285,7 +285,7 @@ class LeadData(NamedTuple):
     move: int
 
 
-def lead_data(plies: pd.DataFrame, who: Who, move: int = 20) -> Adding[LeadData]:
+def lead_data(plies: pd.DataFrame, who: Who, move: int = 20) -> Adding[_LeadData]:
     """Add up scores by the lead after a move.
 
     Raises:
@@ -298,7 +298,7 @@ def lead_data(plies: pd.DataFrame, who: Who, move: int = 20) -> Adding[LeadData]
         player=who.player,
     )
     table = yield from steps_of(clock_lead)(_decisive(who.moves(plies), move), moves=[move], edges_percent=_LEADS)
-    return LeadData(shown, _scores_of(table, move), move)
+    return _LeadData(shown, _scores_of(table, move), move)
 
 
 def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
@@ -357,7 +357,7 @@ def score_by_lead(
 
 
 def draw_leads(
-    data: LeadData,
+    data: _LeadData,
     player: str | None,
     *,
     ax: Axes | None = None,

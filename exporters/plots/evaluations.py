@@ -250,7 +250,7 @@ def _losses(plies: pd.DataFrame, who: Who, by: str) -> Adding[pd.DataFrame]:
     return table
 
 
-class BlunderData(NamedTuple):
+class _BlunderData(NamedTuple):
     """What ``blunder_rates`` draws; ``table``: as ``blunder_table`` returns it. ``by``: as there."""
 
     shown: Shown
@@ -258,7 +258,7 @@ class BlunderData(NamedTuple):
     by: str
 
 
-def blunder_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[BlunderData]:
+def blunder_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[_BlunderData]:
     """Add up blunders by the time left or by the time used.
 
     Raises:
@@ -266,7 +266,7 @@ def blunder_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[BlunderData]:
     """
     shown = yield from _judged(plies, who)
     table = yield from _losses(plies, who, by)
-    return BlunderData(shown, table, by)
+    return _BlunderData(shown, table, by)
 
 
 def blunder_rates(
@@ -297,7 +297,7 @@ def blunder_rates(
 
 
 def draw_blunders(
-    data: BlunderData,
+    data: _BlunderData,
     player: str | None,
     *,
     ax: Axes | None = None,

@@ -65,7 +65,7 @@ class _Series(NamedTuple):
     moves: pd.DataFrame | None
 
 
-class LagData(NamedTuple):
+class _LagData(NamedTuple):
     """What both pictures draw."""
 
     shown: Shown
@@ -87,12 +87,12 @@ def _unsealed(drawn: pd.DataFrame) -> Aggregate:
     return tally(drawn[(~drawn["mover_sealed"]).fillna(False).astype(bool)], ["kind"])
 
 
-def _lags(plies: PlySource, player: str | None) -> LagData:
+def _lags(plies: PlySource, player: str | None) -> _LagData:
     who = who_of(plies, player)
     return computed(lambda batch: lag_data(batch, who), plies)
 
 
-def lag_data(plies: pd.DataFrame, who: Who) -> Adding[LagData]:
+def lag_data(plies: pd.DataFrame, who: Who) -> Adding[_LagData]:
     """Add up the lag of the games of a player or of all.
 
     Raises:
@@ -122,7 +122,7 @@ def lag_data(plies: pd.DataFrame, who: Who) -> Adding[LagData]:
     if one_game:
         rows = found["rows"]
         series = [one._replace(bands=None, moves=rows[rows["side"] == one.side]) for one in series]
-    return LagData(shown, series, one_game)
+    return _LagData(shown, series, one_game)
 
 
 def _series(found: Mapping[str, pd.DataFrame], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
@@ -185,7 +185,7 @@ def lag_course(
     return ax
 
 
-def _draw_course(ax: Axes, look: Theme, lags: LagData) -> list[LegendEntry]:
+def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
     """Draw lag by move; return what the legend says."""
     entries: list[LegendEntry] = []
     for one in lags.series:
@@ -243,7 +243,7 @@ def lag_histogram(
 
 
 def draw_histogram(
-    lags: LagData,
+    lags: _LagData,
     player: str | None,
     *,
     ax: Axes | None = None,
@@ -263,7 +263,7 @@ def draw_histogram(
     return ax
 
 
-def _draw_histogram(ax: Axes, look: Theme, lags: LagData) -> list[LegendEntry]:
+def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
     """Draw a histogram of the lag; return what the legend says."""
     every = pd.concat([one.counts[["lag_ms", "n"]] for one in lags.series]).sort_values("lag_ms")
     count = every["n"].to_numpy(dtype=np.int64).cumsum()

@@ -219,6 +219,8 @@ def rename_doubles(folder: DataFolder, pieces: Sequence[PieceMade]) -> None:
 
 @dataclass(slots=True)
 class SourceToFind:
+    """A source whose hash and kind a process finds, and how it is read."""
+
     source: Input
     options: ReadOptions
 

@@ -122,6 +122,12 @@ class Computations:
         self._threads = ThreadPoolExecutor(_AT_ONCE, "computation")
         self._lock = threading.Lock()
         self._known: dict[str, Computation] = {}
+        self._closed = False
+
+    def known(self, name: str) -> bool:
+        """Whether ``ask`` would find the computation with a name."""
+        with self._lock:
+            return name in self._known and self._known[name].usable
 
     def ask(self, name: str, compute: Callable[[Computation], Any]) -> Computation | None:
         """The computation with a name; it is started if there is none.
@@ -129,13 +135,13 @@ class Computations:
         Args:
             name: equal for equal results. compute: is called in a thread, with the computation for its progress.
         Returns:
-            None: too many others run or wait.
+            None: too many others run or wait, or the site ends.
         """
         with self._lock:
             self._known = {known: one for known, one in self._known.items() if one.usable}
             found = self._known.get(name)
             if found is None:
-                if sum(not one.ended for one in self._known.values()) >= _MOST:
+                if self._closed or sum(not one.ended for one in self._known.values()) >= _MOST:
                     return None
                 found = self._known[name] = Computation()
                 found.start(self._threads, compute)
@@ -143,7 +149,8 @@ class Computations:
             return found
 
     def close(self) -> None:
-        """Stop all computations."""
+        """Stop all computations, and begin none."""
         with self._lock:
+            self._closed = True
             for one in self._known.values():
                 one.stop()

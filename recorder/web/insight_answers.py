@@ -56,8 +56,7 @@ class InsightAnswers:
         if isinstance(state, Response):
             return state
         asked = dict(pairs)
-        name = replace(state, figure=None).query()
-        found = self._computations.ask(name, lambda computation: self._compute(state, computation))
+        found = self._computations.ask(_name(state), lambda computation: self._compute(state, computation))
         if found is None:
             sentence = "Many other computations are running. Try again in a minute."
             return await run_in_threadpool(self._insights_problem, asked, 503, "Busy", sentence)
@@ -72,6 +71,8 @@ class InsightAnswers:
             state = read_insight(pairs)
             if state.measure is None:
                 return page(insights_page(asked, state.listed.values, self._choices.current()))
+            if self._computations.known(_name(state)):  # its games were counted when it began
+                return state
             with open_archive(self._where) as archive, archive.snapshot():
                 for _, listed in state.players():
                     require_variants(archive, listed.where)
@@ -132,3 +133,8 @@ class InsightAnswers:
         shown["counts"] += [f"{plain_name(name)}: no game matches these filters." for name in sorted(missing)]
         codes = [(name, python_code(state, listed, insight, path)) for name, listed, insight in computed]
         return page(insights_page(asked, state.listed.values, self._choices.current(), shown=shown, codes=codes))
+
+
+def _name(state: InsightState) -> str:
+    """The name of the computation: all pictures are made of one."""
+    return replace(state, figure=None).query()

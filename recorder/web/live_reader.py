@@ -53,7 +53,7 @@ class JournalReading:
         session: as the folder had it. with_chat: whether kibitzes are shown.
     Attributes:
         id: names the session. title: which program records from which server. server: its name.
-        began_ms: when its part began.
+        role: of the program that records. began_ms: when its part began.
         ended: whether the journal has its end. written: whether a process appends to it.
         behind: bytes that were there at the start and are not read yet.
         size_bytes: these at the start.
@@ -66,6 +66,7 @@ class JournalReading:
     def __init__(self, session: OpenSession, *, with_chat: bool) -> None:
         header = session.header
         self.id = header.session
+        self.role = header.role
         self.server = header.host if header.port is None else f"{header.host}:{header.port}"
         self.title = f"{header.role} {self.server}"
         self.path = session.path
@@ -268,9 +269,9 @@ class LiveReader:
 
     def _expire(self, now_ms: int) -> None:
         """Drop connections that ended some time ago, or that another one of the same recorder has followed."""
-        going: dict[str, int] = {}  # clients of one proxy have one title, too, but go on beside each other
+        going: dict[str, int] = {}  # clients of a proxy come and go beside each other: none follows another
         for reading in self._readings.values():
-            if reading.written and not reading.ended:
+            if reading.written and not reading.ended and reading.role != "proxy":
                 going[reading.title] = max(reading.began_ms, going.get(reading.title, 0))
         for name, reading in list(self._readings.items()):
             if reading.written and not reading.ended:

@@ -186,9 +186,10 @@ def insights_page(
         "codes": [(name, code.split("\n")) for name, code in codes],
         "problem": problem,
         "searching": searching,
+        "back": site.insights(urlencode({name: value for name, value in asked.items() if name != "measure"})),
         **_form(values, choices),
     }
-    return render("insights.html", found, site, scripts=("games.js",))
+    return render("insights.html", found, site, scripts=() if searching else ("games.js",))
 
 
 def progress_words(computation: Computation) -> str:

@@ -140,11 +140,13 @@ def test_a_long_computation_is_awaited_by_its_page_and_by_no_other(
     monkeypatch.setattr(insight_answers, "_LOOK_S", 0.1)
     try:
         for _ in range(2):
-            page = site.get("/insights?measure=usage")
+            page = site.get("/insights?measure=usage&by=phase")
+            assert '<a href="/insights?by=phase">Change the filters</a>' in page.text
             assert (page.status_code, page.headers["refresh"], "Still searching" in page.text) == (202, "1", True)
         site.get("/insights?measure=lag")
         assert begun == ["usage", "lag"]
         assert "150 of 200 plies read, 75 %." in page.text
+        assert "<form" not in page.text  # loading again would empty it
         assert not any(words in page.text for words in ("Timed out", "No results", "Begin with"))
         waits = site.get("/insights?measure=flags")
         assert "The computation waits for others to end." in waits.text
@@ -154,6 +156,6 @@ def test_a_long_computation_is_awaited_by_its_page_and_by_no_other(
     finally:
         go.set()
     monkeypatch.setattr(insight_answers, "_LOOK_S", 20.0)
-    done = site.get("/insights?measure=usage&figure=longest_ms")  # another picture of the same table
+    done = site.get("/insights?measure=usage&by=phase&figure=longest_ms")  # another picture of the same table
     assert (done.status_code, "refresh" in done.headers, begun.count("usage")) == (200, False, 1)
     assert "Longest" in done.text

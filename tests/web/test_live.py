@@ -155,7 +155,11 @@ def test_a_client_of_a_proxy_that_leaves_is_not_followed_by_another(tmp_path: Pa
     leaves.close()
     reader.look()
     reader.look()
-    assert sorted(one.state for one in reader.state.sessions) == ["ended", "recording"]
+    comes = writer(tmp_path, role="proxy")
+    reader.look()
+    reader.look()
+    assert sorted(one.state for one in reader.state.sessions) == ["ended", "recording", "recording"]
+    comes.close()
     stays.close()
     reader.close()
 
