@@ -78,6 +78,21 @@ _OF_EVALUATED: Final = {
     "loss by clock": _Wanted(measures.loss_by_clock),
     "loss by think": _Wanted(measures.loss_by_think),
 }
+_READ = (
+    "key", "ply", "kind", "origin", "complete", "precision", "mover", "mover_id", "mover_guest", "mover_computer",
+)  # fmt: skip
+_READ_OF: Final = {
+    "own": (
+        "arrival_ms", "base_s", "cause", "clock_after_ms", "clock_before_ms", "elapsed_ms", "increment_s", "lag_ms",
+        "loss_cp", "loss_permille", "move_no", "mover_rating", "mover_score", "mover_sealed", "opponent",
+        "opponent_clock_ms", "phase", "residual_ms", "san", "side", "termination", "time_basis", "time_control",
+        "variant",
+    ),
+    "theirs": ("lag_ms", "mover_sealed"),
+    "both": ("clock_before_ms", "elapsed_ms", "opponent_clock_ms", "time_control"),
+    "all": ("elapsed_ms", "mover_score", "termination", "time_control"),
+}  # fmt: skip
+"""The columns that the measures read, besides ``_READ``; others are not copied."""
 
 
 class PlayerTables(NamedTuple):
@@ -101,18 +116,9 @@ def player_tables(plies: pd.DataFrame, players: Mapping[str, str]) -> dict[str, 
     Returns:
         The tables by page.
     """
-    import pandas as pd
-
     mover, opponent = (plies[name].astype("string").map(players) for name in ("mover_id", "opponent_id"))
-    own = plies.assign(mover_id=mover)[mover.notna()]
-    theirs = plies.assign(mover_id=opponent)[opponent.notna() & ~opponent.eq(mover).fillna(False)]
-    both = pd.concat([own, theirs])
-    frames = {
-        "own": own,
-        "theirs": theirs,
-        "both": both.assign(key=both["key"].astype("string") + " " + both["mover_id"].astype("string")),
-        "all": plies.assign(mover_id=mover.fillna(plies["mover_id"].astype("string"))),
-    }
+    frames = _frames(plies, mover, opponent)
+    own = frames["own"]
     pages = set(players.values())
     evaluated = set(own.loc[own["loss_permille"].notna(), "mover_id"])
     wanted = {**_WANTED, **(_OF_EVALUATED if evaluated else {})}
@@ -129,6 +135,31 @@ def player_tables(plies: pd.DataFrame, players: Mapping[str, str]) -> dict[str, 
             int(moves.get(page, 0)),
         )
         for page in pages
+    }
+
+
+def _frames(plies: pd.DataFrame, mover: pd.Series[Any], opponent: pd.Series[Any]) -> dict[str, pd.DataFrame]:
+    """The plies of each ``whose``, with the columns that its measures read; ``mover_id`` is the page.
+
+    Args:
+        plies: a ply frame. mover, opponent: the pages that these players of each ply have, if any.
+    """
+    import pandas as pd
+
+    against = opponent.notna() & ~opponent.eq(mover).fillna(False)
+
+    def of(whose: str, chosen: pd.Series[bool], who: pd.Series[Any]) -> pd.DataFrame:
+        return plies.loc[chosen, [*_READ, *_READ_OF[whose]]].assign(mover_id=who[chosen])
+
+    both = pd.concat([of("both", mover.notna(), mover), of("both", against, opponent)])
+    if mover[against].notna().any():
+        both["key"] = both["key"].astype("string") + " " + both["mover_id"].astype("string")
+    every = plies[[*_READ, *_READ_OF["all"]]].assign(mover_id=mover.fillna(plies["mover_id"].astype("string")))
+    return {
+        "own": of("own", mover.notna(), mover),
+        "theirs": of("theirs", against, opponent),
+        "both": both,
+        "all": every,
     }
 
 
