@@ -155,7 +155,7 @@ class _Writer:
         self._options = options
         self._progress = progress
         self._excluded = require_games(archive, chosen)
-        listed = archive.list_games(chosen, ListOrder("date", descending=True), chosen.last or _ALL, limit_s=_READING_S)
+        listed = archive.list_games(chosen, ListOrder("date", descending=True), _ALL, limit_s=_READING_S)
         self._listed: Sequence[ListedGame] = listed
         self._pages: list[str] = []
         self._whole = 0

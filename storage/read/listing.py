@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from recorder.errors import SearchTimeoutError
 from storage.read.game_filter import GameFilter
-from storage.read.query import DATED_MS, conditions_of
+from storage.read.query import DATED_MS, conditions_and_last, conditions_of
 
 __all__ = ["SORTS", "ListOrder", "ListPlace", "ListedGame", "list_games", "place_of", "rank_of", "results_of", "within"]
 
@@ -130,13 +130,12 @@ def list_games(
     """Part of a list of games. Games without the value that sorts come last, in either direction.
 
     Args:
-        where: which games; ``last`` is ignored.
-        order: of the list. count: the most games to give.
+        where: which games. order: of the list. count: the most games to give.
         after: give the first games behind this place. before: give the last games in front of this place.
     Returns:
         The games in the order of the list.
     """
-    text, values = conditions_of(where)
+    text, values = conditions_and_last(where)
     backwards = before is not None
     if (place := before or after) is not None:
         beyond, more = _beyond(order, place, backwards)

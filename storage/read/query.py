@@ -17,6 +17,7 @@ __all__ = [
     "DATED_MS",
     "FilterWords",
     "beginning",
+    "conditions_and_last",
     "conditions_of",
     "count_games",
     "count_outcomes",
@@ -310,11 +311,16 @@ def game_ids(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE
 
 def select_ids(where: GameFilter, words: FilterWords = _ARCHIVE) -> tuple[str, tuple[Any, ...]]:
     """The statement of ``game_ids`` and its values."""
-    text, values = conditions_of(where, words)
-    if where.last is not None:
-        text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_newest_first(words)} LIMIT ?)"
-        values = (*values, where.last)
+    text, values = conditions_and_last(where, words)
     return f"SELECT g.id {_FROM} WHERE {text} {_order(words)}", values
+
+
+def conditions_and_last(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Condition:
+    """As ``conditions_of``, and ``last`` counts too."""
+    text, values = conditions_of(where, words)
+    if where.last is None:
+        return text, values
+    return f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_newest_first(words)} LIMIT ?)", (*values, where.last)
 
 
 def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:

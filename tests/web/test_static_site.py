@@ -17,6 +17,7 @@ from recorder.archive.locate import open_archive
 from recorder.archive.player_pages import pages_of_players, players_of_games
 from recorder.errors import ExitCode
 from storage import GameFilter
+from storage.read.listing import ListOrder
 from tests.support.cli import Cli
 from tests.support.site import HOSTILE
 
@@ -125,6 +126,19 @@ def test_a_page_is_the_same_with_whom_it_is_made_and_about_the_newest_games(
         monkeypatch.setattr(player_pages, "_MOST_GAMES", 17)
         (frequent,) = (one for one in players_of_games(store, GameFilter()) if one.handle == REAL)
         assert (len(frequent.games), frequent.older) == (17, 1)
+
+
+def test_last_chooses_the_same_games_for_the_index_and_for_players(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "archive.sqlite")
+    for n, white in enumerate("ABCD"):  # undated, so that they are ordered by their files
+        (tmp_path / f"{n}.pgn").write_text(_GAME.format(white=white, black=REAL, elo=1500, result="1-0", n=n))
+        cli("import", tmp_path / f"{n}.pgn")
+    with open_archive(str(tmp_path / "archive.sqlite"), read_only=True) as store:
+        for last in (2, 3):
+            chosen = GameFilter(last=last)
+            listed = {game.place.row_id for game in store.list_games(chosen, ListOrder("date", descending=True), 9)}
+            (player,) = players_of_games(store, chosen)
+            assert {row_id for _, row_id, _ in player.games} == listed
 
 
 def test_hostile_handles_are_inert_in_names_and_pages(hostile_site: Path) -> None:
