@@ -14,12 +14,12 @@ from storage import ArchiveStore, GameFilter
 if TYPE_CHECKING:
     from exporters.report.player import PlayerPage
 
-__all__ = ["SitePlayer", "pages_of_players", "players_of_games"]
+__all__ = ["PLAYER_GAMES", "SitePlayer", "pages_of_players", "players_of_games"]
 
 _FEWEST_GAMES: Final = 2
 """Games of a player with a page: a page about one game would say what the page of the game says."""
-_MOST_GAMES: Final = 2000
-"""The most games that a page is about, the newest, as on the site that ``web`` serves."""
+PLAYER_GAMES: Final = 2000
+"""The most games that a player's page of a site is about: the newest."""
 _GAMES_AT_ONCE: Final = 1000
 """Games that are read at once, if no player has more."""
 _FACTS_AT_ONCE: Final = 5000
@@ -97,7 +97,7 @@ def _player_of(server: str | None, identities: dict[str, _Played]) -> SitePlayer
     if len(own) != 1 or len(own[0][1].games) < _FEWEST_GAMES:
         return None
     ((identity, played),) = own
-    places = [*range(played.dated)[::-1], *range(played.dated, len(played.games))][:_MOST_GAMES]
+    places = [*range(played.dated)[::-1], *range(played.dated, len(played.games))][:PLAYER_GAMES]
     games = [played.games[place] for place in sorted(places)]
     of_guests = sum(len(one.games) for one in guests)
     return SitePlayer(played.handle, server, identity, games, len(played.games) - len(games), of_guests)
@@ -132,7 +132,7 @@ def _page_of(player: SitePlayer) -> PlayerPage:
     from exporters.report.player import PlayerPage
 
     excluded = {
-        f"older than the newest {_MOST_GAMES:,}": player.older,
+        f"older than the newest {PLAYER_GAMES:,}": player.older,
         "of guests who had this handle": player.of_guests,
     }
     filters = {"player": player.handle, "server": player.server or "unknown"}

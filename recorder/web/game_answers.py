@@ -12,6 +12,7 @@ from starlette.responses import Response
 from exporters.report.page import BarItem, plain_name, visible
 from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
+from recorder.archive.player_pages import PLAYER_GAMES
 from recorder.archive.related import games_by_source
 from recorder.archive.reports import page_of_game, page_of_player
 from recorder.errors import ExportError, StorageError
@@ -22,10 +23,7 @@ from recorder.web.listing import ListState, read_list
 from recorder.web.pages import game_bar, lines_page, message_page
 from storage import ArchiveStore, GameFilter, SourceRow
 
-__all__ = ["PLAYER_GAMES", "GameAnswers"]
-
-PLAYER_GAMES: Final = 2000
-"""The most games that a player's page is about: the newest."""
+__all__ = ["GameAnswers"]
 
 _AROUND: Final = 3
 """Half-moves before and after the one whose lines are shown."""

@@ -123,7 +123,7 @@ def test_a_page_is_the_same_with_whom_it_is_made_and_about_the_newest_games(
         site = FileSite(keys, {(one.handle.lower(), one.server): one.file for one in players})
         for one, html in pages_of_players(store, players[:2], site):
             assert html == (hostile_site / "players" / one.file).read_bytes()
-        monkeypatch.setattr(player_pages, "_MOST_GAMES", 17)
+        monkeypatch.setattr(player_pages, "PLAYER_GAMES", 17)
         (frequent,) = (one for one in players_of_games(store, GameFilter()) if one.handle == REAL)
         assert (len(frequent.games), frequent.older) == (17, 1)
 
