@@ -149,6 +149,7 @@ def player_pages(
         sections = sections_of(tables, site, page.filters)
         shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
         servers = _servers(own)
+        ratings = draw_ratings(own)
         values = {
             "title": f"{plain_name(page.handle)}: use of time",
             "description": _description(own, servers),
@@ -156,7 +157,7 @@ def player_pages(
             "marks": [mark for mark in ("computer", "guest") if any(_is(row[f"player_{mark}"]) for row in own)],
             "facts": list(_facts(own, tables.moves, servers)),
             "left_out": [f"{count(games, 'game')} {reason}" for reason, games in page.excluded.items()],
-            "ratings": draw_ratings(own),
+            "ratings": ratings,
             "charts": charts,
             "openings": _openings(own, site, page.filters),
             "sections": [section for section in shown if section.tables],
@@ -165,7 +166,8 @@ def player_pages(
             "games": [_game(row, site) for row in _newest_first(own)],
             "game_count": len({row["key"] for row in own}),
         }
-        yield render_page("player.html", values, styles=("tables.css",), more_style=style, site=site)
+        styles = ("tables.css", "ratings.css") if ratings else ("tables.css",)
+        yield render_page("player.html", values, styles=styles, more_style=style, site=site)
 
 
 def _is(value: Any) -> bool:

@@ -6,7 +6,8 @@ It is drawn without matplotlib, because a site has thousands of such pages, and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from exporters.report.page import count, trusted
 from exporters.report.tables import known, text_of
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["RatingCurve", "draw_ratings"]
 
+_Point: TypeAlias = "tuple[int, int]"
+"""The place of a game among those with a rating and a date, and the rating."""
+
 _WIDTH, _HEIGHT = 640, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 10, 24
 _STEPS: Final = (10, 20, 50, 100, 200, 500, 1000)
 _MOST_LINES: Final = 4
-"""Lines that readers can distinguish; ``tables.css`` has a colour and a dash pattern for each."""
+"""Lines that readers can distinguish; ``ratings.css`` has a colour and a dash pattern for each."""
+_MOST_POINTS: Final = 1000
+"""Points of all lines; more would be finer than the picture."""
 
 
 class RatingCurve(NamedTuple):
@@ -32,15 +38,16 @@ class RatingCurve(NamedTuple):
 
 
 def draw_ratings(own: Sequence[Mapping[str, Any]]) -> RatingCurve | None:
-    """Draw the ratings that the server printed for a player.
+    """Draw the ratings that the logs state for a player, of the games with a date: others have no place in the order.
 
     Args:
         own: the player's sides, by the names of columns, in the order of the games.
     Returns:
         The curve; None if no kind of game has two ratings.
     """
-    kinds: dict[str, list[tuple[int, int]]] = {}
-    for place, row in enumerate(row for row in own if known(row["player_rating"])):
+    kinds: dict[str, list[_Point]] = {}
+    rated = [row for row in own if known(row["player_rating"])]
+    for place, row in enumerate(row for row in rated if known(row["day"])):
         kind = text_of(row["category"]) or text_of(row["variant"]) or "unknown kind"
         kinds.setdefault(kind, []).append((place, int(row["player_rating"])))
     ordered = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
@@ -65,16 +72,39 @@ def draw_ratings(own: Sequence[Mapping[str, Any]]) -> RatingCurve | None:
         parts.append(f'<text x="{_LEFT - 6}" y="{y(rating)}" dy="4" text-anchor="end">{rating}</text>')
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT - 6}">first game</text>')
     parts.append(f'<text x="{_WIDTH - _RIGHT}" y="{_HEIGHT - 6}" text-anchor="end">last game</text>')
-    for number, (_, points) in enumerate(shown):
+    games = len(values)
+    drawn = [_thinned(points, _MOST_POINTS * len(points) // games) for _, points in shown]
+    for number, points in enumerate(drawn):
         line = " ".join(f"{x(place)},{y(rating)}" for place, rating in points)
         parts.append(f'<polyline class="line{number}" points="{line}"/>')
     box = f'class="ratings" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="rating-lines"'
-    left = len(ordered) - len(shown)
+    left, undated = len(ordered) - len(shown), sum(not known(row["day"]) for row in rated)
+    points_drawn = sum(map(len, drawn))
+    notes = [
+        f"{count(left, 'kind')} of games with fewer ratings not shown." if left else "",
+        f"{count(undated, 'game')} without a date not shown." if undated else "",
+        f"{points_drawn:,} of {games:,} ratings are drawn: the first, last, lowest and highest of each stretch."
+        if points_drawn < games
+        else "",
+    ]
     return RatingCurve(
         trusted(f"<svg {box}>{''.join(parts)}</svg>"),
         [_words(kind, [rating for _, rating in points]) for kind, points in shown],
-        f"{count(left, 'kind')} of games with fewer ratings not shown." if left else "",
+        " ".join(filter(None, notes)),
     )
+
+
+def _thinned(points: Sequence[_Point], most: int) -> Sequence[_Point]:
+    """The first, last, lowest and highest point of each stretch of a line, if it has more points than ``most``."""
+    if len(points) <= most:
+        return points
+    size = -(-len(points) // max(most // 4, 1))
+    kept: list[_Point] = []
+    for begin in range(0, len(points), size):
+        stretch = points[begin : begin + size]
+        low, high = (end(stretch, key=itemgetter(1)) for end in (min, max))
+        kept += sorted({stretch[0], low, high, stretch[-1]})
+    return kept
 
 
 def _words(kind: str, ratings: Sequence[int]) -> str:

@@ -175,7 +175,7 @@ def test_a_measure_of_many_players_is_that_of_each(archive: Archive, measure: An
 
 def test_ratings_are_a_line_for_each_kind_of_game() -> None:
     sides: list[dict[str, Any]] = [
-        {"category": kind, "variant": "chess", "player_rating": rating}
+        {"category": kind, "variant": "chess", "player_rating": rating, "day": "2020-01-01"}
         for kind, rating in (("blitz", 1500), ("standard", 1700), ("blitz", 1623), (None, 1400), ("blitz", None))
     ]
     curve = draw_ratings(sides)
@@ -185,6 +185,25 @@ def test_ratings_are_a_line_for_each_kind_of_game() -> None:
     assert curve.svg.count("<polyline") == 1
     assert ">1500</text>" in curve.svg
     assert draw_ratings(sides[:2]) is None
+    undated = draw_ratings([*sides, {**sides[0], "player_rating": 900, "day": None}])
+    assert undated is not None
+    assert (undated.svg, undated.lines) == (curve.svg, curve.lines)
+    assert undated.note == f"{curve.note} 1 game without a date not shown."
+
+
+def test_a_rating_curve_of_many_games_keeps_its_extremes() -> None:
+    row = {"category": "blitz", "variant": "chess", "day": "2020-01-01"}
+    ratings = [1500 + n % 7 for n in range(50_000)]
+    ratings[12_345], ratings[34_567] = 1400, 1650
+    curve = draw_ratings([{**row, "player_rating": rating} for rating in ratings])
+    assert curve is not None
+    (line,) = re.findall('points="([^"]*)"', curve.svg)
+    points = line.split()
+    assert 250 < len(points) <= 1000
+    assert curve.note.startswith(f"{len(points):,} of 50,000 ratings are drawn")
+    assert curve.lines == ["blitz: 1400 to 1650, 1505 in the last of 50,000 games"]
+    heights = [float(point.partition(",")[2]) for point in points]
+    assert (min(heights), max(heights)) == (41.0, 196.0)  # of 1700 to 1400
 
 
 # --- words
