@@ -146,7 +146,7 @@ def player_pages(
     found = player_tables(plies, numbers)
     for number, (page, own) in enumerate(zip(pages, rows, strict=True)):
         tables = found[str(number)]
-        sections = sections_of(tables, site, page.filters)
+        sections = sections_of(tables, site, page.filters, _by_control(own))
         shown = [one._replace(tables=[table for table in one.tables if table.rows]) for one in sections]
         servers = _servers(own)
         ratings = draw_ratings(own)
@@ -179,6 +179,17 @@ def _servers(own: Sequence[_Row]) -> dict[str, int]:
     """As ``games_by_server``, of the player's sides."""
     found = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _by_control(own: Sequence[_Row]) -> Counter[tuple[str, str, str | None]]:
+    """Games by time control, variant and outcome, as filters name them; None: of any outcome."""
+    found: Counter[tuple[str, str, str | None]] = Counter()
+    for row in own:
+        control, variant = str(row["time_control"]), str(row["variant"])
+        found[control, variant, None] += 1
+        if known(row["score"]):
+            found[control, variant, {1.0: "win", 0.5: "draw", 0.0: "loss"}[float(row["score"])]] += 1
+    return found
 
 
 def _newest_first(own: Sequence[_Row]) -> list[_Row]:

@@ -164,13 +164,17 @@ def _frames(plies: pd.DataFrame, mover: pd.Series[Any], opponent: pd.Series[Any]
 
 
 def sections_of(
-    found: PlayerTables, site: Site | None = None, filters: Mapping[str, str] | None = None
+    found: PlayerTables,
+    site: Site | None = None,
+    filters: Mapping[str, str] | None = None,
+    games: Mapping[tuple[str, str, str | None], int] | None = None,
 ) -> list[Section]:
     """The measures of one player; docs/reference/measures.md defines them.
 
     Args:
         found: as ``player_tables`` computes it.
         site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
+        games: of each time control, variant and outcome (None: all), with those that a measure excludes.
     Returns:
         The sections that have something to show.
     """
@@ -181,7 +185,7 @@ def sections_of(
         Section(
             "Time controls and variants",
             "controls",
-            _some(_results(profile, site, filters or {}), _usage(profile)),
+            _some(_results(profile, site, filters or {}, games or {}), _usage(profile)),
             _USAGE,
         ),
         Section("Time left", "left", _some(_left(of["left"]), _by_phase(of["left by phase"])), _LEFT),
@@ -254,24 +258,26 @@ _OUTCOMES = {"Games": None, "Won": "win", "Drawn": "draw", "Lost": "loss"}
 """Columns of games, and the filter of a list that has them."""
 
 
-def _to_games(site: Site | None, filters: Mapping[str, str], outcome: str | None) -> Callable[[Any], str | None]:
-    """What makes the address of the games of a row of results."""
+def _results(
+    profile: PlayerTable,
+    site: Site | None,
+    filters: Mapping[str, str],
+    games: Mapping[tuple[str, str, str | None], int],
+) -> Table | None:
+    """Results. A number leads to its games, except if the measure excludes some that the filters would list."""
+    counts = {"Games": number("games"), **_SCORES}
 
-    def href(row: Any) -> str | None:
+    def to_games(name: str, row: Any) -> str | None:
         if site is None or not known(row["time_control"]) or not known(row["variant"]):
             return None
-        control = str(row["time_control"])
-        chosen = {**filters, "time": "0+0" if control == "-" else control, "variant": str(row["variant"])}
+        control, variant, outcome = str(row["time_control"]), str(row["variant"]), _OUTCOMES[name]
+        if counts[name](row) != f"{games.get((control, variant, outcome), 0):,}":
+            return None
+        chosen = {**filters, "time": "0+0" if control == "-" else control, "variant": variant}
         return site.games(**chosen, **({} if outcome is None else {"outcome": outcome}))
 
-    return href
-
-
-def _results(profile: PlayerTable, site: Site | None, filters: Mapping[str, str]) -> Table | None:
-    counts = {"Games": number("games"), **_SCORES}
     linked_counts = {
-        name: linked(cell, _to_games(site, filters, _OUTCOMES[name])) if name in _OUTCOMES else cell
-        for name, cell in counts.items()
+        name: linked(cell, partial(to_games, name)) if name in _OUTCOMES else cell for name, cell in counts.items()
     }
     return from_rows(
         "Results by time control and variant",

@@ -141,6 +141,20 @@ def test_last_chooses_the_same_games_for_the_index_and_for_players(tmp_path: Pat
             assert {row_id for _, row_id, _ in player.games} == listed
 
 
+def test_a_number_that_excludes_games_of_its_list_has_no_link(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "archive.sqlite")
+    timed = [_GAME.format(white="A", black=black, elo=1500, result="1-0", n=n) for n, black in enumerate("BBCC")]
+    timed[-1] = re.sub(r" \{[^}]*\}", "", timed[-1])
+    (tmp_path / "games.pgn").write_text("".join(timed))
+    cli("import", tmp_path / "games.pgn")
+    cli("report", "--site", tmp_path / "site")
+    pages = {path.name[0]: path.read_text(encoding="utf-8") for path in (tmp_path / "site" / "players").iterdir()}
+    for name, games in (("a", "<td>3</td>"), ("b", ">2</a></td>"), ("c", "<td>1</td>")):
+        table = pages[name].partition("<caption>Results by time control")[2].partition("</table>")[0]
+        assert games in table
+        assert ("<a " in table) is (name == "b")
+
+
 def test_hostile_handles_are_inert_in_names_and_pages(hostile_site: Path) -> None:
     names = [path.name for path in (hostile_site / "players").iterdir()]
     assert len({name.lower() for name in names}) == len(HANDLES) + 1
