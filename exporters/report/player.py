@@ -235,9 +235,11 @@ def _facts(own: Sequence[_Row], moves: int, servers: Mapping[str, int]) -> Itera
         yield "Server", next(iter(servers))
     yield "Games", f"{len({row['key'] for row in own}):,}, with {count(moves, 'move')} of this player"
     yield "Results", _tally(own)
-    ratings = [int(row["player_rating"]) for row in own if known(row["player_rating"])]
+    rated = [row for row in own if known(row["player_rating"])]
+    ratings = [int(row["player_rating"]) for row in rated]
     if ratings:
-        low, high, last = min(ratings), max(ratings), ratings[-1]
+        dated = [int(row["player_rating"]) for row in rated if known(row["day"])]  # games without a date come last
+        low, high, last = min(ratings), max(ratings), (dated or ratings)[-1]
         yield "Rating", str(last) if low == high else f"{low} to {high}, {last} in the last game; of all kinds of games"
     days, undated = _period(own), sum(not known(row["day"]) for row in own)
     if days:
