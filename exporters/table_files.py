@@ -221,6 +221,7 @@ def _is_dataset(folder: Path) -> bool:
 
 
 _ROWS_IN_GROUP = 65_536
+_ROWS_IN_MEMORY = 8_192
 
 _Row = tuple[Any, ...]
 
@@ -238,12 +239,18 @@ class PliesParquetExporter:
         schema = arrow_schema()
         report = ExportReport()
         rows = _counted(games, report)
+        group: list[Any] = []  # as columns of Arrow, which take a tenth of the memory of rows
         with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-            while group := list(islice(rows, _ROWS_IN_GROUP)):
-                values: dict[str, Any] = dict(zip(PLY_NAMES, zip(*group, strict=True), strict=True))
+            while some := list(islice(rows, _ROWS_IN_MEMORY)):
+                values: dict[str, Any] = dict(zip(PLY_NAMES, zip(*some, strict=True), strict=True))
                 values["at"] = _instants(values)
                 columns = [pa.array(values[field.name], type=field.type) for field in schema]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+                group.append(pa.Table.from_arrays(columns, schema=schema))
+                if len(group) * _ROWS_IN_MEMORY == _ROWS_IN_GROUP:
+                    writer.write_table(pa.concat_tables(group))
+                    group.clear()
+            if group:
+                writer.write_table(pa.concat_tables(group))
         return report
 
 
