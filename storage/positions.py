@@ -48,13 +48,13 @@ SELECT g.key, g.id, g.ply_count, g.id || ' ' || coalesce(g.start_fen, '') || ' '
 FROM games g WHERE g.merged_into IS NULL AND g.variant = 'chess' AND g.ply_count > 0
 """
 _OF_SEGMENTS: Final = (
-    "FROM json_each(?) wanted CROSS JOIN segments s ON s.game_id = wanted.value"
+    "FROM json_each(?1) wanted CROSS JOIN segments s ON s.game_id = wanted.value"
     " CROSS JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0"
 )
 _PLIES: Final = (
     "SELECT wanted.key, p.ply, p.move, p.elapsed_ms, iif(p.ply & 1, p.white_clock_ms, p.black_clock_ms)"
-    f" {_OF_SEGMENTS} CROSS JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1"
-    " AND p.ply BETWEEN s.from_ply AND min(s.to_ply, ?) ORDER BY wanted.key, p.ply"
+    f" {_OF_SEGMENTS} CROSS JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + min(l.ply_count, ?2) - 1"
+    " AND p.ply BETWEEN s.from_ply AND min(s.to_ply, ?2) ORDER BY wanted.key, p.ply"
 )
 _ANCHORS: Final = (
     f"SELECT wanted.key, a.ply, a.fen {_OF_SEGMENTS} CROSS JOIN anchors a ON a.observation_id = s.observation_id"

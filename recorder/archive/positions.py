@@ -68,16 +68,18 @@ def occurrences_of(archive: ArchiveStore, position: str, limit_s: float | None =
         SearchTimeoutError: it took longer.
     """
     found = archive.positions.occurrences(position_from_fen(position, Rules.CHESS))
-    by_game: dict[str, list[Occurrence]] = {}
+    by_ply: dict[int, list[str]] = {}  # no line is read further than to the position
     for one in found:
-        by_game.setdefault(one.key, []).append(one)
+        by_ply.setdefault(one.ply, []).append(one.key)
     known: dict[tuple[str | None, tuple[int, ...]], str | None] = {}
     verified = set()
     ends_at_s = None if limit_s is None else time.monotonic() + limit_s
-    for key, lines in archive.positions.lines(by_game, max((one.ply for one in found), default=0)):
-        verified |= {(key, one.ply) for one in by_game[key] if position in _positions_at(lines, one.ply, known)}
-        if ends_at_s is not None and time.monotonic() > ends_at_s:
-            raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.")
+    for ply, keys in by_ply.items():
+        for key, lines in archive.positions.lines(keys, ply):
+            if position in _positions_at(lines, ply, known):
+                verified.add((key, ply))
+            if ends_at_s is not None and time.monotonic() > ends_at_s:
+                raise SearchTimeoutError(f"The search took more than {limit_s:g} seconds and was stopped.")
     return [one for one in found if (one.key, one.ply) in verified]
 
 
