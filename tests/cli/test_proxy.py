@@ -83,7 +83,7 @@ async def test_hundreds_of_idle_clients_take_few_threads_and_do_not_delay_the_en
         begin_s = time.monotonic()
         assert await command.end(signal.SIGINT) == 0
         assert time.monotonic() - begin_s < 5  # two seconds on an idle machine
-    assert command.talk.count("A client was turned away") == 1
+    assert 1 <= command.talk.count("A client was turned away") <= 3  # not for each; a busy machine takes longer
 
 
 @in_loop
