@@ -7,13 +7,14 @@ several pictures returns a figure. Pictures of many games also take batches of i
 
 from __future__ import annotations
 
-from exporters.plots.averages import clock_curve, endings, score_by_lead
 from exporters.plots.bughouse import bughouse_clocks
 from exporters.plots.catalogue import PICTURES, Picture, player_profile
+from exporters.plots.curve import clock_curve
 from exporters.plots.evaluations import blunder_rates, blunder_sheet, evaluation_course, evaluation_sheet
 from exporters.plots.figures import FORMATS, TABLE_FORMATS, new_figure, svg_text, write_picture, write_table
 from exporters.plots.lag import lag_course, lag_histogram, lag_sheet
 from exporters.plots.race import clock_race, move_times
+from exporters.plots.scores import endings, score_by_lead
 from exporters.plots.style import THEMES, Theme
 from exporters.plots.thinking import think_heatmap, think_times
 

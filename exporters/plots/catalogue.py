@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -10,49 +10,22 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from exporters.measures.batches import computed_together
-from exporters.plots.averages import (
-    clock_curve,
-    clock_quartiles,
-    curve_data,
-    draw_curve,
-    draw_endings,
-    draw_leads,
-    end_data,
-    endings,
-    lead_data,
-    lead_scores,
-    result_counts,
-    score_by_lead,
-)
 from exporters.plots.bughouse import bughouse_clocks
-from exporters.plots.evaluations import (
-    blunder_data,
-    blunder_sheet,
-    blunder_table,
-    draw_blunders,
-    evaluated_moves,
-    evaluation_sheet,
-)
+from exporters.plots.curve import CURVE, clock_curve, clock_quartiles
+from exporters.plots.evaluations import blunder_sheet, blunder_table, blunders, evaluated_moves, evaluation_sheet
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
-from exporters.plots.lag import draw_histogram, lag_data, lag_sheet
+from exporters.plots.lag import HISTOGRAM, lag_sheet
+from exporters.plots.panels import Panel, added_together
 from exporters.plots.race import clock_race, move_times
+from exporters.plots.scores import ENDINGS, endings, lead_scores, leads, result_counts, score_by_lead
 from exporters.plots.shown import Adding, Shown, add_up, rows_of, tally
 from exporters.plots.style import Theme, numbers, plain, theme_of
-from exporters.plots.thinking import (
-    draw_heatmap,
-    draw_thinks,
-    heatmap_cells,
-    phase_shares,
-    think_data,
-    think_heatmap,
-    think_times,
-)
+from exporters.plots.thinking import HEATMAP, THINKS, heatmap_cells, phase_shares, think_heatmap, think_times
 from exporters.plots.words import PlySource, Who, about_games, judged, only_game, usable, who_of
 from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
 
-__all__ = ["PANELS", "PICTURES", "PLAYER_PANELS", "Panel", "Picture", "PlotOptions", "panel_data", "player_profile"]
+__all__ = ["BLUNDER_PANELS", "PANELS", "PICTURES", "PLAYER_PANELS", "Picture", "PlotOptions", "player_profile"]
 
 _SIZE = (13.0, 11.5)
 
@@ -76,8 +49,8 @@ def player_profile(
         ExportError: the player made no move.
     """
     who = who_of(plies, player)
-    found = computed_together({"": partial(_player, who=who), **_begun(PANELS, who)}, plies)
-    own = found[""]
+    found = added_together(PANELS, plies, who, own=partial(_player, who=who))
+    own = found["own"]
     if isinstance(own, ExportError):
         raise own
     look = theme_of(theme)
@@ -88,53 +61,33 @@ def player_profile(
         if isinstance(data, ExportError):
             _say(ax, look, str(data))
         else:
-            panel.draw(data, player, ax=ax, theme=look, titles=False)
+            panel.drawn(data, player, ax=ax, theme=look, titles=False)
         ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=look.text)
     add_sheet_titles(places[0], look, *_head(own), _footer(own))
     return figure
 
 
-class Panel(NamedTuple):
-    """A picture of a player: ``data`` adds up what it shows of plies and a ``Who``, and ``draw`` draws that."""
-
-    data: Callable[..., Adding[Any]]
-    draw: Callable[..., Axes]
-
-
-def panel_data(panels: Mapping[str, Panel], plies: PlySource, player: str) -> dict[str, Any]:
-    """What pictures of a player show, computed together.
-
-    Args:
-        panels: the pictures by heading. plies: the ply frame of the player's games, both sides, or batches.
-        player: the handle.
-    Returns:
-        By heading what the panel draws, or the ``ExportError`` why there is nothing to draw.
-    Raises:
-        ExportError: several guests, maybe different people, had this handle.
-    """
-    return computed_together(_begun(panels, who_of(plies, player)), plies)
+def _panels(of_leads: str) -> dict[str, Panel[Any]]:
+    """The pictures of a player by their headings; ``of_leads``: one of them."""
+    return {
+        "Clock left by move": CURVE,
+        "Think times by phase": THINKS,
+        "Think times by move": HEATMAP,
+        "Lag": HISTOGRAM,
+        of_leads: leads(),
+        "How games ended": ENDINGS,
+    }
 
 
-def _begun(panels: Mapping[str, Panel], who: Who) -> dict[str, Callable[[Any], Adding[Any]]]:
-    return {heading: partial(panel.data, who=who) for heading, panel in panels.items()}
-
-
-PANELS: Final[dict[str, Panel]] = {
-    "Clock left by move": Panel(curve_data, draw_curve),
-    "Think times by phase": Panel(partial(think_data, by="phase"), draw_thinks),
-    "Think times by move": Panel(partial(think_data, by="move_no"), draw_heatmap),
-    "Lag": Panel(lag_data, draw_histogram),
-    "Score by clock lead": Panel(lead_data, draw_leads),
-    "How games ended": Panel(end_data, draw_endings),
+PANELS: Final = _panels("Score by clock lead")
+"""The pictures of the profile sheet."""
+PLAYER_PANELS: Final = _panels("Score by clock lead after move 20")
+"""The pictures of a player's report."""
+BLUNDER_PANELS: Final[dict[str, Panel[Any]]] = {
+    "Blunders by clock left": blunders("clock"),
+    "Blunders by time for the move": blunders("think"),
 }
-"""The pictures of the profile sheet by their headings."""
-PLAYER_PANELS: Final[dict[str, Panel]] = {
-    f"{heading} after move 20" if panel.data is lead_data else heading: panel for heading, panel in PANELS.items()
-} | {
-    "Blunders by clock left": Panel(partial(blunder_data, by="clock"), draw_blunders),
-    "Blunders by time for the move": Panel(partial(blunder_data, by="think"), draw_blunders),
-}
-"""The pictures of a player's report by their headings."""
+"""Those of a player whose moves are evaluated."""
 
 
 _OF_PLAYER = ["server", "mover_score", "mover_rating", "mover_guest", "mover_computer"]

@@ -17,8 +17,9 @@ from matplotlib.patches import Patch
 from exporters import measures
 from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.base import TIME_TROUBLE
-from exporters.measures.batches import computed, computed_together, steps_of
+from exporters.measures.batches import computed_together, steps_of
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
+from exporters.plots.panels import Captions, Panel
 from exporters.plots.race import clock_race
 from exporters.plots.shown import Adding, Shown, add_up
 from exporters.plots.style import (
@@ -50,11 +51,10 @@ from exporters.plots.words import (
 from recorder.errors import ExportError
 
 __all__ = [
-    "blunder_data",
     "blunder_rates",
     "blunder_sheet",
     "blunder_table",
-    "draw_blunders",
+    "blunders",
     "evaluated_moves",
     "evaluation_course",
     "evaluation_sheet",
@@ -230,8 +230,7 @@ def blunder_table(plies: PlySource, player: str | None = None, by: str = "clock"
     Raises:
         ExportError: no move has a loss and a time.
     """
-    who = who_of(plies, player)
-    return computed(lambda batch: blunder_data(batch, who, by), plies).table
+    return blunders(by).added(plies, player).table
 
 
 def _losses(plies: pd.DataFrame, who: Who, by: str) -> Adding[pd.DataFrame]:
@@ -258,7 +257,7 @@ class _BlunderData(NamedTuple):
     by: str
 
 
-def blunder_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[_BlunderData]:
+def _add_blunders(plies: pd.DataFrame, who: Who, by: str) -> Adding[_BlunderData]:
     """Add up blunders by the time left or by the time used.
 
     Raises:
@@ -291,29 +290,21 @@ def blunder_rates(
     Raises:
         ExportError: no move has a loss and a time.
     """
-    who = who_of(plies, player)
-    data = computed(lambda batch: blunder_data(batch, who, by), plies)
-    return draw_blunders(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
+    panel = blunders(by)
+    return panel.drawn(panel.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def draw_blunders(
-    data: _BlunderData,
-    player: str | None,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """As ``blunder_rates``, of its data."""
+def blunders(by: str) -> Panel[_BlunderData]:
+    """The picture of blunders by ``clock`` or ``think``."""
+    return Panel(partial(_add_blunders, by=by), _draw_blunders)
+
+
+def _draw_blunders(ax: Axes, look: Theme, data: _BlunderData, captions: Captions) -> None:
     shown, table, by = data
-    look = theme_of(theme)
-    ax = new_axes(ax, look)
     entries = _draw_rates(ax, look, table, by)
-    if titles:
-        add_titles(ax, look, *headline(shown.sample, player, f"Blunders by {_AXES[by]}"))
-    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks, "n: moves") if footer else "")
-    return ax
+    if captions.titles:
+        add_titles(ax, look, *headline(shown.sample, captions.player, f"Blunders by {_AXES[by]}"))
+    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks, "n: moves") if captions.footer else "")
 
 
 def _judged(plies: pd.DataFrame, who: Who) -> Adding[Shown]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from exporters.measures.base import Aggregate, Asked, lazy
-from exporters.measures.batches import computed
 from exporters.measures.result import quantiles, summary
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
+from exporters.plots.panels import Captions, Panel
 from exporters.plots.shown import Adding, Shown, add_up, counts_of, table_of, tally
 from exporters.plots.style import (
     LegendEntry,
@@ -38,10 +38,9 @@ from exporters.plots.words import (
     judged,
     name_of,
     no_data,
-    who_of,
 )
 
-__all__ = ["draw_histogram", "lag_bands", "lag_course", "lag_data", "lag_histogram", "lag_sheet"]
+__all__ = ["HISTOGRAM", "lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
 
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
@@ -87,12 +86,7 @@ def _unsealed(drawn: pd.DataFrame) -> Aggregate:
     return tally(drawn[(~drawn["mover_sealed"]).fillna(False).astype(bool)], ["kind"])
 
 
-def _lags(plies: PlySource, player: str | None) -> _LagData:
-    who = who_of(plies, player)
-    return computed(lambda batch: lag_data(batch, who), plies)
-
-
-def lag_data(plies: pd.DataFrame, who: Who) -> Adding[_LagData]:
+def _add_lag(plies: pd.DataFrame, who: Who) -> Adding[_LagData]:
     """Add up the lag of the games of a player or of all.
 
     Raises:
@@ -173,16 +167,16 @@ def lag_course(
     Raises:
         ExportError: no lag is known.
     """
-    look = theme_of(theme)
-    lags = _lags(plies, player)
-    ax = new_axes(ax, look)
+    return _COURSE.drawn(_COURSE.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def _draw_lag_course(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
     entries = _draw_course(ax, look, lags)
     note = None if lags.one_game else _BAND
-    if titles:
-        add_titles(ax, look, *headline(lags.shown.sample, player, "Lag"))
-    text = footer_text(lags.shown.attrs, lags.shown.marks, note, lags.unsealed) if footer else ""
+    if captions.titles:
+        add_titles(ax, look, *headline(lags.shown.sample, captions.player, "Lag"))
+    text = footer_text(lags.shown.attrs, lags.shown.marks, note, lags.unsealed) if captions.footer else ""
     add_legend(ax, look, entries, text)
-    return ax
 
 
 def _draw_course(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
@@ -238,29 +232,16 @@ def lag_histogram(
     Raises:
         ExportError: no lag is known.
     """
-    lags = _lags(plies, player)
-    return draw_histogram(lags, player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return HISTOGRAM.drawn(HISTOGRAM.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def draw_histogram(
-    lags: _LagData,
-    player: str | None,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """As ``lag_histogram``, of its data."""
-    look = theme_of(theme)
-    ax = new_axes(ax, look)
+def _draw_lag_histogram(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
     entries = _draw_histogram(ax, look, lags)
-    if titles:
-        add_titles(ax, look, *headline(lags.shown.sample, player, "Lag"))
-    if titles or footer:  # beside the course of the lag its legend is enough
-        text = footer_text(lags.shown.attrs, lags.shown.marks, lags.unsealed) if footer else ""
+    if captions.titles:
+        add_titles(ax, look, *headline(lags.shown.sample, captions.player, "Lag"))
+    if captions.titles or captions.footer:  # beside the course of the lag its legend is enough
+        text = footer_text(lags.shown.attrs, lags.shown.marks, lags.unsealed) if captions.footer else ""
         add_legend(ax, look, entries, text)
-    return ax
 
 
 def _draw_histogram(ax: Axes, look: Theme, lags: _LagData) -> list[LegendEntry]:
@@ -312,7 +293,7 @@ def lag_sheet(
     figure = new_figure(theme, size)
     course, histogram = figure.subplots(1, 2, width_ratios=(5, 3))
     look = theme_of(theme)
-    lags = _lags(plies, player)
+    lags = HISTOGRAM.added(plies, player)
     course, histogram = new_axes(course, look), new_axes(histogram, look)
     add_legend(course, look, _draw_course(course, look, lags), "")
     _draw_histogram(histogram, look, lags)
@@ -320,3 +301,7 @@ def lag_sheet(
     footer = footer_text(shown.attrs, shown.marks, None if lags.one_game else _BAND, lags.unsealed)
     add_sheet_titles(course, look, *headline(shown.sample, player, "Lag"), footer)
     return figure
+
+
+_COURSE: Final = Panel(_add_lag, _draw_lag_course)
+HISTOGRAM: Final = Panel(_add_lag, _draw_lag_histogram)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from exporters.measures.batches import computed
 from exporters.measures.result import quantiles, summary
-from exporters.plots.figures import new_axes
+from exporters.plots.panels import Captions, Panel
 from exporters.plots.shown import Adding, Shown, add_up, arrays_of, counts_of, table_of
 from exporters.plots.style import (
     LegendEntry,
@@ -29,20 +29,18 @@ from exporters.plots.style import (
     move_axis,
     numbers,
     percent_axis,
-    theme_of,
     width_points,
 )
-from exporters.plots.words import PlySource, Who, footer_text, headline, judged, no_data, who_of
+from exporters.plots.words import PlySource, Who, footer_text, headline, judged, no_data
 
 __all__ = [
     "Classes",
+    "HEATMAP",
     "PHASES",
+    "THINKS",
     "classes_of",
-    "draw_heatmap",
-    "draw_thinks",
     "heatmap_cells",
     "phase_shares",
-    "think_data",
     "think_heatmap",
     "think_times",
 ]
@@ -102,7 +100,7 @@ _COLOURS = 64
 _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 
 
-def think_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[Shown]:
+def _add_thinks(plies: pd.DataFrame, who: Who, by: str) -> Adding[Shown]:
     """Add up the think times of a player or of all, counted by a column.
 
     Raises:
@@ -120,11 +118,6 @@ def think_data(plies: pd.DataFrame, who: Who, by: str) -> Adding[Shown]:
     return shown
 
 
-def _thinks(plies: PlySource, player: str | None, by: str) -> Shown:
-    who = who_of(plies, player)
-    return computed(lambda batch: think_data(batch, who, by), plies)
-
-
 def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     """What ``think_times`` draws: one row for each phase and class of times.
 
@@ -134,7 +127,7 @@ def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     Raises:
         ExportError: no time is known.
     """
-    return _shares_of(_thinks(plies, player, "phase"))
+    return _shares_of(THINKS.added(plies, player))
 
 
 def _shares_of(shown: Shown) -> pd.DataFrame:
@@ -184,23 +177,11 @@ def think_times(
     Raises:
         ExportError: no time is known.
     """
-    shown = _thinks(plies, player, "phase")
-    return draw_thinks(shown, player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return THINKS.drawn(THINKS.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def draw_thinks(
-    shown: Shown,
-    player: str | None,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """As ``think_times``, of what ``think_data`` returns by ``phase``."""
-    look = theme_of(theme)
+def _draw_thinks(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> None:
     shares = _shares_of(shown)
-    ax = new_axes(ax, look)
     labels = list(dict.fromkeys(shares["think"]))
     entries = _draw_shares(ax, look, shares)
     ax.set_xticks(range(len(labels)), labels)
@@ -211,11 +192,10 @@ def draw_thinks(
     percent_axis(ax.yaxis, ax.get_ylim()[1])
     ax.set_xlabel("time for the move")
     ax.set_ylabel("share of the phase's moves")
-    if titles:
-        add_titles(ax, look, *headline(shown.sample, player, "Think times by phase"))
-    text = footer_text(shown.attrs, shown.marks) if footer else ""
+    if captions.titles:
+        add_titles(ax, look, *headline(shown.sample, captions.player, "Think times by phase"))
+    text = footer_text(shown.attrs, shown.marks) if captions.footer else ""
     add_legend(ax, look, entries, text, drop=20.0 if crowded else 0.0)
-    return ax
 
 
 def _draw_shares(ax: Axes, look: Theme, shares: pd.DataFrame) -> list[LegendEntry]:
@@ -255,7 +235,7 @@ def heatmap_cells(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     Raises:
         ExportError: no time is known.
     """
-    return _cells_of(_thinks(plies, player, "move_no"))[0]
+    return _cells_of(HEATMAP.added(plies, player))[0]
 
 
 def _cells_of(shown: Shown) -> tuple[pd.DataFrame, dict[int, int]]:
@@ -320,24 +300,12 @@ def think_heatmap(
     Raises:
         ExportError: no time is known.
     """
-    shown = _thinks(plies, player, "move_no")
-    return draw_heatmap(shown, player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return HEATMAP.drawn(HEATMAP.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def draw_heatmap(
-    shown: Shown,
-    player: str | None,
-    *,
-    ax: Axes | None = None,
-    theme: str | Theme = "light",
-    titles: bool = True,
-    footer: bool = True,
-) -> Axes:
-    """As ``think_heatmap``, of what ``think_data`` returns by ``move_no``."""
-    look = theme_of(theme)
+def _draw_heatmap(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> None:
     cells, median = _cells_of(shown)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
-    ax = new_axes(ax, look)
     dress(ax, look, grid=None)
     mesh = _draw_cells(ax, look, cells)
     ax.plot(
@@ -355,12 +323,11 @@ def draw_heatmap(
     move_axis(ax)
     ax.set_ylabel("time for the move")
     _add_colour_bar(ax, look, mesh)
-    if titles:
-        add_titles(ax, look, *headline(shown.sample, player, "Think times by move"))
+    if captions.titles:
+        add_titles(ax, look, *headline(shown.sample, captions.player, "Think times by move"))
     note = None if width == 1 else f"{width} moves a column"
     line = Line2D([], [], color=look.white, marker=".", linewidth=1.4)
-    add_legend(ax, look, [(line, "median")], footer_text(shown.attrs, shown.marks, note) if footer else "")
-    return ax
+    add_legend(ax, look, [(line, "median")], footer_text(shown.attrs, shown.marks, note) if captions.footer else "")
 
 
 def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
@@ -380,3 +347,7 @@ def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
     )
     mesh.set_gid("cells")
     return mesh
+
+
+THINKS: Final = Panel(partial(_add_thinks, by="phase"), _draw_thinks)
+HEATMAP: Final = Panel(partial(_add_thinks, by="move_no"), _draw_heatmap)

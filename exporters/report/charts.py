@@ -196,10 +196,13 @@ def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], s
     Returns, Raises:
         As ``draw_charts``.
     """
-    panels = _pictures().catalogue.PLAYER_PANELS
-    found = _pictures().catalogue.panel_data(panels, plies, player)
+    pictures = _pictures()
+    panels = dict(pictures.catalogue.PLAYER_PANELS)
+    if plies["loss_permille"].notna().any():
+        panels |= pictures.catalogue.BLUNDER_PANELS
+    found = pictures.panels.added_together(panels, plies, pictures.words.who_of(plies, player))
     wanted = [heading for heading in panels if not isinstance(found[heading], ExportError)]
-    return _draw([(heading, None, _drawing(panels[heading].draw, found[heading], player)) for heading in wanted])
+    return _draw([(heading, None, _drawing(panels[heading].drawn, found[heading], player)) for heading in wanted])
 
 
 def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:

@@ -29,10 +29,11 @@ from exporters.plots import (
     think_times,
     write_picture,
 )
-from exporters.plots.averages import clock_quartiles, lead_scores
 from exporters.plots.catalogue import PlotOptions
+from exporters.plots.curve import clock_quartiles
 from exporters.plots.lag import lag_bands
 from exporters.plots.race import side_medians
+from exporters.plots.scores import lead_scores
 from exporters.plots.thinking import phase_shares
 from exporters.tables.facts import with_progress
 from recorder.errors import ExportError

@@ -1,0 +1,210 @@
+"""Clocks of many games by move: median and quartiles of the time left."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from exporters.measures.base import Asked
+from exporters.measures.result import summary
+from exporters.plots.panels import Captions, Panel
+from exporters.plots.shown import Adding, Shown, add_up, counts_of, tally
+from exporters.plots.style import (
+    LegendEntry,
+    Theme,
+    add_legend,
+    add_titles,
+    clock_axis,
+    move_axis,
+    numbers,
+    percent_axis,
+)
+from exporters.plots.words import PlySource, Who, footer_text, headline, judged, name_of, no_data
+from recorder.errors import ExportError
+
+__all__ = ["CURVE", "clock_curve", "clock_quartiles"]
+
+_FEWEST = 3
+_QUARTILES = {"q25": 25, "median": None, "q75": 75}
+
+
+def clock_quartiles(plies: PlySource, player: str | None = None) -> pd.DataFrame:
+    """The rows that ``clock_curve`` draws: one for each move number of the player, the opponents or all.
+
+    Counted and rounded as ``exporters.measures.clock_curve`` does.
+
+    Returns:
+        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``,
+        ``median_ms``, ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in
+        ``attrs`` ``games``, ``plies``, ``excluded``, ``base_s`` (a list of all base times).
+    Raises:
+        ExportError: no clock is known.
+    """
+    return CURVE.added(plies, player).table
+
+
+_NO_BASE = "of games without a base time"
+_CLOCK_COLUMNS = (
+    "key", "time_control", "kind", "origin", "clock_after_ms", "base_s", "move_no", "precision", "mover_id",
+)  # fmt: skip
+
+
+def _with_clock(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The plies whose clock and base time are known, and why others are excluded."""
+    drawn, reasons = judged(batch, "clock_after_ms", clocks=True)
+    based = drawn["base_s"].fillna(0).gt(0).astype(bool)
+    return drawn[based], {**reasons, _NO_BASE: int((~based).sum())}
+
+
+class _CurveData(NamedTuple):
+    """What ``clock_curve`` draws; ``table``: as ``clock_quartiles`` returns it."""
+
+    shown: Shown
+    table: pd.DataFrame
+
+
+def _add_curve(plies: pd.DataFrame, who: Who) -> Adding[_CurveData]:
+    """Add up the clocks of the games of a player or of all, with all base times.
+
+    Raises:
+        ExportError: no clock is known.
+    """
+    plies = who.games(plies)
+    shown = yield from add_up(
+        plies,
+        _with_clock,
+        _CLOCK_COLUMNS,
+        lambda drawn: {"bases": tally(drawn, ["base_s"])},
+        player=who.player,
+        mark_all=True,
+    )
+    if not shown.attrs["plies"]:
+        excluded = shown.attrs["excluded"]
+        if _NO_BASE in excluded:
+            raise ExportError("No data: no game in this selection has a base time.")
+        raise no_data(excluded)
+    bases = sorted(int(base) for base in shown.parts["bases"]["base_s"])
+    one_base = len(bases) == 1
+    by = ["who", "move_no"]
+    drawn, _ = _with_clock(plies)
+    whose: Any = "all"
+    if who.player is not None:
+        whose = np.where(drawn["mover_id"].isin(who.identities), "player", "opponents")
+    clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
+    drawn = drawn[["key", "move_no", "precision"]].assign(who=whose, clock=clocks.astype("Int64"))
+    parts = {"values": counts_of(drawn, by, "clock"), "games": tally(drawn.drop_duplicates([*by, "key"]), by)}
+    found = yield Asked(frozenset(_CLOCK_COLUMNS), parts)
+    table = summary(found["values"], by, "clock", _QUARTILES, rounded=one_base).rename(columns={"plies": "sides"})
+    games = found["games"].rename(columns={"n": "games"})
+    table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *_QUARTILES]]
+    if one_base:
+        table = table.rename(columns={name: f"{name}_ms" for name in _QUARTILES})
+    else:
+        table = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in _QUARTILES})
+    table.attrs = {**shown.attrs, "base_s": bases}
+    return _CurveData(shown, table)
+
+
+def _clock_scale(ax: Axes, least: float, most: float, one_base: bool) -> None:
+    """The axis of clocks, or of shares of the base times where these differ."""
+    ax.set_ylim(least, most * 1.04)
+    if one_base:
+        clock_axis(ax.yaxis, least, most, whole_seconds=True)
+        ax.set_ylabel("clock left (min:s)")
+    else:
+        percent_axis(ax.yaxis, most)
+        ax.set_ylabel("clock left, of the base time")
+
+
+def clock_curve(
+    plies: PlySource,
+    *,
+    player: str | None = None,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """Draw the clocks of many games: median and quartiles of the time left after each move.
+
+    If all games have one base time, clocks are drawn, otherwise shares of the base times. Moves that fewer than three
+    games reached are drawn only if there are no others.
+
+    Args:
+        plies: the ply frame of any number of games, or batches.
+        player: this handle's clocks and the opponents' in the same games.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
+    Raises:
+        ExportError: no clock is known.
+    """
+    data = CURVE.added(plies, player)
+    return CURVE.drawn(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def _draw_curve(ax: Axes, look: Theme, data: _CurveData, captions: Captions) -> None:
+    shown, table = data
+    attrs = table.attrs
+    fewest = min(_FEWEST, int(table["games"].max()))
+    table = table[table["games"] >= fewest]
+    entries = _draw_quartiles(ax, look, table, attrs["base_s"], name_of(shown.sample, captions.player or ""))
+    ax.set_xlim(0, int(table["move_no"].max()) + 1)
+    move_axis(ax)
+    if captions.titles:
+        add_titles(ax, look, *headline(shown.sample, captions.player, "Clock left by move"))
+    note = f"moves reached in at least {fewest} games" if fewest > 1 else None
+    add_legend(ax, look, entries, footer_text(attrs, shown.marks, note) if captions.footer else "")
+
+
+def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int], player: str) -> list[LegendEntry]:
+    """Draw medians and quartiles of the clocks, and set their axis.
+
+    Args:
+        ax: where to draw.
+        look: the colours.
+        table: the moves to draw, as ``clock_quartiles`` returns them.
+        bases: the base times in seconds that the games have.
+        player: the handle as the legend writes it.
+    Returns:
+        The entries of the legend.
+    """
+    one_base = len(bases) == 1
+    unit, scale = ("ms", 1000) if one_base else ("share", 1)
+    start = float(bases[0]) if one_base else 1.0
+    entries: list[LegendEntry] = []
+    for side, who, name in (
+        ("white", "player", player),
+        ("black", "opponents", "opponents"),
+        ("white", "all", "all players"),
+    ):
+        rows = table[table["who"] == who]
+        if rows.empty:
+            continue
+        colour = look.side(side)
+        face = look.background if side == "white" else colour
+        moves = [0.0, *numbers(rows["move_no"])]
+        low, middle, high = ([start, *(numbers(rows[f"{quartile}_{unit}"]) / scale)] for quartile in _QUARTILES)
+        ax.fill_between(moves, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"quartiles-{who}")
+        ax.plot(
+            moves,
+            middle,
+            color=colour,
+            linewidth=1.6,
+            marker="o",
+            markersize=3,
+            markerfacecolor=face,
+            gid=f"median-{who}",
+        )
+        shown = Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face)
+        entries.append((shown, f"{name}: median and quartiles"))
+    least = min(0.0, float(table[f"q25_{unit}"].min()) / scale)
+    _clock_scale(ax, least, max(start, float(table[f"q75_{unit}"].max()) / scale), one_base)
+    return entries
+
+
+CURVE: Final = Panel(_add_curve, _draw_curve)

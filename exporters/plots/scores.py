@@ -1,0 +1,262 @@
+"""How games went: scores by the lead on the clock, and how a player's games ended."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from exporters.measures import clock_lead
+from exporters.measures.batches import steps_of
+from exporters.plots.panels import Captions, Panel
+from exporters.plots.shown import Adding, Shown, add_up, tally
+from exporters.plots.style import LegendEntry, Theme, add_footer, add_legend, add_titles, numbers, plain
+from exporters.plots.words import PlySource, Who, footer_text, headline
+from exporters.tables.facts import reason_words
+from recorder.errors import ExportError
+
+__all__ = ["ENDINGS", "endings", "lead_scores", "leads", "result_counts", "score_by_lead"]
+
+_LEADS = (-20, -5, 5, 20)  # percent of the base time
+_LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
+_EXCLUDED = {
+    "not played": "of examined games",
+    "untimed": "of untimed games",
+    "inferred": "inferred",
+    "no result": "without a result",
+    "no clock": "without both clocks",
+    "no base time": "of games without a base time",
+}
+_OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
+
+
+def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> pd.DataFrame:
+    """The rows that ``score_by_lead`` draws: one for each class of clock leads after move ``move`` of both sides.
+
+    Leads and scores are those of ``exporters.measures.clock_lead``, as shares of the side's own base time.
+
+    Returns:
+        ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of
+        those moves), ``excluded``.
+    Raises:
+        ExportError: no game with a result and clocks reached that move.
+    """
+    return leads(move).added(plies, player).table
+
+
+class _LeadData(NamedTuple):
+    """What ``score_by_lead`` draws; ``table``: as ``lead_scores`` returns it. ``move``: whose lead it is."""
+
+    shown: Shown
+    table: pd.DataFrame
+    move: int
+
+
+def _add_leads(plies: pd.DataFrame, who: Who, move: int) -> Adding[_LeadData]:
+    """Add up scores by the lead after a move.
+
+    Raises:
+        ExportError: no game with a result and clocks reached that move.
+    """
+    shown = yield from add_up(
+        who.games(plies),
+        lambda batch: (_decisive(who.moves(batch), move), {}),
+        ("mover_id", "side", "move_no"),
+        player=who.player,
+    )
+    table = yield from steps_of(clock_lead)(_decisive(who.moves(plies), move), moves=[move], edges_percent=_LEADS)
+    return _LeadData(shown, _scores_of(table, move), move)
+
+
+def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
+    """The rows of ``lead_scores``, of the measure's table.
+
+    Raises:
+        ExportError: as ``lead_scores``.
+    """
+    if not table.attrs["plies"] and not table.attrs["excluded"]:
+        raise ExportError(f"No data: no game in this selection reached move {move}.")
+    if table.empty:
+        raise ExportError(f"No data: no game with a result and both clocks reached move {move}.")
+    begins = table["lead_from_percent"].astype("object").where(table["lead_from_percent"].notna(), None)
+    classes = dict(zip(begins, zip(table["sides"], table["score"], strict=True), strict=True))
+    rows = []
+    for number, (edge, word) in enumerate(zip((None, *_LEADS), _LEAD_WORDS, strict=True)):
+        sides, score = classes.get(edge, (0, float("nan")))
+        rows.append((" ".join(word.split()), number, int(sides), float(score)))
+    shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
+    excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
+    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "excluded": excluded}
+    return shown
+
+
+def _decisive(plies: pd.DataFrame, move: int) -> pd.DataFrame:
+    """The plies that show the lead after a move: Black's, and White's next ply with the clocks before it."""
+    white = plies["side"].eq("white")
+    return plies[(white & plies["move_no"].eq(move + 1)) | (~white & plies["move_no"].eq(move))]
+
+
+def score_by_lead(
+    plies: PlySource,
+    *,
+    player: str | None = None,
+    move: int = 20,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """Draw the mean score of the sides that are behind, even or ahead on the clock after a given move.
+
+    Args:
+        plies: the ply frame of any number of games, or batches.
+        player: only this handle's sides; None: both sides of each game.
+        move: the move number.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
+    Raises:
+        ExportError: no game with a result and clocks reached that move.
+    """
+    panel = leads(move)
+    return panel.drawn(panel.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def _draw_leads(ax: Axes, look: Theme, data: _LeadData, captions: Captions) -> None:
+    shown, table, move = data
+    scores = table["score"].to_numpy(dtype=float)
+    bars = ax.bar(range(len(table)), np.nan_to_num(scores), width=0.7, color=look.black, linewidth=0)
+    for number, (bar, score, sides) in enumerate(zip(bars, scores, table["sides"], strict=True)):
+        bar.set_gid(f"lead-{number}")
+        text = f"{score:.0%}\nn = {sides:,}" if sides else "n = 0"
+        ax.annotate(text, (number, 0 if np.isnan(score) else score), (0, 3), textcoords="offset points", ha="center",
+                    fontsize=8, color=look.text,
+                    bbox={"facecolor": look.background, "edgecolor": "none", "pad": 1})  # fmt: skip
+    ax.axhline(0.5, color=look.muted, linewidth=1.0, linestyle=(0, (5, 3)), gid="even")
+    ax.set_ylim(0, 1.18)
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    ax.set_xticks(range(len(_LEAD_WORDS)), list(_LEAD_WORDS))
+    ax.set_xlabel(f"clock lead after move {move}, of the base time")
+    ax.set_ylabel("score")
+    if captions.titles:
+        add_titles(ax, look, *headline(shown.sample, captions.player, f"Score by clock lead at move {move}"))
+    if captions.footer:
+        add_footer(ax, look, footer_text(table.attrs, shown.marks, "n: sides of games"), drop=12)
+
+
+def leads(move: int = 20) -> Panel[_LeadData]:
+    """The picture of scores by the lead after a move."""
+    return Panel(partial(_add_leads, move=move), _draw_leads)
+
+
+def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
+    """The rows that ``endings`` draws: one for each way in which this player's games ended.
+
+    Returns:
+        ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
+    Raises:
+        ExportError: the player made no move.
+    """
+    return _results_of(ENDINGS.added(plies, player))
+
+
+def _add_endings(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
+    """Add up how the games of a player ended.
+
+    Raises:
+        ExportError: the player made no move.
+    """
+    by = ["reason", "ending", "mover_score"]
+    shown = yield from add_up(
+        plies,
+        lambda batch: (who.moves(batch), {}),
+        ("mover_id", *by),
+        lambda drawn: {"ends": tally(drawn.drop_duplicates("key"), by)},
+        player=who.player,
+    )
+    if not shown.attrs["plies"]:
+        raise ExportError(f"No data: {plain(who.player or '')} made no move in this selection.")
+    return shown
+
+
+def _results_of(shown: Shown) -> pd.DataFrame:
+    games = shown.parts["ends"]
+    ended = games["reason"].map(reason_words, na_action="ignore").astype("string").fillna("reason not known")
+    ended = ended.where(games["ending"].eq("result").fillna(False).astype(bool), games["ending"].astype("string"))
+    score, count = numbers(games["mover_score"]), games["n"].to_numpy(dtype=np.int64)
+    table = pd.DataFrame(
+        {
+            "ended": ended.to_numpy(),
+            **{word: (score == value) * count for value, word in _OUTCOMES},
+            "no_result": np.isnan(score) * count,
+        }
+    )
+    tallied = table.groupby("ended").sum().reset_index()
+    tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
+    found = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
+    found.attrs = {**shown.attrs}
+    return found
+
+
+def endings(
+    plies: PlySource,
+    *,
+    player: str,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """Draw how many games this player won, drew and lost for each reason that the server printed.
+
+    Args:
+        plies: the ply frame of any number of games, or batches.
+        player: the handle.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes that were drawn on.
+    Raises:
+        ExportError: the player made no move.
+    """
+    return ENDINGS.drawn(ENDINGS.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+
+
+def _draw_endings(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> None:
+    table = _results_of(shown)
+    ax.grid(False)
+    ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
+    places = np.arange(len(table))[::-1]
+    begin = np.zeros(len(table))
+    entries: list[LegendEntry] = []
+    parts = (
+        ("won", look.phases[2], ""),
+        ("drawn", look.muted, "///"),
+        ("lost", look.white, "..."),
+        ("no_result", look.grid, ""),
+    )
+    for word, colour, hatch in parts:
+        counts = table[word].to_numpy(dtype=float)
+        if not counts.any():
+            continue
+        ax.barh(
+            places, counts, left=begin, color=colour, hatch=hatch, edgecolor=look.background, linewidth=0.5, height=0.65
+        )
+        begin = begin + counts
+        drawn = Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0)
+        entries.append((drawn, f"{word.replace('_', ' ')} {int(counts.sum()):,}"))
+    ax.set_yticks(places, [plain(word, 24) for word in table["ended"]], parse_math=False)
+    ax.set_ylim(min(-0.6, len(table) - 4.4), len(table) - 0.4)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    ax.set_xlabel("games")
+    if captions.titles:
+        add_titles(ax, look, *headline(shown.sample, captions.player, "How games ended"))
+    add_legend(ax, look, entries, footer_text(table.attrs, shown.marks) if captions.footer else "")
+
+
+ENDINGS: Final = Panel(_add_endings, _draw_endings)
