@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from inspect import unwrap
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import pandas as pd
 
 from exporters.measures.base import Aggregate, Asked, Plies, collect
-from exporters.measures.batches import Steps
+from exporters.measures.batches import steps_of
 from exporters.measures.result import attributes
 from exporters.measures.think import THINKS
+from exporters.tables.arrays import records
 
 __all__ = ["PlayerTable", "longest_by_player", "measure_by_player"]
 
@@ -46,7 +46,7 @@ def measure_by_player(
     Returns:
         For each of the players the same as the measure of these plies alone, except shares of the whole table.
     """
-    steps = cast("Steps", unwrap(measured)(plies, by=("player", *by), **options))
+    steps = steps_of(measured)(plies, by=("player", *by), **options)
     asked: Asked = next(steps)
     while True:
         source = asked.source
@@ -57,7 +57,7 @@ def measure_by_player(
             break
     assert source is not None
     rows: dict[str, list[dict[str, Any]]] = {player: [] for player in players}
-    for row in _rows(table):
+    for row in records(table):
         if row[_ID] in rows:
             rows[row[_ID]].append(row)
     attrs = _attributes(source, players)
@@ -68,9 +68,9 @@ def _attributes(source: Plies, players: Collection[str]) -> dict[str, dict[str, 
     """What of each player's plies counts, and what does not."""
     omitted = source.judged.group_by(_ID, "excluded").agg(plies=nw.len())
     found = collect({"kept": source.kept_by(_ID), "omitted": Aggregate(omitted, (_ID, "excluded"))})
-    kept = {str(row.pop(_ID)): row for row in _rows(found["kept"])}
+    kept = {str(row.pop(_ID)): row for row in records(found["kept"])}
     reasons: dict[str, dict[int, int]] = {}
-    for row in _rows(found["omitted"]):
+    for row in records(found["omitted"]):
         reasons.setdefault(str(row[_ID]), {})[int(row["excluded"])] = int(row["plies"])
     nothing = dict.fromkeys(("games", "plies", "coarse", "partly", "derived", "computed"), 0)
     return {player: attributes(source, kept.get(player, nothing), reasons.get(player, {})) for player in players}
@@ -91,11 +91,7 @@ def longest_by_player(plies: pd.DataFrame, players: Collection[str], n: int) -> 
     longer = table.groupby(_ID, observed=True)["elapsed_ms"].rank(method="min", ascending=False)
     table = table[longer <= n].sort_values(["key", "ply"]).sort_values("elapsed_ms", ascending=False, kind="stable")
     found: dict[str, list[dict[str, Any]]] = {player: [] for player in players}
-    for row in _rows(table):
+    for row in records(table):
         if row[_ID] in found:
             found[row[_ID]].append(row)
     return found
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

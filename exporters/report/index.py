@@ -17,11 +17,11 @@ from exporters.report.tables import (
     marks_of,
     newest_first,
     period,
-    records,
     result_text,
     score_cells,
     text_of,
 )
+from exporters.tables.arrays import records
 from exporters.tables.facts import reason_words
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from exporters.report.tables import (
     linked_text,
     marks_of,
     percent_text,
-    records,
     result_text,
     text_of,
 )
+from exporters.tables.arrays import records
 from exporters.tables.facts import ChosenPlayer, choose_player, reason_words
 from recorder.errors import ExportError
 
@@ -69,9 +69,7 @@ def games_by_server(sides: pd.DataFrame, chosen: ChosenPlayer) -> dict[str, int]
     Returns:
         Numbers of games by the server's name, in falling order.
     """
-    own = sides[sides["player_id"].isin(chosen.identities)].drop_duplicates("key")
-    counts = own["server"].astype("string").fillna("unknown").value_counts()
-    return {str(name): int(number) for name, number in sorted(counts.items(), key=lambda one: (-one[1], str(one[0])))}
+    return _servers(records(sides[sides["player_id"].isin(chosen.identities)]))
 
 
 def player_report(
@@ -137,13 +135,14 @@ def player_pages(
     Yields:
         HTML in UTF-8, in the order of ``pages``.
     """
-    from exporters.report.player_tables import player_tables, sections_of
+    from exporters.report.player_measures import measure_players
+    from exporters.report.player_tables import sections_of
 
     numbers = {identity: str(number) for number, page in enumerate(pages) for identity in page.identities}
     rows: list[list[dict[str, Any]]] = [[] for _ in pages]
     for row in records(sides[sides["player_id"].isin(numbers)]):
         rows[int(numbers[row["player_id"]])].append(row)
-    found = player_tables(plies, numbers)
+    found = measure_players(plies, numbers)
     for number, (page, own) in enumerate(zip(pages, rows, strict=True)):
         tables = found[str(number)]
         sections = sections_of(tables, site, page.filters, _by_control(own))
@@ -176,7 +175,7 @@ def _is(value: Any) -> bool:
 
 
 def _servers(own: Sequence[_Row]) -> dict[str, int]:
-    """As ``games_by_server``, of the player's sides."""
+    """As ``games_by_server``, of the rows of the player's sides."""
     found = Counter(server for _, server in {(row["key"], text_of(row["server"]) or "unknown") for row in own})
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 

@@ -36,7 +36,6 @@ __all__ = [
     "percent",
     "percent_text",
     "period",
-    "records",
     "result_text",
     "score_cells",
     "signed",
@@ -133,11 +132,6 @@ def from_rows(
         return None
     rows = [[cell(row) for cell in columns.values()] for row in found.rows]
     return Table(caption, [*columns], rows, frozenset(words), what_counts(found.attrs) if note is None else note)
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame by the names of its columns."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def what_counts(attrs: Mapping[Any, Any]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from exporters.tables.columns import Column
 from storage.read.columns import NULL, Ints
 
-__all__ = ["empty", "frame_of", "frame_of_arrow", "frame_of_rows", "instants", "joined", "spread", "whole"]
+__all__ = ["empty", "frame_of", "frame_of_arrow", "frame_of_rows", "instants", "joined", "records", "spread", "whole"]
 
 
 def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
@@ -127,3 +127,8 @@ def _event_values(column: Column, values: list[Any]) -> Any:
     if column.kind == "instant":
         return instants(np.array([NULL if value is None else value for value in values], dtype=np.int64))
     return spread(column, values)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]

@@ -16,7 +16,8 @@ from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
 from exporters.report.ratings import draw_ratings
-from exporters.report.tables import control_words, day_text, percent_text, records
+from exporters.report.tables import control_words, day_text, percent_text
+from exporters.tables.arrays import records
 from recorder import Archive
 from recorder.errors import ExportError
 from recorder.web.links import WebSite
@@ -160,7 +161,7 @@ def test_opponents_of_one_handle_on_several_servers_are_distinguished() -> None:
 def test_a_measure_of_many_players_is_that_of_each(archive: Archive, measure: Any, by: tuple[str, ...]) -> None:
     plies = archive.plies()
     players = list(plies["mover_id"].astype("string").value_counts().index[:3])
-    found = measure_by_player(measure, plies, [*players, "nobody"], by)
+    found = measure_by_player(measure, plies, [*players, "absent"], by)
     for player in players:
         alone = measure(plies[plies["mover_id"] == player], by=("player", *by))
         assert found[player].rows == records(alone)
@@ -169,8 +170,8 @@ def test_a_measure_of_many_players_is_that_of_each(archive: Archive, measure: An
         expected = measures.longest_thinks(plies[plies["mover_id"] == player], 3)
         assert [row["elapsed_ms"] for row in longest] == list(expected["elapsed_ms"])
         assert [row["san"] for row in longest] == list(expected["san"])
-    assert found["nobody"].rows == []
-    assert not found["nobody"].attrs["plies"]
+    assert found["absent"].rows == []
+    assert not found["absent"].attrs["plies"]
 
 
 def test_ratings_are_a_line_for_each_kind_of_game() -> None:
