@@ -26,6 +26,7 @@ __all__ = [
     "append_games",
     "file_stem",
     "known_keys",
+    "new_folder",
     "open_output",
     "refuse_protected",
     "replacing",
@@ -321,6 +322,40 @@ def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Ite
         raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder written beside the one that is asked for, which it becomes when the block ends without an exception.
+
+    Args:
+        folder: is replaced if it is there. The folder that it is in must be there.
+    Yields:
+        The folder to write in.
+    Raises:
+        ExportError: it cannot be written.
+    """
+    target = folder.absolute()
+    unfinished = _unfinished(target)
+    old = unfinished.with_suffix(".old")
+    try:
+        unfinished.mkdir()
+        yield unfinished
+        replaces = target.exists()
+        if replaces:
+            target.rename(old)
+        try:
+            unfinished.rename(target)
+        except OSError:
+            if replaces:
+                old.rename(target)
+            raise
+        if replaces:
+            shutil.rmtree(old)
+    except OSError as error:
+        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _unfinished(target: Path) -> Path:

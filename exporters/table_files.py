@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from importlib.metadata import version
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from exporters.base import ExportReport, file_stem, refuse_protected
+from exporters.base import ExportReport, file_stem, new_folder, refuse_protected
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, Column
 from exporters.tables.rows import PLY_NAMES, ply_rows
 from recorder.errors import ExportError
@@ -164,23 +161,12 @@ def write_dataset(
             if force
             else f"{folder} already exists; use --force to replace it."
         )
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        unfinished.mkdir(parents=True)
-        report = _write(storage, where, unfinished)
-        if folder.exists():
-            old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-            folder.rename(old)
-            unfinished.rename(folder)
-            shutil.rmtree(old)
-        else:
-            unfinished.rename(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
-    finally:
-        with suppress(FileNotFoundError):
-            shutil.rmtree(unfinished)
-    return report
+    with new_folder(folder) as unfinished:
+        return _write(storage, where, unfinished)
 
 
 def _write(storage: ArchiveStore, where: GameFilter, folder: Path) -> ExportReport:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,10 +12,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from xml.sax.saxutils import escape
 
-from exporters.base import refuse_protected
+from exporters.base import new_folder, refuse_protected
 from exporters.report.game_list import FileSite, index_of_files
 from exporters.report.page import BarItem
-from recorder.archive.exporting import protected, require_games, share_archive
+from recorder.archive.exporting import named_games, protected, require_games, share_archive
 from recorder.archive.locate import open_archive
 from recorder.archive.player_pages import pages_of_players, players_of_games
 from recorder.archive.reports import page_of_game
@@ -63,8 +62,8 @@ def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOption
     """Write pages of games and players, and an index that searches the games. They show what ``db share`` keeps.
 
     Args:
-        where: the archive. chosen: which games. folder: of the site. options: see ``SiteOptions``.
-        progress: counts pages.
+        where: the archive. chosen: which games, as ``named_games`` takes it. folder: of the site.
+        options: see ``SiteOptions``. progress: counts pages.
     Raises:
         StorageError: no game matches, or the archive cannot be read.
         ExportError: the folder is there and is not to be replaced or is no site, it cannot be written, a filter names
@@ -82,8 +81,8 @@ def write_site(where: str, chosen: GameFilter, folder: Path, options: SiteOption
             refuse_protected(folder, protected(original))
             if any(path.resolve().is_relative_to(folder.resolve()) for path in protected(original)):
                 raise ExportError(f"{folder} contains the archive or its logs; choose another folder.")
-        with archive.snapshot(), _beside(folder) as unfinished:
-            return _Writer(archive, chosen, unfinished, options, progress).write()
+        with archive.snapshot(), new_folder(folder) as unfinished:
+            return _Writer(archive, named_games(archive, chosen), unfinished, options, progress).write()
 
 
 @contextmanager
@@ -113,34 +112,6 @@ def _refuse(folder: Path, force: bool) -> None:
     foreign += [path for path in pages if path.suffix != ".html" or not path.is_file()]
     if foreign:
         raise ExportError(f"{foreign[0]} is not of the site, so --force does not replace {folder}: move it first.")
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """A folder beside the one that is asked for, which takes its name when it is complete."""
-    target = folder.absolute()
-    try:
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
-    try:
-        yield unfinished
-        unfinished.chmod(0o755)
-        if target.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-            target.rename(old / "old")
-            try:
-                unfinished.rename(target)
-            except OSError:
-                (old / "old").rename(target)
-                raise
-            shutil.rmtree(old)
-        else:
-            unfinished.rename(target)
-    except OSError as error:
-        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 class _Writer:

@@ -379,11 +379,9 @@ def _write_site(
     from recorder.archive.static_site import SiteOptions, write_site
     from recorder.progress import show_progress
 
-    with open_games(where, None) as archive:
-        chosen = named_games(archive, game_filter(**filters))
     options = SiteOptions(base_url, pseudonyms, chat, force)
     with show_progress(steps=True) as progress:
-        written = write_site(where, chosen, Path(folder), options, progress)
+        written = write_site(where, game_filter(**filters), Path(folder), options, progress)
     pages = f"{plural(written.games, 'game')} and {plural(written.players, 'player')}"
     say(f"Wrote pages of {pages}, {written.size_bytes // 1_000_000:,} MB, to {folder}.")
     say_excluded(written.excluded.items())

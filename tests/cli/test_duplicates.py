@@ -82,6 +82,9 @@ def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path) -> No
     assert folded in both("clocks", "--unique", "--by", "side").stderr
     assert folded in both("report", "--unique", "--index", "-o", tmp_path / "index.html").stderr
     both("report", "--unique", "last", "-o", tmp_path / "game.html")
+    for number, hidden in enumerate(((), ("--pseudonyms",))):  # which change keys, too
+        both("report", "--site", tmp_path / f"site{number}", "--unique", *hidden)
+        assert len([*(tmp_path / f"site{number}" / "games").iterdir()]) == 15
 
 
 def test_unique_keeps_one_of_the_chosen_games(both: Cli) -> None:
