@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
     from recorder.model import Game
-    from recorder.progress import Progress
     from storage import ArchiveStore, GameFilter
     from storage.dataset.reading import DatasetStore
     from storage.read.store import GameStore
@@ -39,7 +38,6 @@ __all__ = [
     "require_keys",
     "require_variants",
     "share_archive",
-    "with_games_reached",
     "without_games",
     "AnyStore",
 ]
@@ -153,22 +151,14 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
     found = replace(chosen, keys=keys)
     require_keys(archive, found)
     if found.position is not None:
+        from recorder.archive.positions import with_position  # it loads the rules
         from recorder.progress import show_progress
 
         with show_progress(steps=True) as progress:
-            found = with_games_reached(archive, found, progress)
+            found = with_position(archive, found, progress)
     if not found.unique or isinstance(archive, DatasetStore):  # a data set finds games with equal fingerprints itself
         return found
     return replace(found, folded=archive.duplicates.folded(found))
-
-
-def with_games_reached(archive: GameStore, where: GameFilter, progress: Progress | None = None) -> GameFilter:
-    """The filter with the games that reached its position, if it has one; ``with_position`` finds them."""
-    if where.position is None:
-        return where
-    from recorder.archive.positions import with_position  # it loads the rules
-
-    return with_position(archive, where, progress)
 
 
 def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:

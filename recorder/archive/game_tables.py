@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters, make_filter
-from recorder.archive.exporting import require_variants, with_games_reached
+from recorder.archive.exporting import require_variants
 from recorder.errors import ExportError
 from recorder.files import Closing
 from recorder.text import plural
@@ -44,7 +44,11 @@ class GameTables(Closing):
         """
         where = make_filter(filters)
         require_variants(self._store, where)
-        return with_games_reached(self._store, where)
+        if where.position is None:
+            return where
+        from recorder.archive.positions import with_position  # it loads the rules
+
+        return with_position(self._store, where)
 
     # --- games
 

@@ -34,13 +34,12 @@ def with_position(
     """The filter with the games that reached its position. The index is made or continued first.
 
     Args:
-        archive: where the games are. where: a filter; without a position it stays as it is.
+        archive: where the games are. where: a filter with a position.
         progress: of the index. as_indexed: index nothing: only games that are indexed are found.
     Raises:
         StorageError: the index cannot be made, or positions are not known here.
     """
-    if where.position is None:
-        return where
+    assert where.position is not None
     if not isinstance(archive, ArchiveStore):
         raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
     if not as_indexed:
