@@ -10,16 +10,20 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from exporters.base import file_stem
 from exporters.table_files import arrow_schema, import_pyarrow
-from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS, Column
-from recorder.model import Game
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS, Column
+from recorder.model import Game, GameKind, Link, LinkKind
 from storage.dataset.folder import DataFolder, Part
 from storage.read.in_memory import GamesReader
 
+if TYPE_CHECKING:
+    from recorder.relating.match import Match
+
 __all__ = [
+    "DATASET_EVENT_COLUMNS",
     "DATASET_GAME_COLUMNS",
     "DATASET_PLY_COLUMNS",
     "PartWriter",
@@ -30,8 +34,8 @@ __all__ = [
 _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
 _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
 _BASE, _INCREMENT, _SEALED = (_OF_SIDES[name] for name in ("base_s", "increment_s", "player_sealed"))
-DATASET_PLY_COLUMNS: Final = (*PLY_COLUMNS, _SOURCE)
-"""One row a half-move: the columns of plies, and the source."""
+DATASET_PLY_COLUMNS: Final = (*PLY_COLUMNS, *MATCH_COLUMNS, _SOURCE)
+"""One row a half-move: the columns of plies, in bughouse those of matches, and the source."""
 DATASET_GAME_COLUMNS: Final = (
     *GAME_COLUMNS,
     *(
@@ -52,9 +56,13 @@ DATASET_GAME_COLUMNS: Final = (
     Column(
         "fingerprint", "integer", "Int64", "", "equal where players, day and moves are equal; missing without moves"
     ),
+    Column("partner_key", "text", "string", "", "key of the other board of a bughouse match; missing if unknown"),
+    Column("partner_evidence", "text", "string", "", "why they are one match, in words; missing as `partner_key`"),
     _SOURCE,
 )
 """One row a game: the columns of games, what the sides' tables have besides, and the source."""
+DATASET_EVENT_COLUMNS: Final = (*EVENT_COLUMNS, _SOURCE)
+"""One row an event: the columns of events, and the source. A game's are in one file, in order."""
 
 _PLY_NAMES: Final = tuple(column.name for column in PLY_COLUMNS)
 _PLIES_AT_ONCE: Final = 50_000
@@ -63,6 +71,10 @@ _GROUP_ROWS: Final = 25_000
 _WAITING_ROWS: Final = 50_000
 """Rows of all files that wait for their row groups to be full."""
 _FILE_ROWS: Final = 1_000_000
+_BOARDS_WAITING: Final = 800
+"""Bughouse games that wait for their partners; the boards of a match end together."""
+_BOARDS_KEPT: Final = 200
+"""The newest of them, which still wait when the others are written."""
 _OPEN_FILES: Final = 48
 _FINGERPRINTS_AT_ONCE: Final = 5_000_000
 
@@ -110,7 +122,7 @@ class _OpenFile:
 
 
 class _Table:
-    """The files of one of the two tables.
+    """The files of one of the tables.
 
     Args:
         folder: of the data set. stem: what the names of its files begin with. columns: of the table.
@@ -188,6 +200,9 @@ class PartWriter:
         self._source = (sha256, kind)
         self._plies = _Table(folder, stem, DATASET_PLY_COLUMNS)
         self._games = _Table(folder, stem, DATASET_GAME_COLUMNS)
+        self._events = _Table(folder, stem, DATASET_EVENT_COLUMNS)
+        self._boards: list[Game] = []
+        self._matches: list[Match] = []
         self._taken: list[Game] = []
         self._taken_plies = 0
 
@@ -196,22 +211,57 @@ class PartWriter:
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if error is None:
+            self._take_boards(0)
             self._convert()
-            self._plies.close()
-            self._games.close()
-        else:
-            self._plies.drop(error)
-            self._games.drop(error)
+        for table in self._tables:
+            if error is None:
+                table.close()
+            else:
+                table.drop(error)
+
+    @property
+    def _tables(self) -> tuple[_Table, ...]:
+        return self._games, self._plies, self._events
 
     @property
     def parts(self) -> list[Part]:
         """All files by name, when the block has ended."""
-        return sorted([*self._games.parts, *self._plies.parts])
+        return sorted(part for table in self._tables for part in table.parts)
 
     def add(self, game: Game) -> None:
         """Take a game, with its key."""
-        self._taken.append(game)
-        self._taken_plies += game.ply_count
+        if game.variant != "bughouse" or game.kind is not GameKind.PLAYED:
+            self._take(game)
+            return
+        self._boards.append(game)
+        if len(self._boards) == _BOARDS_WAITING:
+            self._take_boards(_BOARDS_KEPT)
+
+    def _take_boards(self, kept: int) -> None:
+        """Take the bughouse games that wait, but for the newest, and both boards of a match together."""
+        if not self._boards:
+            return
+        from recorder.relating.bughouse import pair_bughouse
+        from recorder.relating.match import board_order
+
+        boards = {game.key: game for game in self._boards}
+        waiting = {game.key for game in self._boards[len(self._boards) - kept :]}
+        for one, other, evidence in pair_bughouse(self._boards):
+            if one in waiting and other in waiting:
+                continue
+            first, second = boards.pop(one), boards.pop(other)
+            first.links.append(Link(LinkKind.PARTNER, other, evidence))
+            second.links.append(Link(LinkKind.PARTNER, one, evidence))
+            self._matches.append(board_order(first, second))
+            self._take(first, second)
+        self._boards = [game for key, game in boards.items() if key in waiting]
+        for key, game in boards.items():
+            if key not in waiting:
+                self._take(game)
+
+    def _take(self, *games: Game) -> None:
+        self._taken += games
+        self._taken_plies += sum(game.ply_count for game in games)
         if self._taken_plies >= _PLIES_AT_ONCE:
             self._convert()
 
@@ -223,9 +273,11 @@ class PartWriter:
         reader = GamesReader(games, *self._source)
         self._add_games(games, reader)
         self._add_plies(games, reader)
+        self._add_events(games)
         self.games += len(games)
         self.plies += self._taken_plies
         self._taken, self._taken_plies = [], 0
+        self._matches.clear()
 
     def _add_games(self, games: list[Game], reader: GamesReader) -> None:
         from exporters.tables.frames import game_rows  # loads pandas
@@ -235,12 +287,21 @@ class PartWriter:
         for game, row in zip(games, rows, strict=True):
             row |= _more_of(game, self._source[0])
         schema = self._games.schema
-        by_year: dict[str, list[dict[str, Any]]] = {}
-        for game, row in zip(games, rows, strict=True):
-            by_year.setdefault(f"games/{_place_of(game)[1]}", []).append(row)
-        for place, of_year in by_year.items():
-            columns = [_values([row[field.name] for row in of_year], field.type) for field in schema]
-            self._games.add(place, pa.table(columns, names=schema.names))
+        for year, numbers in _by_year(games).items():
+            columns = [_values([rows[number][field.name] for number in numbers], field.type) for field in schema]
+            self._games.add(f"games/{year}", pa.table(columns, names=schema.names))
+
+    def _add_events(self, games: list[Game]) -> None:
+        from exporters.tables.frames import event_values
+
+        pa, _ = import_pyarrow()
+        schema = self._events.schema
+        for year, numbers in _by_year(games).items():
+            values = event_values(games[number] for number in numbers)
+            if count := len(values["key"]):
+                values["source"] = [self._source[0]] * count
+                columns = [_values(values[field.name], field.type) for field in schema]
+                self._events.add(f"events/{year}", pa.table(columns, names=schema.names))
 
     def _add_plies(self, games: list[Game], reader: GamesReader) -> None:
         from exporters.tables.frames import plies_of
@@ -248,6 +309,7 @@ class PartWriter:
         pa, _ = import_pyarrow()
         frame = plies_of(reader, list(range(len(games))))
         columns = [_arrow(frame[name]) for name in _PLY_NAMES]
+        columns += self._match_columns(frame)
         columns.append(_repeated(self._source[0], len(frame)))
         table = pa.table(columns, names=self._plies.schema.names)
         begin = 0
@@ -261,6 +323,19 @@ class PartWriter:
                 # A slice keeps all rows in memory for as long as it waits.
                 self._plies.add(place, rows if count * 2 > len(table) else rows.take(pa.array(range(count))))
                 begin += count
+
+    def _match_columns(self, plies: Any) -> list[Any]:
+        """``MATCH_COLUMNS`` of a frame of plies for Arrow; missing in games that are no board of a match."""
+        pa, _ = import_pyarrow()
+        if self._matches:
+            from exporters.tables.matches import match_columns
+
+            found = plies[["key", "ply"]].merge(match_columns(self._matches), on=["key", "ply"], how="left")
+            return [_arrow(found[column.name]) for column in MATCH_COLUMNS]
+        words = pa.dictionary(pa.int32(), pa.string())
+        types = [self._plies.schema.field(column.name).type for column in MATCH_COLUMNS]
+        kinds = zip(MATCH_COLUMNS, types, strict=True)
+        return [pa.nulls(len(plies), words if column.dtype == "category" else kind) for column, kind in kinds]
 
 
 def _arrow(column: Any) -> Any:
@@ -290,10 +365,19 @@ def _place_of(game: Game) -> tuple[str, ...]:
     return (file_stem(game.variant or "unknown"), *month)
 
 
+def _by_year(games: Iterable[Game]) -> dict[str, list[int]]:
+    """The places of games in the list, by the folder of their year."""
+    found: dict[str, list[int]] = {}
+    for number, game in enumerate(games):
+        found.setdefault(_place_of(game)[1], []).append(number)
+    return found
+
+
 def _more_of(game: Game, sha256: str) -> dict[str, Any]:
     """The values of the columns that only data sets have."""
     from recorder.model import control_of
 
+    partner = next((link for link in game.links if link.kind is LinkKind.PARTNER), None)
     base_s, increment_s = control_of(game, True)
     black_base_s, black_increment_s = control_of(game, False)
     return {
@@ -308,6 +392,8 @@ def _more_of(game: Game, sha256: str) -> dict[str, Any]:
         "start_fen": game.start_fen,
         "start_ply": game.start_ply,
         "fingerprint": _fingerprint_of(game),
+        "partner_key": None if partner is None else partner.key,
+        "partner_evidence": None if partner is None else partner.evidence,
         "source": sha256,
     }
 
@@ -334,7 +420,7 @@ def _fingerprint_of(game: Game) -> int | None:
 
 
 def rename_keys(folder: DataFolder, parts: Iterable[Part], renamed: dict[str, str]) -> None:
-    """Give games other keys: files with these games are written again.
+    """Give games other keys: files with these games are written again. They are no boards of matches.
 
     Args:
         folder: of the data set.

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from exporters.tables.columns import Column
 from storage.read.columns import NULL, Ints
 
-__all__ = ["empty", "frame_of", "frame_of_arrow", "frame_of_rows", "instants", "joined", "records", "spread", "whole"]
+__all__ = [
+    "empty",
+    "frame_of",
+    "frame_of_arrow",
+    "frame_of_lists",
+    "frame_of_rows",
+    "instants",
+    "joined",
+    "records",
+    "spread",
+    "whole",
+]
 
 
 def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
@@ -100,11 +111,14 @@ def _array(facts: Sequence[Any], column: Column) -> Any:
 
 def frame_of_rows(columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows, each the values by the names of the columns."""
-    if not rows:
+    return frame_of_lists(columns, {column.name: [row[column.name] for row in rows] for column in columns})
+
+
+def frame_of_lists(columns: tuple[Column, ...], values: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """Plain values by the names of the columns: an instant is milliseconds since 1970; None: missing."""
+    if not values[columns[0].name]:
         return empty(columns)
-    return frame_of(
-        columns, {column.name: _event_values(column, [row[column.name] for row in rows]) for column in columns}
-    )
+    return frame_of(columns, {column.name: _event_values(column, values[column.name]) for column in columns})
 
 
 def joined(columns: Sequence[Column], frames: Iterable[pd.DataFrame]) -> pd.DataFrame:

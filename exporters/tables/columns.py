@@ -12,6 +12,7 @@ __all__ = [
     "EVALUATIONS",
     "EVENT_COLUMNS",
     "GAME_COLUMNS",
+    "MATCH_COLUMNS",
     "ON_REQUEST",
     "PHASES",
     "PLY_COLUMNS",
@@ -169,6 +170,17 @@ PLY_COLUMNS = (
 
 EVALUATIONS = tuple(column.name for column in PLY_COLUMNS[-8:])
 """The names of those that engines' evaluations fill."""
+
+MATCH_COLUMNS = (
+    _text("match", "key of the match's board A", always=True),
+    _word("board", "`A` or `B`; White of A and Black of B are one team", always=True),
+    _whole("moment", "the move's place among those of both boards, from 1", always=True),
+    _truth("certain", "whether its place among the other board's moves is known", always=True),
+    _word("partner", "handle of the mover's partner"),
+    _ms("diagonal_lead_ms", "the mover's clock less his colour's on the other board"),
+    _ms("sit_ms", "before the move: no player moved, and one colour was on the move on both"),
+)
+"""Columns of match tables that stand before those of plies."""
 
 _OPENING = (
     _word("eco", "ECO code of the last named position, as `B90`; missing if there is none; only for normal chess"),

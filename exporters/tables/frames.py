@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from exporters.tables.arrays import empty, frame_of, frame_of_arrow, frame_of_rows, instants, joined, spread, whole
+from exporters.tables.arrays import (
+    empty,
+    frame_of,
+    frame_of_arrow,
+    frame_of_lists,
+    frame_of_rows,
+    instants,
+    joined,
+    spread,
+    whole,
+)
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 from exporters.tables.facts import SCORES, GameSide, side_of
 from exporters.tables.values import Spread, values_of
@@ -32,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "event_frame",
+    "event_values",
     "events_of",
     "free_bytes",
     "game_frame",
@@ -101,7 +112,8 @@ def ply_batches(
         One row for each ply of a run.
     """
     if isinstance(reader, DatasetReader):
-        yield from _runs_of_dataset(reader, list(pieces(games, rows)), columns)
+        if games:
+            yield from _runs_of_dataset(reader, list(pieces(games, rows)), columns)
         return
     for run in pieces(games, rows):
         yield _plies_of(reader, run, columns)
@@ -149,6 +161,8 @@ def with_extra(extra: Collection[str]) -> tuple[Column, ...]:
 
 
 _REQUESTED = frozenset(column.name for column in ON_REQUEST)
+_OF_GAMES = frozenset(("eco", "opening", "event"))
+"""Those of them that a data set has, in its tables of games and events."""
 _WORDS_OF_GAMES = {name: (name,) for name in ("server", "variant", "category", "ending", "termination", "reason")} | {
     "time_control": ("time_control", "black_time_control"),
     **dict.fromkeys(("mover", "opponent"), ("white", "black")),
@@ -165,7 +179,8 @@ def _runs_of_dataset(
     Raises:
         StorageError: a data set does not have one of the columns.
     """
-    if missing := [column.name for column in columns if column.name in _REQUESTED]:
+    there = _OF_GAMES if reader.has_games else frozenset()
+    if missing := [column.name for column in columns if column.name in _REQUESTED - there]:
         raise StorageError(f"A data set has no column {' or '.join(missing)}: read the plies of an archive.")
     for run, table in zip(runs, reader.plies(runs, [column.name for column in columns]), strict=True):
         words: dict[str, set[str]] = {}
@@ -281,41 +296,42 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
     Returns:
         A frame with the columns of ``EVENT_COLUMNS``.
     """
-    rows = [
-        {
-            "key": game.key,
-            "ply": event.ply,
-            "kind": event.kind.value,
-            "detail": event.detail,
-            "actor": event.actor,
-            "value": event.value,
-            "text": event.text,
-            "white_clock_ms": event.white_clock_ms,
-            "black_clock_ms": event.black_clock_ms,
-            "reason": game.reason_key,
-            "at": event.at_ms if game.time_basis is TimeBasis.UTC else None,
-            "arrival_ms": event.at_ms,
-            "time_basis": game.time_basis.value,
-        }
-        for game in games
-        for event in game.events
-    ]
-    return frame_of_rows(EVENT_COLUMNS, rows)
+    return frame_of_lists(EVENT_COLUMNS, event_values(games))
+
+
+def event_values(games: Iterable[Game]) -> dict[str, list[Any]]:
+    """The same as plain values by column: an instant is milliseconds since 1970."""
+    # No row keeps its game in memory.
+    rows = [(game.key, game.reason_key, game.time_basis, event) for game in games for event in game.events]
+    return {
+        "key": [key for key, *_ in rows],
+        "ply": [event.ply for *_, event in rows],
+        "kind": [event.kind.value for *_, event in rows],
+        "detail": [event.detail for *_, event in rows],
+        "actor": [event.actor for *_, event in rows],
+        "value": [event.value for *_, event in rows],
+        "text": [event.text for *_, event in rows],
+        "white_clock_ms": [event.white_clock_ms for *_, event in rows],
+        "black_clock_ms": [event.black_clock_ms for *_, event in rows],
+        "reason": [reason for _, reason, *_ in rows],
+        "at": [event.at_ms if basis is TimeBasis.UTC else None for _, _, basis, event in rows],
+        "arrival_ms": [event.at_ms for *_, event in rows],
+        "time_basis": [basis.value for _, _, basis, _ in rows],
+    }
 
 
 def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:
     """The events of the games that match, all of one moment.
 
     Args:
-        storage: the archive.
-        where: which games.
+        storage: the archive, a shared database or a data set. where: which games.
     Returns:
         A frame with the columns of ``EVENT_COLUMNS``.
-    Raises:
-        StorageError: it is a data set, which has none.
     """
     if isinstance(storage, DatasetStore):
-        raise StorageError("A data set has no events of games: import the logs into an archive, which has them.")
+        with storage.columns() as reader:
+            table = reader.events([row_id for row_id, _ in reader.games_of(where)])
+            return empty(EVENT_COLUMNS) if table is None else frame_of_arrow(EVENT_COLUMNS, table, {})
     with storage.snapshot():
         return event_frame(
             storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)

@@ -9,70 +9,69 @@ from typing import Any
 import pandas as pd
 
 from exporters.bpgn import find_matches
-from exporters.tables.columns import Column
-from recorder.errors import StorageError
+from exporters.tables.arrays import empty, frame_of_lists
+from exporters.tables.columns import MATCH_COLUMNS, PLY_COLUMNS
+from exporters.tables.frames import joined_plies, ply_frame
 from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, MatchMoment, leads, timeline
 from storage import GameFilter
 from storage.dataset.reading import DatasetStore
 from storage.read.store import GameStore
 
-__all__ = ["MATCH_COLUMNS", "boards_of", "match_frame", "read_matches"]
-
-MATCH_COLUMNS = (
-    Column("match", "text", "string", "", "key of the match's board A", True),
-    Column("board", "text", "category", "", "`A` or `B`; White of A and Black of B are one team", True),
-    Column("moment", "integer", "Int32", "", "the move's place among those of both boards, from 1", True),
-    Column("certain", "boolean", "boolean", "", "whether its place among the other board's moves is known", True),
-    Column("partner", "text", "category", "", "handle of the mover's partner"),
-    Column("diagonal_lead_ms", "integer", "Int64", "ms", "the mover's clock less his colour's on the other board"),
-    Column(
-        "sit_ms", "integer", "Int64", "ms", "before the move: no player moved, and one colour was on the move on both"
-    ),
-)
-"""Columns of match tables that stand before those of plies."""
+__all__ = ["match_columns", "match_frame", "matches_of"]
 
 _FEW = 200  # keys that a filter may hold
 _Row = tuple[Any, ...]
 
 
-def read_matches(storage: GameStore, where: GameFilter) -> list[Match]:
-    """The bughouse matches of which at least one board matches a filter.
+def matches_of(storage: GameStore, where: GameFilter, *, arrow: bool = True) -> pd.DataFrame:
+    """The plies of both boards of bughouse matches, in the order in which they were made.
 
     Args:
-        storage: the archive.
-        where: which games; only bughouse of these counts.
+        storage: the archive, a shared database or a data set.
+        where: which games; a match is included if one of its boards matches.
+        arrow: use ADBC if the extra ``arrow`` is installed.
     Returns:
-        The matches of which both boards are in the archive, in its order.
+        One row for each ply of a match: ``MATCH_COLUMNS`` before those of plies. Matches are in the order of games.
     Raises:
-        StorageError: it is a data set, which has none.
+        StorageError: it cannot be read.
     """
-    if isinstance(storage, DatasetStore):
-        raise StorageError(
-            "A data set does not have the order of the moves on both boards of bughouse matches: "
-            "import the logs into an archive, which has it."
-        )
     bughouse = replace(where, variants=frozenset({"bughouse"}))
+    if isinstance(storage, DatasetStore):
+        return _matches_of_dataset(storage, bughouse)
+    with storage.snapshot():
+        matches = _read_matches(storage, bughouse)
+    plies = ply_frame(storage, _boards_of(matches, where), arrow=arrow) if matches else empty(PLY_COLUMNS)
+    return match_frame(plies, matches)
+
+
+def _matches_of_dataset(storage: DatasetStore, where: GameFilter) -> pd.DataFrame:
+    """As ``matches_of``: a data set has ``MATCH_COLUMNS`` as columns of plies."""
+    with storage.columns() as reader:
+        boards = reader.boards_of([row_id for row_id, _ in reader.games_of(where)])
+        plies = joined_plies(reader, boards, (*MATCH_COLUMNS, *PLY_COLUMNS))
+    place, _ = pd.factorize(plies["match"])  # both boards of a match follow each other
+    return plies.assign(_place=place).sort_values(["_place", "moment"], ignore_index=True).drop(columns="_place")
+
+
+def _read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
+    """The matches of which at least one board matches a filter and both are there, in the order of games."""
     games = {game.key: game for game in storage.games(bughouse)}
     linked = {link.key for game in games.values() for link in game.links if link.kind is LinkKind.PARTNER}
     if missing := sorted(linked - games.keys()):
         for begin in range(0, len(missing), _FEW):
             keys = frozenset(missing[begin : begin + _FEW])
-            others = GameFilter(keys=keys, min_plies=0, kinds=frozenset(), per_source=where.per_source)
+            others = GameFilter(keys=keys, min_plies=0, kinds=frozenset(), per_source=bughouse.per_source)
             games |= {game.key: game for game in storage.games(others)}
     matches, _ = find_matches(list(games.values()))
     places = {key: place for place, key in enumerate(games)}
     return sorted(matches, key=lambda match: min(places[match.a.key], places[match.b.key]))
 
 
-def boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
+def _boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
     """A filter that matches at least all boards with a move of these matches, which ``where`` found.
 
-    Args:
-        matches: as ``read_matches`` returns them.
-        where: the filter that they were read with.
-    Returns:
-        A filter for ``ply_frame``; it may also let other bughouse games pass.
+    It may also let other bughouse games pass.
     """
     keys = frozenset(game.key for match in matches for game in (match.a, match.b))
     return GameFilter(
@@ -92,14 +91,15 @@ def match_frame(plies: pd.DataFrame, matches: Iterable[Match]) -> pd.DataFrame:
     Returns:
         One row for each ply of a match, ``MATCH_COLUMNS`` before the columns of ``plies``.
     """
-    rows = [(number, *row) for number, match in enumerate(matches) for row in _match_rows(match)]
-    names = ["_place", "key", "ply", *(column.name for column in MATCH_COLUMNS)]
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
-    types = {"_place": "Int64", "key": "string", "ply": "Int32"} | {one.name: one.dtype for one in MATCH_COLUMNS}
-    beside = pd.DataFrame({name: pd.Series(columns.get(name, ()), dtype=types[name]) for name in names})
-    found = beside.merge(plies, on=["key", "ply"], how="inner", validate="one_to_one")
-    found = found.sort_values(["_place", "moment"], ignore_index=True)
+    found = match_columns(matches).merge(plies, on=["key", "ply"], how="inner", validate="one_to_one")
     return found[[*(column.name for column in MATCH_COLUMNS), *plies.columns]]
+
+
+def match_columns(matches: Iterable[Match]) -> pd.DataFrame:
+    """The columns ``key``, ``ply`` and ``MATCH_COLUMNS`` of the plies of some matches, in their order."""
+    rows = [row for match in matches for row in _match_rows(match)]
+    columns = (*(column for column in PLY_COLUMNS if column.name in ("key", "ply")), *MATCH_COLUMNS)
+    return frame_of_lists(columns, {column.name: [row[place] for row in rows] for place, column in enumerate(columns)})
 
 
 def _match_rows(match: Match) -> Iterator[_Row]:

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.archive.exporting import named_games, require_games
-from recorder.archive.related import games_in_progress, match_of
+from recorder.archive.related import games_in_progress, match_of, of_source
 from recorder.errors import StorageError
 from storage import GameFilter
 from storage.dataset.reading import DatasetStore
@@ -155,24 +155,24 @@ def plies_of_games(
     dask: str | None = None,
     extra: Collection[str] = (),
 ) -> Iterator[Any]:
-    """What a measure takes: batches of an archive's games, a relation of a data set, the frame of ``matches``.
+    """What a measure takes: batches of an archive's games, a relation of a data set; of ``matches`` both boards.
 
     ``dask``: of a data set the frame of a cluster. ``extra``: those of ``EXTRA_DIMENSIONS`` that it needs.
     """
-    if matches:
-        yield _match_plies(archive, chosen)
-    elif isinstance(archive, DatasetStore) and "event" in extra:
-        raise StorageError("A data set has no events of games: import the files into an archive, which has them.")
-    elif isinstance(archive, DatasetStore) and dask is not None:
+    if isinstance(archive, DatasetStore) and dask is not None:
         if extra:
-            raise StorageError("A cluster reads no openings, which are columns of games: leave --dask out.")
+            raise StorageError("A cluster reads no columns of games, such as openings and events: leave --dask out.")
         from recorder.archive.cluster import check_reading, cluster_client
 
         with cluster_client(dask) as client:
             check_reading(client, archive.where, archive.some_files())
-            yield archive.plies_for_dask(chosen)
+            yield archive.plies_for_dask(chosen, matches=matches)
     elif isinstance(archive, DatasetStore):
-        yield archive.relation(chosen, openings=bool(extra))
+        yield archive.relation(chosen, matches=matches, extra=extra)
+    elif matches:
+        from exporters.tables.matches import matches_of
+
+        yield matches_of(archive, chosen)
     else:
         with archive.columns() as reader:
             yield _batches_of(reader, reader.games_of(chosen))
@@ -273,15 +273,6 @@ def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
     return [{"engine": name, "plies": count} for name, count in ordered]
 
 
-def _match_plies(archive: AnyStore, chosen: GameFilter) -> pd.DataFrame:
-    """The plies of both boards of each match; the filter excludes it if it excludes one of them."""
-    from exporters.tables.frames import ply_frame
-    from exporters.tables.matches import boards_of, match_frame, read_matches
-
-    matches = read_matches(archive, chosen)
-    return match_frame(ply_frame(archive, boards_of(matches, chosen)), matches)
-
-
 def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilter | None:
     """The games that a picture shows: those that were chosen, and of a match both boards.
 
@@ -303,7 +294,9 @@ def picture_games(archive: AnyStore, scope: str, chosen: GameFilter) -> GameFilt
     if found is None:
         raise StorageError(f"The other board of game {games[0].key[:8]} is unknown, or it is not a bughouse game.")
     keys = frozenset((found[0].a.key, found[0].b.key))
-    return GameFilter(keys=keys, kinds=frozenset(), min_plies=0) if keys.issuperset(g.key for g in games) else None
+    if not keys.issuperset(game.key for game in games):
+        return None
+    return of_source(archive, games[0], GameFilter(keys=keys, kinds=frozenset(), min_plies=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +306,7 @@ class PictureData:
     Attributes:
         plies: a ply frame; of pictures of many games batches of it. ``attrs["dates"]`` is the day of the games, or the
             first and the last, which PGN has without times of moves.
-        events: of a picture of one game of an archive.
+        events: of a picture of one game.
         games: how many there are.
     """
 
@@ -332,11 +325,9 @@ def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[P
         The data, which can be read in the block.
     """
     from exporters.tables.columns import PLY_COLUMNS
-    from exporters.tables.frames import event_frame, game_rows
+    from exporters.tables.frames import events_of, game_rows
 
-    events = None
-    if scope == "game" and not isinstance(archive, DatasetStore):
-        events = event_frame(list(archive.games(shown)))
+    events = events_of(archive, shown) if scope == "game" else None
     in_progress = games_in_progress(archive)
     with archive.columns() as reader:
         games = reader.games_of(shown)

@@ -199,13 +199,9 @@ class GameTables(Closing):
             ExportError, StorageError: as for ``plies``.
         """
         _add_measures()
-        from exporters.tables.frames import ply_frame
-        from exporters.tables.matches import boards_of, match_frame, read_matches
+        from exporters.tables.matches import matches_of
 
-        where = self._filter(filters)
-        with self._store.snapshot():
-            matches = read_matches(self._store, where)
-        return match_frame(ply_frame(self._store, boards_of(matches, where), arrow=self._arrow), matches)
+        return matches_of(self._store, self._filter(filters), arrow=self._arrow)
 
 
 def _add_measures() -> None:
@@ -230,11 +226,10 @@ def _check(extra: Collection[str]) -> None:
 class Dataset(GameTables):
     """The games of a folder that ``ics-recorder convert --dataset`` wrote. Needs the extra ``duckdb``.
 
-    It has the filters, tables and measures of an archive, except events and matches of bughouse, which need the lines
-    of logs that it does not have: these methods raise ``StorageError``. A game that several sources contain is included
-    once for each of them. DuckDB computes with 200 MB of memory, and with temporary files for the rest. Use a data set
-    as a context manager, or call ``close``. A folder of ``export plies --dataset`` has plies only: no table of games,
-    no dates.
+    It has the filters, tables and measures of an archive, except filters by position and the columns ``fen`` and
+    ``material``. A game that several sources contain is included once for each of them. DuckDB computes with 200 MB of
+    memory, and with temporary files for the rest. Use a data set as a context manager, or call ``close``. A folder of
+    ``export plies --dataset`` has plies only: no dates, and no tables of games and events.
 
     Args:
         path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is when the object
@@ -262,8 +257,8 @@ class Dataset(GameTables):
         Args:
             filters: see ``Filters``.
         Returns:
-            A row for each half-move with the columns of ``plies`` and ``source``, the SHA-256 of the source, in no
-            order.
+            A row for each half-move with the columns of ``plies``, those of ``matches`` (missing in other games) and
+            ``source``, the SHA-256 of the source, in no order.
         Raises:
             ExportError, StorageError: as for ``plies``.
         """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from recorder.archive.exporting import AnyStore
     from recorder.model import Anomaly
     from recorder.relating.match import Match
-    from storage import ArchiveStore, SourceRow
+    from storage import ArchiveStore, GameFilter, SourceRow
 
 __all__ = [
     "anomalies_of_game",
@@ -25,6 +25,7 @@ __all__ = [
     "match_findings",
     "match_of",
     "numbered_move",
+    "of_source",
     "other_boards",
 ]
 
@@ -130,14 +131,28 @@ def other_boards(archive: ArchiveStore, games: Iterable[Game]) -> list[Game]:
     return [game for key, game in found.items() if key not in keys]
 
 
+def of_source(archive: AnyStore, game: Game, where: GameFilter) -> GameFilter:
+    """The filter, of a data set with the game's source: others may have games with the same keys."""
+    source = game.observations[0].source if game.observations else None
+    if source is None or not isinstance(archive, DatasetStore):
+        return where
+    return replace(where, source=source.sha256)
+
+
 def match_of(archive: AnyStore, game: Game) -> tuple[Match, str] | None:
-    """The match of a bughouse game and the evidence for it; None: its other board is unknown, as in a data set."""
-    if game.variant != "bughouse" or isinstance(archive, DatasetStore):
+    """The match of a bughouse game and the evidence for it; None: its other board is unknown."""
+    if game.variant != "bughouse":
         return None
     from recorder.relating.bughouse import pair_bughouse
     from recorder.relating.match import board_order
+    from storage import GameFilter
 
-    others = {other.key: other for other in other_boards(archive, [game])}
+    if isinstance(archive, DatasetStore):
+        keys = frozenset(link.key for link in game.links)
+        found = archive.games(of_source(archive, game, GameFilter(keys=keys, kinds=frozenset(), min_plies=0)))
+        others = {other.key: other for other in found if other.key in keys}
+    else:
+        others = {other.key: other for other in other_boards(archive, [game])}
     linked = [(link.key, link.evidence) for link in game.links if link.kind is LinkKind.PARTNER and link.key in others]
     linked = linked or [
         (second if first == game.key else first, evidence)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from recorder.archive.exporting import require_games
-from recorder.archive.related import anomalies_of_game, games_in_progress, match_of
+from recorder.archive.related import anomalies_of_game, games_in_progress, match_of, of_source
 from recorder.text import plural
 from storage import GameFilter
-from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
     from exporters.report.page import Site
@@ -61,7 +60,6 @@ def page_of_game(
 
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
-    has_events = not isinstance(archive, DatasetStore)
     games = [game] if match is None else [match.a, match.b]
     anomalies = [anomalies_of_game(archive, one) for one in games]
     if public:
@@ -71,9 +69,7 @@ def page_of_game(
         match = None if match is None else replace(match, a=games[0], b=games[1])
         anomalies = [[public_anomaly(one) for one in found] for found in anomalies]
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
-    source = game.observations[0].source if game.observations else None
-    if isinstance(archive, DatasetStore) and source is not None:  # another source may have a game with this key
-        chosen = replace(chosen, source=source.sha256)
+    chosen = of_source(archive, game, chosen)
     in_progress = games_in_progress(archive)
     html = game_report(
         game,
@@ -81,7 +77,7 @@ def page_of_game(
         evidence=evidence,
         anomalies=anomalies,
         plies=with_progress(ply_frame(archive, chosen), in_progress) if pictures else None,
-        events=event_frame(games) if has_events and pictures else None,
+        events=event_frame(games) if pictures else None,
         in_progress=in_progress,
         site=site,
     )

@@ -50,7 +50,7 @@ Examples:
 @click.option(
     "--dataset",
     metavar="DIR",
-    help="Write a data set of plies and games to this folder or s3:// URL: Parquet files by variant and month.",
+    help="Write a data set of plies, games and events to this folder or s3:// URL: Parquet files by variant and month.",
 )
 @click.option("--update", is_flag=True, help="Add new logs to the data set of --dataset.")
 @jobs_option
@@ -100,10 +100,11 @@ def command(
     several logs are written one log after the other. A game that several logs contain is written once for each; use
     import to merge them.
 
-    --dataset writes tables of all plies and games, which DuckDB, Dask and others read in parallel. LOG may then be a
-    folder, too. A log that is in the data set already is skipped, or rebuilt if another version of this program wrote
-    it. After Ctrl-C, finished logs stay in the data set, and --update adds the others. With --dask, a Dask cluster
-    reads the logs and writes the files (docs/how-to/dask.md); folders must have the same path on all its computers.
+    --dataset writes tables of all plies, games and events, which DuckDB, Dask and others read in parallel. LOG may then
+    be a folder, too. A log that is in the data set already is skipped, or rebuilt if another version of this program
+    wrote it. After Ctrl-C, finished logs stay in the data set, and --update adds the others. With --dask, a Dask
+    cluster reads the logs and writes the files (docs/how-to/dask.md); folders must have the same path on all its
+    computers.
     """
     if dataset is not None:
         _refuse_others(ctx)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from recorder.errors import StorageError
 from recorder.urls import file_system, is_url, reason
 from storage.dataset.folder import open_folder
-from storage.dataset.records import read_manifest, read_records
+from storage.dataset.records import DATASET_SCHEMA, read_manifest, read_records
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -51,13 +51,14 @@ class DatasetFiles:
 
     Attributes:
         sources: whose records name the files.
-        plies, games: by the SHA-256 of the source that they were made from. A folder of ``export plies --dataset`` does
-            not name sources: its files of plies are under an empty text, and there are none of games.
+        plies, games, events: by the SHA-256 of the source that they were made from. A folder of ``export plies
+            --dataset`` does not name sources: its files of plies are under an empty text, and there are no others.
     """
 
     sources: list[DatasetSource]
     plies: dict[str, tuple[str, ...]]
     games: dict[str, tuple[str, ...]]
+    events: dict[str, tuple[str, ...]]
 
 
 def find_files(where: str) -> DatasetFiles:
@@ -68,7 +69,7 @@ def find_files(where: str) -> DatasetFiles:
     Returns:
         Their paths, as DuckDB reads them.
     Raises:
-        StorageError: there is no data set, or a record cannot be read.
+        StorageError: there is no data set, or a record cannot be read, or an older program wrote it.
     """
     place = where if is_url(where) else str(Path(where).expanduser())
     if not is_url(where) and not Path(place).is_dir():
@@ -76,12 +77,17 @@ def find_files(where: str) -> DatasetFiles:
     folder = open_folder(place)
     records = read_records(folder)
     if records:
-        found = DatasetFiles([], {}, {})
+        found = DatasetFiles([], {}, {}, {})
         for record in records:
+            if record.schema < DATASET_SCHEMA:
+                raise StorageError(
+                    f"{where}: an older version of this program wrote {record.name} to it; write it again with "
+                    f"`ics-recorder convert --dataset {where} --update {record.name}`."
+                )
             found.sources.append(
                 DatasetSource(record.source, record.name, record.kind, record.size_bytes, record.games)
             )
-            for name, files in (("plies/", found.plies), ("games/", found.games)):
+            for name, files in (("plies/", found.plies), ("games/", found.games), ("events/", found.events)):
                 files[record.source] = tuple(
                     f"{folder.name}/{part.name}" for part in record.parts if part.name.startswith(name)
                 )
@@ -93,7 +99,7 @@ def find_files(where: str) -> DatasetFiles:
     plies = tuple(f"{folder.name}/{name}" for name in folder.names() if name.endswith(".parquet"))
     if not plies or not _is_ours(plies[0]):
         raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
-    return DatasetFiles([], {"": plies}, {})
+    return DatasetFiles([], {"": plies}, {}, {})
 
 
 def _is_ours(path: str) -> bool:

@@ -1,14 +1,20 @@
-"""Games as a data set knows them: players, facts and the main line; no events, lines taken back or positions."""
+"""Games as a data set knows them: players, facts, the main line and events; no lines taken back or positions."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recorder.model import (
+    EventKind,
     Game,
+    GameEvent,
     GameKind,
+    HoldingsChange,
     LineKind,
+    Link,
+    LinkKind,
     Observation,
     ObservationKind,
     Origin,
@@ -24,7 +30,10 @@ from recorder.model import (
 )
 from recorder.rules.position import encode_move
 
-__all__ = ["PLY_NAMES", "game_of"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["PLY_NAMES", "events_by_game", "game_of"]
 
 PLY_NAMES = (
     "ply",
@@ -38,24 +47,42 @@ PLY_NAMES = (
     "proof",
     "origin",
     "precision",
+    "moment",
+    "white_holdings",
+    "black_holdings",
 )
-"""The columns of plies that a game is made from, in the order of ``ply_row``."""
+"""The columns of plies that a game is made from, in the order of ``_ply_row``."""
+_EVENT_NAMES = ("detail", "ply", "actor", "value", "text", "white_clock_ms", "black_clock_ms", "arrival_ms")
+"""The columns of events from ``GameEvent.detail`` to ``GameEvent.at_ms``."""
 _PROOFS = {one.name.lower(): one.value for one in Proof}
 _ORIGINS = {one.name.lower(): one.value for one in Origin}
 _PRECISIONS: dict[str | None, int | None] = {one.name.lower(): one.value for one in Precision} | {None: None}
 
 
-def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: SourceName) -> Game:
-    """A game of its row and its plies.
+def events_by_game(table: pa.Table | None) -> dict[int, list[GameEvent]]:
+    """The events of games by the column ``number``; ``table``: as ``DatasetReader.events`` returns it."""
+    found: dict[int, list[GameEvent]] = {}
+    for row in () if table is None else table.to_pylist():
+        events = found.setdefault(row["number"], [])
+        values = (row[name] for name in _EVENT_NAMES)
+        events.append(GameEvent._make((len(events), EventKind(row["kind"]), *values, 0)))
+    return found
+
+
+def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], events: list[GameEvent], source: SourceName) -> Game:
+    """A game of its row, its plies and its events.
 
     Args:
         row: of the table of games, by column.
         plies: rows of ``PLY_NAMES``, by number.
+        events: in their order.
         source: that has the game.
     Returns:
         A game with one observation; what a data set does not have is unknown.
     """
-    rows = [_ply_row(ply) for ply in plies]
+    values = list(plies)
+    rows = [_ply_row(*ply) for ply in values]
+    partner = row["partner_key"]
     started_at_ms, basis, offset = row["started_ms"], TimeBasis(row["time_basis"]), row["offset"]
     black = (row["black_base_s"], row["black_increment_s"])
     if black == (row["base_s"], row["increment_s"]):
@@ -92,10 +119,11 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: Sourc
         continued=False,
         partner_game_no=None,
         me=row["me"],
-        observations=[_observation(row, rows, source)],
+        observations=[_observation(row, rows, _holdings(values), _placed(events, rows), source)],
         segments=_segments(rows),
         first_offset=offset,
         last_offset=offset,
+        links=[] if partner is None else [Link(LinkKind.PARTNER, partner, row["partner_evidence"])],
         start_precision=None if row["start_precision"] is None else StartPrecision(row["start_precision"]),
     )
 
@@ -103,7 +131,13 @@ def game_of(row: dict[str, Any], plies: Iterable[tuple[Any, ...]], source: Sourc
 _OBSERVED = {Origin.PGN.value: ObservationKind.PGN, Origin.ENGINE.value: ObservationKind.ENGINE}
 
 
-def _observation(row: dict[str, Any], rows: list[PlyRow], source: SourceName) -> Observation:
+def _observation(
+    row: dict[str, Any],
+    rows: list[PlyRow],
+    holdings: list[HoldingsChange],
+    events: list[GameEvent],
+    source: SourceName,
+) -> Observation:
     return Observation(
         _OBSERVED.get(rows[0][11] if rows else Origin.FRAME.value, ObservationKind.LIVE),
         row["server_game_no"],
@@ -116,6 +150,8 @@ def _observation(row: dict[str, Any], rows: list[PlyRow], source: SourceName) ->
         None,
         None,
         lines=[PlyLine(0, LineKind.MAIN, None, None, rows)],
+        holdings=holdings,
+        events=events,
         source=source,
     )
 
@@ -133,11 +169,35 @@ def _player(row: dict[str, Any], side: str) -> Player:
     )
 
 
-def _ply_row(ply: tuple[Any, ...]) -> PlyRow:
-    number, uci, san, *times, proof, origin, precision = ply
+def _ply_row(*ply: Any) -> PlyRow:
+    number, uci, san, *times, proof, origin, precision, moment, _, _ = ply
     move = None if uci is None else encode_move(uci)
     codes = (_PROOFS[proof], _ORIGINS[origin], _PRECISIONS[precision])
-    return (number, move, san, *times, None, None, *codes, 0)
+    return (number, move, san, *times, None, None, *codes, _offset(number, moment))
+
+
+def _offset(ply: int, moment: int | None) -> int:
+    """In place of a place in the source, which a data set does not have: moves are in order, also of both boards."""
+    return 2 * (ply if moment is None else moment)
+
+
+def _holdings(plies: list[tuple[Any, ...]]) -> list[HoldingsChange]:
+    """The pieces in hand after plies, where they were printed."""
+    return [
+        HoldingsChange(seq, ply, white, black, None, None, _offset(ply, moment))
+        for seq, (ply, *_, moment, white, black) in enumerate(plies)
+        if white is not None and black is not None
+    ]
+
+
+def _placed(events: list[GameEvent], rows: list[PlyRow]) -> list[GameEvent]:
+    """Events behind the plies that they follow."""
+    numbers = [row[0] for row in rows]
+    places = (bisect_right(numbers, event.ply) for event in events)
+    return [
+        event._replace(offset=rows[place - 1][-1] + 1 if place else 0)
+        for event, place in zip(events, places, strict=True)
+    ]
 
 
 def _segments(rows: list[PlyRow]) -> list[Segment]:

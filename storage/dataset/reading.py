@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +15,7 @@ from recorder.model import SAVED_KINDS, SourceName, TimeBasis
 from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
 from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.query import FilterWords, count_games, game_ids, resolve, select_ids, undated
+from storage.read.query import EVENT_TAG, FilterWords, count_games, game_ids, resolve, select_ids, undated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,22 +35,38 @@ _FILTERS: Final = FilterWords(
     "TRUE",
     "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
 )
+_NO_GAMES: Final = (
+    "The data set has no tables of games and events, which this needs: `export plies --dataset` writes none, "
+    "`convert --dataset` does."
+)
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"
 _ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_parquet({files})"
 _GAMES: Final = f"""
 SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged_into, key, server, kind, variant,
   category, rated, result, complete, plies AS ply_count, start_precision, me, white, black, white_guest, black_guest,
-  white_computer, black_computer, fingerprint, lower(white) AS white_id, lower(black) AS black_id,{{openings}}
+  white_computer, black_computer, fingerprint, lower(white) AS white_id, lower(black) AS black_id, eco, opening,
   coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END, epoch_ms(try_cast(day AS DATE))) AS dated_ms
 FROM game_rows
 """
 """The games with the names of an archive's columns, for the conditions of filters."""
+_BOARDS: Final = """
+SELECT g.id, g.plies FROM (
+  SELECT w.number, g.source, unnest([g.key, g.partner_key]) AS key FROM wanted w JOIN game_rows g ON g.id = w.id
+  WHERE g.partner_key IS NOT NULL
+) b JOIN game_rows g ON g.source = b.source AND g.key = b.key GROUP BY g.id, g.plies ORDER BY min(b.number), g.id
+"""
+_EVENTS: Final = """
+SELECT w.number, e.* EXCLUDE (file_row_number) FROM wanted w JOIN game_rows g ON g.id = w.id
+JOIN (SELECT *, file_row_number FROM read_parquet({files})) e ON e.source = g.source AND e.key = g.key
+ORDER BY w.number, e.file_row_number
+"""
 _ROWS_OF_PLIES: Final = """
 SELECT key, any_value(server) AS server, any_value(kind) AS kind, any_value(variant) AS variant,
   any_value(category) AS category, any_value(rated) AS rated, any_value(result) AS result,
   any_value(complete) AS complete, count(*)::INTEGER AS plies, any_value(time_basis) AS time_basis,
   {sides}, NULL::BIGINT AS started_ms, NULL::VARCHAR AS start_precision, NULL::VARCHAR AS day, NULL::VARCHAR AS me,
-  source, 0 AS "offset", NULL::BIGINT AS fingerprint, row_number() OVER (ORDER BY key) AS id
+  NULL::VARCHAR AS eco, NULL::VARCHAR AS opening, source, 0 AS "offset", NULL::BIGINT AS fingerprint,
+  row_number() OVER (ORDER BY key) AS id
 FROM plies GROUP BY source, key
 """
 """What the filters need, of a folder that has plies only."""
@@ -58,6 +75,14 @@ _VIEWS: Final = (
     " UNION SELECT black_id, black_id FROM games",
     "CREATE VIEW sources AS SELECT DISTINCT source_id AS id, source_id AS sha256 FROM games",
 )
+
+
+_OF_GAMES: Final = {"eco": "g.eco", "opening": "g.opening", "event": "t.event"}
+"""Columns that plies have on request: of their games, and of ``_TAGS``."""
+_TAGS: Final = f"""
+LEFT JOIN (SELECT source, key, arg_min(text, file_row_number) AS event FROM read_parquet({{files}}) e
+  WHERE {EVENT_TAG} GROUP BY ALL) t ON t.source = g.source AND t.key = g.key
+"""
 
 
 class _Rows(list[Any]):
@@ -119,10 +144,7 @@ class DatasetReader:
 
     def _joined(self, ids: Sequence[int], sql: str) -> pa.Table:
         if not self.has_games:
-            raise StorageError(
-                "The data set has no table of games, which this needs: `export plies --dataset` writes none, "
-                "`convert --dataset` does."
-            )
+            raise StorageError(_NO_GAMES)
         _want(self._connection, ids)
         return self._connection.sql(sql).to_arrow_table()
 
@@ -144,9 +166,10 @@ class DatasetReader:
             games = cursor.execute(query).fetchall()
             sources = sorted({source for _, source in games})
             counts = iter(games)
-            columns = ", ".join(f'p."{name}"' for name in names)
+            columns = ", ".join(_OF_GAMES.get(name, f'p."{name}"') for name in names)
+            tags = _tags(self._files) if "event" in names else ""
             relation = cursor.sql(
-                f"SELECT {columns} FROM wanted w JOIN game_rows g ON g.id = w.id"
+                f"SELECT {columns} FROM wanted w JOIN game_rows g ON g.id = w.id {tags}"
                 f" JOIN ({_plies(self._files, sources)}) p ON p.source = g.source AND p.key = g.key"
                 " ORDER BY w.number, p.ply"
             )
@@ -163,16 +186,39 @@ class DatasetReader:
         finally:
             cursor.close()
 
-    def games(self, ids: Sequence[int]) -> Iterator[Game]:
+    def boards_of(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        """Row number and number of plies of both boards of the matches of games, one match after the other.
+
+        Raises:
+            StorageError: as for ``game_rows``.
+        """
+        found = self._joined(ids, _BOARDS)
+        return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    def events(self, ids: Sequence[int]) -> pa.Table | None:
+        """The events of games, in this order, with the ``number`` of the game in it; None: there are none.
+
+        Raises:
+            StorageError: as for ``game_rows``.
+        """
+        sources = self._joined(ids, "SELECT DISTINCT g.source FROM wanted w JOIN game_rows g ON g.id = w.id")
+        paths = [path for source in sources["source"].to_pylist() for path in self._files.events.get(source, ())]
+        return self._joined(ids, _EVENTS.format(files=_listed(paths))) if paths else None
+
+    def games(self, ids: Sequence[int], *, with_events: bool = True) -> Iterator[Game]:
         """Games, in this order, with what the data set has of them."""
-        from storage.dataset.games import PLY_NAMES, game_of
+        from storage.dataset.games import PLY_NAMES, events_by_game, game_of
+
+        if not self.has_games:
+            raise StorageError(_NO_GAMES)
 
         sources = {one.sha256: SourceName(one.name, one.sha256, one.kind) for one in self._files.sources}
         runs = [ids[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(ids), _GAMES_AT_ONCE)]
         for run, table in zip(runs, self.plies(runs, PLY_NAMES), strict=True):
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-            for game in self.game_rows(run).to_pylist():
-                yield game_of(game, islice(rows, game["plies"]), sources[game["source"]])
+            events = events_by_game(self.events(run) if with_events else None)
+            for number, game in enumerate(self.game_rows(run).to_pylist()):
+                yield game_of(game, islice(rows, game["plies"]), events.get(number, []), sources[game["source"]])
 
 
 def _side(white: bool) -> str:
@@ -221,10 +267,7 @@ class DatasetStore(Closing):
             rows = _ROWS.format(files=_listed(games)) if games else _rows_of_plies()
             self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
             self._connection.execute(f"CREATE VIEW game_rows AS {rows}")
-            names = {name for name, *_ in self._connection.execute("DESCRIBE game_rows").fetchall()}
-            self._openings = {"eco", "opening"} <= names
-            games_view = _GAMES.format(openings=" eco, opening," if self._openings else "")
-            self._connection.execute(f"CREATE VIEW games AS {games_view}")
+            self._connection.execute(f"CREATE VIEW games AS {_GAMES}")
             for view in _VIEWS:
                 self._connection.execute(view)
 
@@ -234,9 +277,8 @@ class DatasetStore(Closing):
 
     def paths(self) -> list[Path]:
         """Its files."""
-        return [
-            Path(path) for files in (self._files.plies, self._files.games) for each in files.values() for path in each
-        ]
+        tables = (self._files.plies, self._files.games, self._files.events)
+        return [Path(path) for files in tables for each in files.values() for path in each]
 
     def sources(self) -> list[DatasetSource]:
         """Its sources by file name; a connection's server and handle are those of its games, if all have the same."""
@@ -291,10 +333,10 @@ class DatasetStore(Closing):
         with_thinking: bool = True,
         whole_plies: bool = True,
     ) -> Iterator[Game]:
-        """As ``ArchiveStore.games``, with what a data set has; the other arguments change nothing."""
+        """As ``ArchiveStore.games``, with what a data set has; the arguments after ``with_events`` change nothing."""
         with self._reading() as cursor:
             reader = DatasetReader(cursor, self._files)
-            yield from reader.games([row_id for row_id, _ in reader.games_of(where)])
+            yield from reader.games([row_id for row_id, _ in reader.games_of(where)], with_events=with_events)
 
     def game(self, spec: str) -> Game:
         """As ``ArchiveStore.game``.
@@ -316,48 +358,64 @@ class DatasetStore(Closing):
         paths = [path for of_source in self._files.plies.values() for path in of_source]
         return [_absolute(path) for path in (*paths[:1], *paths[1:][-1:])]
 
-    def plies_for_dask(self, where: GameFilter = ALL_PLAYED) -> Any:
+    def plies_for_dask(self, where: GameFilter = ALL_PLAYED, *, matches: bool = False) -> Any:
         """The plies of the games that match, as a Dask DataFrame that the workers of a cluster read; in no order.
 
         Args:
             where: which games. All played ones are found by the workers; of others the keys are sent to them.
+            matches: as for ``relation``.
         """
         from storage.dataset.on_dask import dask_plies
 
         files = {source: tuple(map(_absolute, paths)) for source, paths in self._files.plies.items()}
-        if where == ALL_PLAYED:
+        if where == ALL_PLAYED and not matches:
             return dask_plies(files, None)
-        sql, values = select_ids(where, _FILTERS)
-        query = f"SELECT source, list(key) FROM game_rows WHERE id IN ({sql}) GROUP BY source"
+        sql, values = self._chosen(where, matches=matches)
+        query = f"SELECT source, list(key) FROM ({sql}) GROUP BY source"
         with self._reading() as cursor:
-            return dask_plies(files, dict(cursor.execute(query, list(values)).fetchall()))
+            return dask_plies(files, dict(cursor.execute(query, values).fetchall()))
 
-    def relation(self, where: GameFilter = ALL_PLAYED, *, openings: bool = False) -> DuckDBPyRelation:
+    def relation(
+        self, where: GameFilter = ALL_PLAYED, *, matches: bool = False, extra: Collection[str] = ()
+    ) -> DuckDBPyRelation:
         """The plies of the games that match, for DuckDB to compute with; in no order.
 
         Args:
-            where: which games. openings: with the columns ``eco`` and ``opening`` of the games.
+            where: which games. matches: both boards of the bughouse matches of which one board matches.
+            extra: columns of the games that plies have on request: ``eco``, ``opening``, ``event``.
         Raises:
-            StorageError: the data set has no openings.
+            StorageError: the data set does not have them.
         """
-        if openings and not self._openings:
-            raise StorageError(
-                "The data set has no openings: it has no table of games, or a version of ics-recorder wrote it that "
-                "named none. Write it again."
-            )
-        of_games = ", eco, opening" if openings else ""
-        sql, values = select_ids(where, _FILTERS)
+        sql, values = self._chosen(where, matches=matches, extra=extra)
         with self._reading() as cursor:
             table = f"chosen_{next(self._numbers)}"
-            chosen = f"CREATE TABLE {table} AS SELECT source, key{of_games} FROM game_rows WHERE id IN ({sql})"
-            cursor.execute(chosen, list(values)).fetchall()
+            cursor.execute(f"CREATE TABLE {table} AS {sql}", values).fetchall()
             counts = f"SELECT (SELECT count(*) FROM {table}) = (SELECT count(*) FROM game_rows)"
             ((everything,),) = cursor.execute(counts).fetchall()
-        if openings:
+        if extra:
             return self._connection.sql(f"SELECT * FROM plies JOIN {table} USING (source, key)")
         if everything:
             return self._connection.sql("SELECT * FROM plies")
         return self._connection.sql(f"SELECT * FROM plies SEMI JOIN {table} USING (source, key)")
+
+    def _chosen(
+        self, where: GameFilter, *, matches: bool = False, extra: Collection[str] = ()
+    ) -> tuple[str, list[Any]]:
+        """The statement that gives source and key of games, and its values; the arguments as for ``relation``.
+
+        Raises:
+            StorageError: the data set does not have what is asked for.
+        """
+        if (matches or extra) and not self._files.games:
+            raise StorageError(_NO_GAMES)
+        if matches:
+            sql, values = select_ids(replace(where, variants=frozenset({"bughouse"})), _FILTERS)
+            boards = "SELECT DISTINCT source, unnest([key, partner_key]) AS key FROM game_rows"
+            return f"{boards} WHERE partner_key IS NOT NULL AND id IN ({sql})", list(values)
+        sql, values = select_ids(where, _FILTERS)
+        columns = ", ".join(["g.source", "g.key", *(_OF_GAMES[name] for name in extra)])
+        tags = _tags(self._files) if "event" in extra else ""
+        return f"SELECT {columns} FROM game_rows g {tags} WHERE g.id IN ({sql})", list(values)
 
 
 def _rows_of_plies() -> str:
@@ -380,6 +438,12 @@ def _listed(paths: Collection[str]) -> str:
     """The SQL of a list of texts."""
     texts = (path.replace("'", "''") for path in paths)
     return "[{}]".format(", ".join(f"'{text}'" for text in texts))
+
+
+def _tags(files: DatasetFiles) -> str:
+    """The join of games ``g`` with ``t.event``, which is their Event tag or null."""
+    paths = [path for of_source in files.events.values() for path in of_source]
+    return _TAGS.format(files=_listed(paths)) if paths else "CROSS JOIN (SELECT NULL::VARCHAR AS event) t"
 
 
 def _plies(files: DatasetFiles, sources: Collection[str]) -> str:

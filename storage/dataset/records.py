@@ -29,11 +29,11 @@ __all__ = [
     "write_record",
 ]
 
-DATASET_SCHEMA: Final = 1
+DATASET_SCHEMA: Final = 2
 """Changes when readers of a data set must know more than before."""
 _MANIFEST: Final = "manifest.json"
 _SOURCES: Final = "sources"
-_TABLES: Final = ("plies", "games")
+_TABLES: Final = ("plies", "games", "events")
 _STEM_LETTERS: Final = 16
 
 

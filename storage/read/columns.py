@@ -22,7 +22,7 @@ from storage.files import open_sqlite, reading, uri_to_read
 from storage.read.analyses import has_analyses
 from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
-from storage.read.query import game_ids
+from storage.read.query import EVENT_TAG, game_ids
 from storage.read.store import Rows, SqlDriver
 
 __all__ = [
@@ -262,8 +262,7 @@ class ColumnReader:
         source = (
             "games w ON w.id = wanted.value OR w.merged_into = wanted.value"
             " JOIN observations o ON o.game_id = w.id AND (o.kind = 'pgn' OR w.dialect = 'ICC')"
-            " JOIN events e ON e.observation_id = o.id WHERE (e.kind = 'tag' AND e.detail = 'Event')"
-            " OR (e.kind = 'notice' AND e.detail = 'pgn-tag' AND e.actor = 'Event')"
+            f" JOIN events e ON e.observation_id = o.id WHERE {EVENT_TAG}"
             " ORDER BY wanted.key, w.id DESC, o.seq DESC, e.seq DESC"
         )
         return dict(self._rows("SELECT wanted.value, e.text", source, ids))

@@ -15,6 +15,7 @@ from storage.read.store import SqlDriver
 
 __all__ = [
     "DATED_MS",
+    "EVENT_TAG",
     "FilterWords",
     "beginning",
     "conditions_and_last",
@@ -60,6 +61,12 @@ DATED_MS: Final = (
     f"coalesce(iif(g.time_basis IN {_DATES}, g.started_at_ms, NULL),"
     f" CAST(strftime('%s', {_ISO_DAY}) AS INTEGER) * 1000)"
 )
+
+
+EVENT_TAG: Final = (
+    "((e.kind = 'tag' AND e.detail = 'Event') OR (e.kind = 'notice' AND e.detail = 'pgn-tag' AND e.actor = 'Event'))"
+)
+"""The condition that an event ``e`` is the Event tag of a game: of a saved game, or as the server printed it."""
 
 
 class FilterWords(NamedTuple):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 from subprocess import run
 
 import pytest
 
-from recorder import Dataset
+from recorder import Archive, Dataset
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after
 
@@ -21,6 +23,9 @@ CLOCKS: tuple[tuple[str, ...], ...] = (
     ("--player", "Helmsman", "--table", "scramble", "--json"),
     ("--table", "longest", "--top", "3"),
     ("--table", "blunders", "--json"),
+    ("--by", "event", "--by", "eco", "--json"),
+    ("--table", "sitting", "--json"),
+    ("--table", "diagonal", "--player", "Karpov"),
 )
 PICTURES = long_after(1, ("lag", "thinking", "heatmap", "curve", "leads", "blunders"))
 
@@ -72,21 +77,37 @@ def test_a_process_prints_no_more(cli: Cli, folder: Path) -> None:
     assert (answer.stdout, answer.stderr) == (expected.stdout, expected.stderr)
 
 
-def test_report_of_a_game(cli: Cli, folder: Path, tmp_path: Path) -> None:
-    """The page has the moves and clocks, and no events."""
-    answer = cli("report", "6af8", "--dataset", folder, "-o", tmp_path / "game.html")
-    assert answer.stderr.startswith("Wrote the report of game 6af87f9e, ")
-    page = (tmp_path / "game.html").read_text()
-    assert "Helmsman" in page
-    assert "0:02.997" not in page
-    cli("plot", "race", "6af8", "--dataset", folder, "-o", tmp_path / "race.svg")
+@pytest.mark.parametrize("name", ["race", "bughouse"])
+def test_plot_of_one_game(cli: Cli, folder: Path, archive: Archive, tmp_path: Path, name: str) -> None:
+    """With its events, or both boards."""
+    key = archive.matches()["match"].iloc[0]
+    pictures = [tmp_path / "0.svg", tmp_path / "1.svg"]
+    for picture, more in zip(pictures, (("--dataset", folder), ()), strict=True):
+        cli("plot", name, key, *more, "-o", picture)
+    assert pictures[0].read_bytes() == pictures[1].read_bytes()
+
+
+def test_report_of_a_game(
+    cli: Cli, folder: Path, archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of both boards of a match, with pieces in hand."""
+    monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
+    key = archive.matches()["match"].iloc[-1]
+    pages = [tmp_path / "0.html", tmp_path / "1.html"]
+    for page, more in zip(pages, (("--dataset", folder), ()), strict=True):
+        answer = cli("report", key, *more, "-o", page)
+        assert answer.stderr.startswith(f"Wrote the report of game {key[:8]}, ")
+    data = [json.loads(re.findall(r'id="data">(.*?)</script>', page.read_text())[0]) for page in pages]
+    ours, theirs = ([board["states"] for board in one["boards"]] for one in data)
+    assert ours == theirs
+    assert len(ours) == 2
+    assert "hands" in ours[0][0]
 
 
 def test_what_a_data_set_cannot_give(cli: Cli, folder: Path, tmp_path: Path) -> None:
     def error(*words: object, code: int) -> str:
         return cli(*words, "--dataset", folder, code=code).stderr
 
-    assert "not have the order of the moves" in error("clocks", "--table", "sitting", code=4)
     assert "--dataset and --db both say" in error("clocks", "--db", cli.archive, code=2)
     assert "--dataset and --db both say" in error("--db", cli.archive, "clocks", code=2)
     assert "No games match these filters; the data set has" in error("clocks", "--player", "Nobody", code=4)

@@ -18,7 +18,6 @@ from exporters.measures.batches import PlyBatches
 from recorder import Archive, Dataset, Tables
 from tests.support.postgres import Server
 
-OF_MATCHES = ("diagonal_lead", "sitting")
 INCLUDE = ("examined", "setup")
 OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "time_usage": [{"by": ()}, {"by": ["player", "phase"]}, {"by": ["hour", "sealed", "rating_band"]}],
@@ -42,8 +41,7 @@ ON_DASK = ("time_usage", "game_sides")
 def _cases() -> Iterator[Any]:
     for name in measures.__all__:
         yield pytest.param("batches", name)
-        if name not in OF_MATCHES:
-            yield pytest.param("of_dataset", name)
+        yield pytest.param("of_dataset", name)
         yield pytest.param("of_dask", name, marks=[] if name in ON_DASK else [pytest.mark.long])
         yield pytest.param("of_postgres", name, marks=[pytest.mark.needs("postgres")])
 

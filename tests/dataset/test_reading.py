@@ -35,6 +35,15 @@ def test_tables_are_those_of_the_archive(archive: Archive, dataset: Dataset, fil
     assert_frame_equal(dataset.game_table(**filters), expected)
     assert_frame_equal(dataset.sides(**filters), archive.sides(**filters))
     assert_frame_equal(dataset.plies(**filters), archive.plies(**filters))
+    assert_frame_equal(dataset.events(**filters), archive.events(**filters))
+    assert_frame_equal(dataset.matches(**filters), archive.matches(**filters))
+
+
+def test_columns_on_request_are_those_of_the_archive(archive: Archive, dataset: Dataset) -> None:
+    extra = ("eco", "opening", "event")
+    found = dataset.plies(extra=extra)
+    assert_frame_equal(found, archive.plies(extra=extra))
+    assert min(found[name].nunique() for name in extra) > 1
 
 
 def test_batches_are_those_of_the_archive(archive: Archive, dataset: Dataset) -> None:
@@ -62,12 +71,10 @@ def test_the_filters_choose_what_duckdb_computes(archive: Archive, dataset: Data
 
 
 def test_what_a_data_set_does_not_have(dataset: Dataset) -> None:
-    with pytest.raises(StorageError, match="no events of games"):
-        dataset.events()
-    with pytest.raises(StorageError, match="does not have the order of the moves"):
-        dataset.matches()
-    with pytest.raises(StorageError, match="no column fen"):
-        dataset.plies(extra=["fen"])
+    with pytest.raises(StorageError, match="no column material or fen"):
+        dataset.plies(extra=["material", "fen", "eco"])
+    with pytest.raises(StorageError, match="Positions are searched in an archive only"):
+        dataset.games(moves="e4 e5")
 
 
 def test_only_files_that_a_record_names_are_read(folder: Path, dataset: Dataset) -> None:
@@ -88,7 +95,7 @@ def test_a_folder_of_exported_plies(archive: Archive, cli: Cli, tmp_path: Path) 
         order = ["key", "ply"]
         assert_frame_equal(*(one.sort_values(order, ignore_index=True).astype(str) for one in (found, expected)))
         assert_frame_equal(measures.profile(plies.relation()), measures.profile(archive.plies()))
-        with pytest.raises(StorageError, match="no table of games"):
+        with pytest.raises(StorageError, match="no tables of games and events"):
             plies.game_table()
 
 
@@ -102,11 +109,15 @@ def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
         Dataset(tmp_path)
 
 
-def test_a_record_of_a_newer_program_or_of_none_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_a_record_of_another_program_is_refused(folder: Path, tmp_path: Path) -> None:
     newer = Path(shutil.copytree(folder, tmp_path / "newer"))
     record = min((newer / "sources").iterdir())
-    record.write_text(json.dumps(json.loads(record.read_text()) | {"schema": 99, "invented": 1}))
+    written = json.loads(record.read_text())
+    record.write_text(json.dumps(written | {"schema": 99, "invented": 1}))
     with pytest.raises(StorageError, match="a newer version of this program wrote it"):
+        Dataset(newer)
+    record.write_text(json.dumps(written | {"schema": 1}))
+    with pytest.raises(StorageError, match=r"an older version of this program wrote .* to it; write it again with"):
         Dataset(newer)
     record.write_text("[]")
     with pytest.raises(StorageError, match=r"is no record of a source: write the data set again\."):

@@ -8,10 +8,10 @@ from dataclasses import fields
 from pathlib import Path
 
 from exporters.clocks import SideClocks
-from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
+from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.games_json import game_object
 from exporters.pgn import tags as pgn_tags
-from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from recorder.times import iso
 from storage.dataset.records import Manifest, SourceRecord
@@ -88,6 +88,8 @@ def test_pgn_tags() -> None:
 
 def test_data_sets() -> None:
     assert names("data set column") == [column.name for column in DATASET_GAME_COLUMNS[len(GAME_COLUMNS) :]]
-    assert [column.name for column in DATASET_PLY_COLUMNS[len(PLY_COLUMNS) :]] == ["source"]
+    assert DATASET_PLY_COLUMNS[len(PLY_COLUMNS) : -1] == MATCH_COLUMNS
+    assert DATASET_EVENT_COLUMNS[:-1] == EVENT_COLUMNS
+    assert {columns[-1].name for columns in (DATASET_PLY_COLUMNS, DATASET_EVENT_COLUMNS)} == {"source"}
     assert names("record field") == list(SourceRecord("", "", 0, "", parser_version="").to_json())
     assert names("manifest field") == [field.name for field in fields(Manifest)]

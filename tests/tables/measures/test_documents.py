@@ -12,7 +12,7 @@ import pytest
 
 from exporters import measures
 from exporters.measures.base import DIMENSIONS
-from exporters.tables.matches import MATCH_COLUMNS
+from exporters.tables.columns import MATCH_COLUMNS
 from recorder import Archive
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")

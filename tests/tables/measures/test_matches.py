@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from exporters.bpgn import find_matches
-from exporters.tables.matches import MATCH_COLUMNS, match_frame
+from exporters.tables.columns import MATCH_COLUMNS
+from exporters.tables.matches import match_frame
 from recorder import Archive
 from recorder.model import Game, TimeBasis
 from recorder.reading import read_games
