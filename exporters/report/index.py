@@ -1,9 +1,13 @@
-"""The index page of an archive: its games, players, time controls, and the logs it was made from."""
+"""The index page of an archive: its games, players, time controls, and the logs it was made from.
+
+Games are counted row by row, and those that the page lists are read once more, so memory does not grow with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exporters.report.page import count, plain_name, render_page
 from exporters.report.tables import (
@@ -15,22 +19,21 @@ from exporters.report.tables import (
     game_kind,
     known,
     marks_of,
-    newest_first,
     period,
     result_text,
     score_cells,
     text_of,
 )
-from exporters.tables.arrays import records
-from exporters.tables.facts import reason_words
+from exporters.tables.facts import SCORES, reason_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from storage.dataset.files import DatasetSource
     from storage.read.sources import SourceRow
 
 __all__ = ["MOST_GAMES", "index_report"]
+
+_Row: TypeAlias = "Mapping[str, Any]"
+"""A game, by the names of columns."""
 
 MOST_GAMES = 2000
 """How many games the page lists by default; its counts are of all games."""
@@ -40,8 +43,8 @@ _MOST_LOGS = 200
 
 
 def index_report(
-    games: pd.DataFrame,
-    sides: pd.DataFrame,
+    games: Iterable[_Row],
+    again: Callable[[Sequence[int]], Iterable[_Row]],
     sources: Sequence[SourceRow | DatasetSource] = (),
     *,
     excluded: Mapping[str, int] | None = None,
@@ -50,19 +53,22 @@ def index_report(
     """A self-contained page about an archive, or about a choice of its games.
 
     Args:
-        games, sides: the game frame and the side frame of the same games.
-        sources: the logs of the archive. excluded: reason → games that were asked for and are not in the frames.
+        games: the rows of the game table. again: reads the rows at these places of it again.
+        sources: the logs of the archive. excluded: reason → games that were asked for and are not in the table.
         most: how many games the page lists, the newest; None: ``MOST_GAMES``.
     Returns:
-        HTML in UTF-8; the same tables give the same bytes.
+        HTML in UTF-8; the same rows give the same bytes.
     Raises:
         ExportError: what the page needs is not installed.
     """
-    listed = newest_first(games, most or MOST_GAMES)
+    counted = _Counts()
+    for row in games:
+        counted.add(row)
+    listed = counted.newest_first()[: most or MOST_GAMES]
     parts = (
-        ("Players", "players", [_players(sides)]),
-        ("Time controls and variants", "controls", [_controls(games)]),
-        ("How games ended", "endings", [_endings(games)]),
+        ("Players", "players", [_players(counted)]),
+        ("Time controls and variants", "controls", [_controls(counted)]),
+        ("How games ended", "endings", [_endings(counted)]),
         ("Logs", "logs", [_logs(sources)]),
     )
     sections = [
@@ -70,88 +76,159 @@ def index_report(
     ]
     values = {
         "title": "Archive of chess games",
-        "description": " · ".join(filter(None, (count(len(games), "game"), period(games["day"])))),
-        "facts": list(_facts(games, sides, sources)),
+        "description": " · ".join(filter(None, (count(counted.games, "game"), period(counted.days)))),
+        "facts": list(_facts(counted, sources)),
         "left_out": [f"{count(number, 'game')} {reason}" for reason, number in (excluded or {}).items()],
         "sections": [section for section in sections if section.tables],
-        "games": [_game(row) for row in records(listed)],
-        "game_count": len(games),
+        "games": map(_game, again(listed)),
+        "listed_count": len(listed),
+        "game_count": counted.games,
     }
     return render_page("index.html", values, styles=("tables.css",), scripts=("index.js",))
 
 
-def _facts(
-    games: pd.DataFrame, sides: pd.DataFrame, sources: Sequence[SourceRow | DatasetSource]
-) -> Iterator[tuple[str, str]]:
-    yield "Games", f"{len(games):,}, with {count(int(games['plies'].sum()), 'half-move')}"
-    days = period(games["day"])
+class _Sides:
+    """Sides of games, added up: those of a player, or of all guests."""
+
+    __slots__ = ("computer", "days", "games", "handle", "ratings", "results", "server")
+
+    def __init__(self) -> None:
+        self.handle, self.server = "", ""
+        self.computer = False
+        self.games = 0
+        self.results = [0, 0, 0]  # won, drawn, lost
+        self.ratings: tuple[int, int] | None = None
+        self.days: tuple[str, str] | None = None
+
+    def add(self, row: _Row, side: str) -> None:
+        """Add White's or Black's side of a game."""
+        self.handle, self.server = str(row[side]), text_of(row["server"])
+        self.computer |= _is(row[f"{side}_computer"])
+        self.games += 1
+        score = SCORES.get(str(row["result"]))
+        if score is not None:
+            self.results[int(2 * (1 - score if side == "white" else score))] += 1
+        rating = row[f"{side}_rating"]
+        if known(rating):
+            self.ratings = _widened(self.ratings, int(rating))
+        if known(row["day"]):
+            self.days = _widened(self.days, str(row["day"]))
+
+
+def _widened(ends: Any, value: Any) -> Any:
+    """The least and the greatest of values; ``ends``: these of the others, None: there are no others."""
+    return (value, value) if ends is None else (min(ends[0], value), max(ends[1], value))
+
+
+def _is(value: Any) -> bool:
+    """Whether it is known to be true."""
+    return known(value) and bool(value)
+
+
+class _Counts:
+    """What the page counts of all games.
+
+    Attributes:
+        dated, undated: places of games with and without a day.
+        players: by identity. guests: all of them together.
+        controls: games and plies by variant and time control. endings: games by result, ending and reason.
+    """
+
+    def __init__(self) -> None:
+        self.plies = 0
+        self.complete = 0
+        self.dated: list[int] = []
+        self.undated: list[int] = []
+        self.days: tuple[str, str] | None = None
+        self.servers: Counter[str] = Counter()
+        self.players: dict[str, _Sides] = {}
+        self.guests = _Sides()
+        self.controls: dict[tuple[str, str], list[int]] = {}
+        self.endings: Counter[tuple[str, str, str]] = Counter()
+
+    @property
+    def games(self) -> int:
+        """How many there are."""
+        return len(self.dated) + len(self.undated)
+
+    def add(self, row: _Row) -> None:
+        """Add the next game."""
+        place = self.games
+        if known(row["day"]):
+            self.dated.append(place)
+            self.days = _widened(self.days, str(row["day"]))
+        else:
+            self.undated.append(place)
+        self.plies += int(row["plies"])
+        self.complete += bool(row["complete"])
+        self.servers[text_of(row["server"]) or "unknown"] += 1
+        for side in ("white", "black"):
+            guest = _is(row[f"{side}_guest"])
+            sides = self.guests if guest else self.players.setdefault(str(row[f"{side}_id"]), _Sides())
+            sides.add(row, side)
+        of_control = self.controls.setdefault((text_of(row["variant"]), text_of(row["time_control"])), [0, 0])
+        of_control[0] += 1
+        of_control[1] += int(row["plies"])
+        self.endings[text_of(row["result"]), text_of(row["ending"]), text_of(row["reason"])] += 1
+
+    def newest_first(self) -> list[int]:
+        """The places of all games in reverse order; games without a date follow those with one."""
+        return [*reversed(self.dated), *self.undated]
+
+
+def _facts(counted: _Counts, sources: Sequence[SourceRow | DatasetSource]) -> Iterator[tuple[str, str]]:
+    yield "Games", f"{counted.games:,}, with {count(counted.plies, 'half-move')}"
+    days = period(counted.days)
     if days:
-        undated = int(games["day"].isna().sum())
+        undated = len(counted.undated)
         yield "Period", days + (f"; {count(undated, 'game')} without a date" if undated else "")
-    guest = sides["player_guest"].fillna(False).astype(bool)
-    members = int(sides.loc[~guest, "player_id"].nunique())
-    guests = int(guest.sum())
-    players = count(members, "player")
+    guests = counted.guests.games
+    players = count(len(counted.players), "player")
     yield "Players", players + (f"; {count(guests, 'side')} played by guests, counted together" if guests else "")
-    servers = games["server"].astype("string").fillna("unknown").value_counts().sort_index()
-    names = sorted(servers.items(), key=lambda item: (-int(item[1]), str(item[0])))
+    names = sorted(counted.servers.items(), key=lambda one: (-one[1], one[0]))
     yield "Servers", ", ".join(f"{name} ({number:,})" for name, number in names)
-    partly = int((~games["complete"]).sum())
-    yield "Complete", f"{len(games) - partly:,}, seen from the first move to the end; {partly:,} not"
+    partly = counted.games - counted.complete
+    yield "Complete", f"{counted.complete:,}, seen from the first move to the end; {partly:,} not"
     if sources:
         yield "Made from", count(len(sources), "log")
 
 
-def _players(sides: pd.DataFrame) -> Table | None:
+def _players(counted: _Counts) -> Table | None:
     """Who played most; guests in one row, since another guest may have the same handle tomorrow."""
-    guest = sides["player_guest"].fillna(False).astype(bool)
-    sides = sides[["player_id", "player", "player_computer", "player_rating", "server", "score", "day"]]
-    groups = [(len(group), group) for _, group in sides[~guest].groupby("player_id", observed=True, sort=True)]
-    groups.sort(key=lambda item: -item[0])
+    players = sorted(counted.players.items(), key=lambda one: (-one[1].games, one[0]))
     rows = []
-    for _, group in groups[:_MOST_PLAYERS]:
-        last = group.iloc[-1]
-        name = plain_name(str(last["player"])) + (" (computer)" if group["player_computer"].fillna(False).any() else "")
-        ratings = group["player_rating"].dropna()
-        low, high = (int(ratings.min()), int(ratings.max())) if len(ratings) else (None, None)
+    for _, one in players[:_MOST_PLAYERS]:
+        name = plain_name(one.handle) + (" (computer)" if one.computer else "")
+        low, high = one.ratings or (None, None)
         rating = NOTHING if low is None else str(low) if low == high else f"{low} to {high}"
-        rows.append([name, text_of(last["server"]) or NOTHING, *score_cells(group), rating, period(group["day"])])
-    if guest.any():
-        own = sides[guest]
-        rows.append(["guests, together", NOTHING, *score_cells(own), NOTHING, period(own["day"])])
-    more = len(groups) - _MOST_PLAYERS
+        rows.append([name, one.server or NOTHING, *score_cells(one.games, *one.results), rating, period(one.days)])
+    guests = counted.guests
+    if guests.games:
+        cells = score_cells(guests.games, *guests.results)
+        rows.append(["guests, together", NOTHING, *cells, NOTHING, period(guests.days)])
+    more = len(players) - _MOST_PLAYERS
     note = f"{count(more, 'player')} with fewer games not listed." if more > 0 else ""
     columns = ("Player", "Server", "Games", "Won", "Drawn", "Lost", "Score", "Rating", "Period")
     return Table("Players by games", columns, rows, frozenset({0, 1, 8}), note) if rows else None
 
 
-def _controls(games: pd.DataFrame) -> Table | None:
-    counted = _counted(games, ["variant", "time_control"])
+def _controls(counted: _Counts) -> Table | None:
+    controls = sorted(counted.controls.items(), key=lambda one: (-one[1][0], one[0]))
     rows = [
-        [text_of(variant) or "unknown", control_words(control), f"{len(group):,}", f"{int(group['plies'].sum()):,}"]
-        for (variant, control), group in counted[:_MOST_CONTROLS]
+        [variant or "unknown", control_words(control), f"{games:,}", f"{plies:,}"]
+        for (variant, control), (games, plies) in controls[:_MOST_CONTROLS]
     ]
-    more = len(counted) - _MOST_CONTROLS
+    more = len(controls) - _MOST_CONTROLS
     note = f"{count(more, 'more kind')} with fewer games not listed." if more > 0 else ""
     return Table("Games by variant and White's time", ("Variant", "Time control", "Games", "Plies"), rows,
                  frozenset({0, 1}), note) if rows else None  # fmt: skip
 
 
-def _endings(games: pd.DataFrame) -> Table | None:
+def _endings(counted: _Counts) -> Table | None:
     rows = []
-    for (result, ending, reason), group in _counted(games, ["result", "ending", "reason"]):
-        how = reason_words(text_of(reason) or None) or "not known"
-        rows.append([result_text(text_of(result), text_of(ending)), how, f"{len(group):,}"])
+    for (result, ending, reason), games in sorted(counted.endings.items(), key=lambda one: (-one[1], one[0])):
+        rows.append([result_text(result, ending), reason_words(reason or None) or "not known", f"{games:,}"])
     return Table("Games by result and reason", ("Result", "Reason", "Games"), rows, frozenset({0, 1})) if rows else None
-
-
-def _counted(games: pd.DataFrame, by: list[str]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """Groups of games, the largest first."""
-    plain = games[["plies"]].assign(**{name: games[name].astype("string").fillna("") for name in by})
-    groups: list[tuple[tuple[Any, ...], pd.DataFrame]] = [
-        (key if isinstance(key, tuple) else (key,), group) for key, group in plain.groupby(by, sort=True)
-    ]
-    return sorted(groups, key=lambda item: -len(item[1]))
 
 
 def _logs(sources: Sequence[SourceRow | DatasetSource]) -> Table | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -185,6 +186,9 @@ _MISSING = "A report needs Jinja2: pip install 'ics-recorder[report]'."
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'\u2028\u2029"}
 
 
+_PIECES_AT_ONCE = 1000
+
+
 def trusted(text: str) -> Markup:
     """Markup that this program made itself; never for text of a log."""
     try:
@@ -230,10 +234,10 @@ def render_page(
     sheets = ("base.css", *styles) if site is None else ("base.css", *styles, "site.css")
     style = "\n".join([*(_asset(name, folders) for name in sheets), more_style]).strip()
     script = "\n".join(_asset(name, folders) for name in scripts)
-    text = (
+    page = (
         _environment(folders)
         .get_template(template)
-        .render(
+        .stream(
             {
                 **values,
                 "policy": _policy(style, script, site),
@@ -245,7 +249,10 @@ def render_page(
             }
         )
     )
-    return text.encode("utf-8", "backslashreplace")
+    page.enable_buffering(_PIECES_AT_ONCE)
+    html = io.BytesIO()  # a list of all pieces would need several times the memory of a long page
+    page.dump(html, "utf-8", "backslashreplace")
+    return html.getvalue()
 
 
 def policy_of(html: bytes) -> str:

@@ -21,6 +21,7 @@ from exporters.report.tables import (
     marks_of,
     percent_text,
     result_text,
+    score_cells,
     text_of,
 )
 from exporters.tables.arrays import records
@@ -298,11 +299,7 @@ def _against(
 
 
 def _score_cells(group: Sequence[_Row]) -> list[str]:
-    """As ``score_cells``, of a player's sides."""
-    wins, draws, losses = _results(group)
-    decided = wins + draws + losses
-    score = percent_text((wins + draws / 2) / decided) if decided else NOTHING
-    return [f"{len(group):,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]
+    return score_cells(len(group), *_results(group))
 
 
 def _scores(group: Sequence[_Row], site: Site | None, chosen: Mapping[str, str]) -> list[CellText]:

@@ -10,8 +10,6 @@ from exporters.report.moves import took_text
 from exporters.report.page import clock_text, count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from exporters.measures.players import PlayerTable
 
 __all__ = [
@@ -31,7 +29,6 @@ __all__ = [
     "linked",
     "linked_text",
     "marks_of",
-    "newest_first",
     "number",
     "percent",
     "percent_text",
@@ -217,12 +214,6 @@ def percent_text(share: float) -> str:
     return "under 1 %" if 0 < share < 0.005 else f"{int(share * 100 + 0.5)} %"
 
 
-def newest_first(games: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The first rows, at most ``most``, of games in reverse order; games without a date follow those with one."""
-    dated = games["day"].notna()
-    return games.loc[[*games.index[dated][::-1][:most], *games.index[~dated][:most]][:most]]
-
-
 def control_words(control: Any) -> str:
     """``5 min + 3 s`` of ``300+3``."""
     if not known(control):
@@ -254,16 +245,9 @@ def text_of(value: Any) -> str:
     return str(value) if known(value) else ""
 
 
-def period(days: pd.Series[Any]) -> str:
-    """``2020-01-31 to 2020-02-03``; nothing where no day is known."""
-    known_days = days.dropna().astype(str)
-    return (
-        ""
-        if known_days.empty
-        else known_days.min()
-        if known_days.min() == known_days.max()
-        else f"{known_days.min()} to {known_days.max()}"
-    )
+def period(days: tuple[str, str] | None) -> str:
+    """``2020-01-31 to 2020-02-03`` of the first and the last day; nothing where no day is known."""
+    return "" if days is None else days[0] if days[0] == days[1] else f"{days[0]} to {days[1]}"
 
 
 def game_kind(row: _Row) -> str:
@@ -281,9 +265,8 @@ def marks_of(row: _Row, who: str) -> list[str]:
     return [mark for mark in ("computer", "guest") if known(row[f"{who}_{mark}"]) and row[f"{who}_{mark}"]]
 
 
-def score_cells(sides: pd.DataFrame) -> list[str]:
+def score_cells(games: int, wins: int, draws: int, losses: int) -> list[str]:
     """Games, won, drawn, lost, and points of those with a result."""
-    wins, draws, losses = (int((sides["score"] == value).sum()) for value in (1.0, 0.5, 0.0))
     decided = wins + draws + losses
     score = percent_text((wins + draws / 2) / decided) if decided else NOTHING
-    return [f"{len(sides):,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]
+    return [f"{games:,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]

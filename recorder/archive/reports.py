@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recorder.archive.exporting import require_games
 from recorder.archive.related import anomalies_of_game, games_in_progress, match_of, of_source
@@ -14,6 +14,8 @@ from storage import GameFilter
 if TYPE_CHECKING:
     from exporters.report.page import Site
     from recorder.archive.exporting import AnyStore
+
+_GAMES_AT_ONCE = 1000
 
 __all__ = ["ReportPage", "page_of_archive", "page_of_game", "page_of_player"]
 
@@ -127,13 +129,23 @@ def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
         StorageError: no game matches.
     """
     from exporters.report.index import index_report
-    from exporters.tables.facts import with_progress
-    from exporters.tables.frames import game_frame, side_frame
+    from exporters.tables.frames import game_rows
 
     excluded = require_games(archive, chosen)
+    in_progress = games_in_progress(archive)
     with archive.columns(arrow=False) as reader:
-        rows = reader.games_of(chosen)
-        games, sides = game_frame(reader, rows), side_frame(reader, rows)
-    games = with_progress(games, games_in_progress(archive))
-    html = index_report(games, sides, archive.sources(), excluded=excluded, most=chosen.last)
+        games = reader.games_of(chosen)
+
+        def rows(wanted: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+            for begin in range(0, len(wanted), _GAMES_AT_ONCE):
+                for row in game_rows(reader, [*wanted[begin : begin + _GAMES_AT_ONCE]]):
+                    yield row | {"ending": "in-progress"} if row["key"] in in_progress else row
+
+        html = index_report(
+            rows(games),
+            lambda places: rows([games[place] for place in places]),
+            archive.sources(),
+            excluded=excluded,
+            most=chosen.last,
+        )
     return ReportPage(html, f"the index of {plural(len(games), 'game')}", excluded)

@@ -13,6 +13,7 @@ from exporters.plots.catalogue import PlotOptions
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report
+from exporters.tables.arrays import records
 from recorder import Archive
 from recorder.archive.game_measures import CLOCK_TABLES, clock_table
 from recorder.archive.related import match_of
@@ -126,9 +127,10 @@ def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest
         page = player_report(tables.plies(player=player), tables.sides(player=player), player=player)
         assert player in page.decode()
     with Storage.open(str(mixed), read_only=True) as archive:
-        assert index_report(tables.game_table(), tables.sides(), archive.sources())
-        for key in {*tables.game_table()["key"].iloc[[0, -1]]}:
-            game = archive.game(key)
+        rows = records(tables.game_table())
+        assert index_report(rows, lambda places: map(rows.__getitem__, places), archive.sources())
+        for row in (rows[0], rows[-1]):
+            game = archive.game(row["key"])
             match, evidence = match_of(archive, game) or (None, "")
             assert game_report(game, match=match, evidence=evidence)
 

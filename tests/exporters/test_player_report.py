@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -306,7 +308,12 @@ def hostile_index(archive: Archive, storage: Path) -> bytes:
         sources = opened.sources()
     for source in sources:
         source.__dict__["name"] = f"/home/ann/{HOSTILE}"
-    return index_report(hostile(archive.game_table()), hostile(archive.sides()), sources, excluded={HOSTILE: 2})
+    return index_of(hostile(archive.game_table()), sources, excluded={HOSTILE: 2})
+
+
+def index_of(games: pd.DataFrame, *arguments: Any, **named: Any) -> bytes:
+    rows = records(games)
+    return index_report(rows, lambda places: map(rows.__getitem__, places), *arguments, **named)
 
 
 def assert_inert(page: bytes, scripts: int) -> None:
@@ -342,8 +349,8 @@ def test_the_index_has_all_games_players_and_logs(cli: Cli, archive: Archive) ->
 
 
 def test_the_index_lists_as_many_as_were_asked_for(archive: Archive) -> None:
-    games, sides = archive.game_table(), archive.sides()
-    parsed = Page(index_report(games, sides, most=3))
+    games = archive.game_table()
+    parsed = Page(index_of(games, most=3))
     assert f"The newest 3 of {len(games)} games" in parsed.text
     dated, undated = games[games["day"].notna()], games[games["day"].isna()]
     newest = [*dated["key"][::-1], *undated["key"]][:3]
@@ -351,7 +358,21 @@ def test_the_index_lists_as_many_as_were_asked_for(archive: Archive) -> None:
         parsed.text.find(key[:8]) for key in newest
     )
     assert not [key for key in games["key"] if key not in newest and key[:8] in parsed.text]
-    assert index_report(games, sides, most=3) == index_report(games, sides, most=3)
+    assert index_of(games, most=3) == index_of(games, most=3)
+
+
+def test_the_index_needs_no_more_memory_for_more_games(archive: Archive) -> None:
+    row = records(archive.game_table())[0]
+
+    def peak(games: int) -> int:
+        tracemalloc.start()
+        index_report(repeat(row, games), lambda places: repeat(row, len(places)), most=50)
+        (_, most) = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(50)  # what is imported and remembered once
+    assert peak(2500) < peak(500) + 2000 * 100, "a place of each game, and no more"
 
 
 # --- the command
