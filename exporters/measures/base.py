@@ -12,6 +12,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+from operator import add
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -93,10 +96,9 @@ def _instant(name: str, of_utc_ms: nw.Expr) -> Dimension:
 
 def _band(name: str, column: str, edges_ms: Sequence[int]) -> Dimension:
     """Bands of a time, by their lower ends; the first one begins at 0, and nothing where the time is not known."""
-    begin: nw.Expr = nw.lit(0)
-    for edge in edges_ms:
-        begin = nw.when(nw.col(column) >= edge).then(nw.lit(edge)).otherwise(begin)
-    return Dimension(name, (column,), {f"{name}_ms": nw.when(~nw.col(column).is_null()).then(begin)})
+    # Sums of whole numbers stay whole where some are unknown; pandas gives what ``when`` chooses as fractions.
+    steps = ((nw.col(column) >= edge).cast(nw.Int64) * (edge - before) for before, edge in pairwise((0, *edges_ms)))
+    return Dimension(name, (column,), {f"{name}_ms": reduce(add, steps)})
 
 
 _AT_MS = nw.col("arrival_ms")

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from exporters import dataset_parts
-from exporters.dataset_parts import DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
-from exporters.tables.columns import GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
+from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive
 from recorder.archive import dataset_making
 from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
@@ -60,11 +60,12 @@ def same_as_archive(folder: Path, source: Path, target: Path) -> None:
     with Archive(target) as archive:
         (outcome,) = archive.import_logs(source, date="2020-01-31").outcomes
         games, plies = archive.game_table(include=everything), archive.plies(include=everything)
-        matches = archive.matches()
+        events, matches = archive.events(include=everything), archive.matches()
     of_matches = [column for column in (*PLY_COLUMNS, *MATCH_COLUMNS) if column.name in matches]
     for name, expected, columns in (
         ("games", games, GAME_COLUMNS),
         ("plies", plies, PLY_COLUMNS),
+        ("events", events, EVENT_COLUMNS),
         ("plies", matches, of_matches),
     ):
         found = table(folder, name)
@@ -92,6 +93,7 @@ def test_the_rows_of_each_source_are_those_of_its_archive(
         same_as_archive(folder, log, tmp_path / f"{number}.sqlite")
     assert list(table(folder, "games").columns) == [column.name for column in DATASET_GAME_COLUMNS]
     assert list(table(folder, "plies").columns) == [column.name for column in DATASET_PLY_COLUMNS]
+    assert list(table(folder, "events").columns) == [column.name for column in DATASET_EVENT_COLUMNS]
 
 
 def test_files_are_of_one_variant_and_month(cli: Cli, tmp_path: Path) -> None:

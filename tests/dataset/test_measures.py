@@ -16,11 +16,18 @@ import pytest
 from exporters import measures
 from exporters.measures.batches import PlyBatches
 from recorder import Archive, Dataset, Tables
+from storage import GameFilter
+from storage.dataset.reading import DatasetStore
 from tests.support.postgres import Server
 
 INCLUDE = ("examined", "setup")
 OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
-    "time_usage": [{"by": ()}, {"by": ["player", "phase"]}, {"by": ["hour", "sealed", "rating_band"]}],
+    "time_usage": [
+        {"by": ()},
+        {"by": ["player", "phase"]},
+        {"by": ["hour", "sealed", "rating_band"]},
+        {"by": ["clock_band", "lag_band"]},
+    ],
     "time_left": [{"by": "variant", "moves": [1, 5]}],
     "clock_lead": [{"by": "player", "moves": [1, 2, 3, 4], "edges_s": [0]}, {"moves": [2], "edges_percent": [-1, 1]}],
     "scrambles": [{"by": ["player", "side"], "limit_ms": 10**9}],
@@ -107,6 +114,12 @@ def of_postgres(archive: Archive, server: Server) -> pd.DataFrame:
     url = server.new_database()
     archive.publish(url)
     return _whole(Tables(url))
+
+
+def test_matches_of_a_data_set_on_dask(folder: Path, archive: Archive) -> None:
+    with dask.config.set(scheduler="synchronous"), DatasetStore(str(folder)) as store:
+        of_filter = store.plies_for_dask(GameFilter(players=frozenset({"Karpov"})), matches=True)
+        assert_equal(measures.sitting(of_filter), measures.sitting(archive.matches(player="Karpov")))
 
 
 def assert_equal(found: pd.DataFrame, of_pandas: pd.DataFrame) -> None:

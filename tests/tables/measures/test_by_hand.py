@@ -419,4 +419,4 @@ def test_an_event_is_the_tag_of_a_saved_game_or_of_icc(tmp_path: Path) -> None:
         assert archive.plies(keys=[key], extra=["event"])["event"].unique().tolist() == ["Open"]
     made("export", "plies", "--dataset", "-o", tmp_path / "set")
     refused = made("clocks", "--dataset", tmp_path / "set", "--by", "event", code=None)
-    assert "A data set has no events of games" in refused.output
+    assert "The data set has no tables of games and events" in refused.output
