@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +18,7 @@ from storage.positions import PositionIndex
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
 from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
-from storage.read.query import count_games, count_outcomes, game_ids, resolve, source_paths, undated
+from storage.read.query import count_each, count_games, count_outcomes, game_ids, resolve, source_paths, undated
 from storage.read.sources import (
     SourceRow,
     anomalies_of,
@@ -372,6 +372,11 @@ class ArchiveStore(Closing):
         """
         with self._database.reading() as driver, nullcontext() if limit_s is None else within(driver, limit_s):
             return count_games(driver, where)
+
+    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
+        """How many games match each filter, in one reading; the first one must match all that the others match."""
+        with self._database.reading() as driver:
+            return count_each(driver, wheres)
 
     def count_outcomes(self, where: GameFilter, limit_s: float) -> dict[str, int]:
         """How many games match, and how many one of their players won, drew and lost, in one reading.

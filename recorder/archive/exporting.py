@@ -7,6 +7,7 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -183,14 +184,13 @@ def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
         unique=False,
         last=None,
     )
-    found: dict[str, int] = {}
-    count = archive.count(asked)
+    narrower = [("", asked)]
     for reason, change in steps:
-        narrower = replace(asked, **change)
-        if narrower != asked:
-            remaining = archive.count(narrower)
-            found[reason] = count - remaining
-            asked, count = narrower, remaining
+        further = replace(narrower[-1][1], **change)
+        if further != narrower[-1][1]:
+            narrower.append((reason, further))
+    counts = archive.count_each([each for _, each in narrower])
+    found = {reason: had - left for (reason, _), (had, left) in zip(narrower[1:], pairwise(counts), strict=True)}
     found["without a known date"] = archive.undated(where)
     return {reason: number for reason, number in found.items() if number}
 

@@ -204,13 +204,11 @@ def say_archive(archive: ArchiveStore, before: int | None) -> None:
     """
     from storage import GameFilter
 
-    usual = GameFilter()
-    total, listed = count_all(archive), archive.count(usual)
+    total, excluded = count_all(archive), count_excluded(archive, GameFilter())
     had = "" if before is None else f" ({before:,} before the import)"
-    lists = "" if total == listed else f" `games` lists {listed:,}."
+    lists = f" `games` lists {total - sum(excluded.values()):,}." if excluded else ""
     say(f"The archive has {plural(total, 'game')}{had}.{lists}")
-    if total != listed:
-        say_excluded(count_excluded(archive, usual).items())
+    say_excluded(excluded.items())
 
 
 def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:

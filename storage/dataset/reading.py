@@ -15,7 +15,7 @@ from recorder.model import SAVED_KINDS, SourceName, TimeBasis
 from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
 from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.query import EVENT_TAG, FilterWords, count_games, game_ids, resolve, select_ids, undated
+from storage.read.query import EVENT_TAG, FilterWords, count_each, count_games, game_ids, resolve, select_ids, undated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -322,6 +322,11 @@ class DatasetStore(Closing):
         """How many games match."""
         with self._reading() as cursor:
             return count_games(_Driver(cursor), where, _FILTERS)
+
+    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
+        """As ``ArchiveStore.count_each``."""
+        with self._reading() as cursor:
+            return count_each(_Driver(cursor), wheres, _FILTERS)
 
     def games(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +18,7 @@ from storage.read.columns import (
 )
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
-from storage.read.query import FilterWords, count_games, game_ids, resolve
+from storage.read.query import FilterWords, count_each, count_games, game_ids, resolve
 from storage.read.store import Rows, SqlDriver
 from storage.schema.upgrade import HEAD
 
@@ -159,3 +159,8 @@ class PublishedStore:
         """How many games match."""
         with self._reading() as driver:
             return count_games(driver, where, _FILTERS)
+
+    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
+        """As ``ArchiveStore.count_each``."""
+        with self._reading() as driver:
+            return count_each(driver, wheres, _FILTERS)

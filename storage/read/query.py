@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import StorageError
@@ -20,6 +20,7 @@ __all__ = [
     "beginning",
     "conditions_and_last",
     "conditions_of",
+    "count_each",
     "count_games",
     "count_outcomes",
     "fold",
@@ -356,16 +357,25 @@ def pieces(games: Iterable[tuple[int, int]], plies: int) -> Iterator[list[int]]:
         yield ids
 
 
-def _count(driver: SqlDriver, conditions: _Condition) -> int:
-    text, values = conditions
-    (count,) = driver.execute(f"SELECT count(*) {_FROM} WHERE {text}", values).fetchone()
-    return int(count)
-
-
 def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
     """How many games match."""
-    count = _count(driver, conditions_of(where, words))
-    return count if where.last is None else min(count, where.last)
+    return count_each(driver, [where], words)[0]
+
+
+def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWords = _ARCHIVE) -> list[int]:
+    """How many games match each filter, in one reading.
+
+    Args:
+        driver: of the archive. wheres: each matches some of the games that the first one matches.
+    """
+    text, values = conditions_of(wheres[0], words)
+    others = [conditions_of(where, words) for where in wheres[1:]]
+    counted = ", ".join(["count(*)", *(f"count(*) FILTER (WHERE {other})" for other, _ in others)])
+    given = (*(value for _, found in others for value in found), *values)
+    counts = driver.execute(f"SELECT {counted} FROM games g WHERE {text}", given).fetchone()
+    return [
+        count if where.last is None else min(count, where.last) for count, where in zip(counts, wheres, strict=True)
+    ]
 
 
 def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
@@ -393,7 +403,9 @@ def undated(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE)
     """How many games the date bounds exclude only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
-    return _count(driver, _all([conditions_of(where, words, dates=False), (f"{words.dated_ms} IS NULL", ())]))
+    text, values = _all([conditions_of(where, words, dates=False), (f"{words.dated_ms} IS NULL", ())])
+    (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text}", values).fetchone()
+    return int(count)
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -45,6 +45,9 @@ class GameStore(Protocol):
 
     def count(self, where: GameFilter = ...) -> int:
         """How many games match."""
+
+    def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
+        """How many games match each filter; the first one must match all that any of the others does."""
 
 
 class Rows(Protocol):
