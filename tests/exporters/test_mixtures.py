@@ -63,10 +63,12 @@ MIXTURES: dict[str, tuple[str | Path, ...]] = {
     "no clocks": (PLAIN, UNTIMED, ONE_PLY),
     "some of all": (NO_BASE, TIMED, OTHER_BASE, UNTIMED, PLAIN, ONE_PLY),
     "one ply with a clock": (ONE_TIMED_PLY,),
-    "one game": (TIMED,),
     "lists": (CORPUS / "public" / "ictk-movelist-34.txt", CORPUS / "public" / "pychess-movelist-64.txt"),
-    "bughouse": (CORPUS / "public" / "bughouse-db-3611438-with-lag.bpgn",),
-    "variants": (CORPUS / "ficsgames" / "2009-crazyhouse.pgn", PLAIN),
+    "variants": (
+        CORPUS / "public" / "bughouse-db-3611438-with-lag.bpgn",
+        CORPUS / "ficsgames" / "2009-crazyhouse.pgn",
+        PLAIN,
+    ),
 }
 
 

@@ -184,7 +184,7 @@ def test_every_column_is_checked(tmp_path: Path, sound: bytes, turn: int) -> Non
             assert any(one.startswith(named) and f": {column} " in one for one in found), (table, column, value)
 
 
-@pytest.mark.parametrize("every", [199, pytest.param(61, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [199, pytest.param(97, marks=pytest.mark.long)])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_malformed_value_ends_a_command_with_a_traceback(
     tmp_path: Path, sound: bytes, words: tuple[str, ...], every: int
