@@ -56,7 +56,7 @@ def test_a_page_runs_and_prints_what_it_shows(path: Path, processes: ForkServerC
     said = tmp_path / "said"
     process = processes.Process(target=_run_apart, args=(path, said))
     process.start()
-    process.join(100)
+    process.join(300)  # 25 s on a machine that does nothing else
     if process.is_alive():
         process.kill()
         process.join()
