@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from recorder.model import Game, ObservationKind
-from recorder.relating.match import CapturedPiece, PassedPiece, board_order, captures, passes, place_of, transfers
+from recorder.relating.match import (
+    CapturedPiece,
+    PassedPiece,
+    Transfer,
+    board_order,
+    captures,
+    passes,
+    place_of,
+    transfers_of,
+)
 
 __all__ = ["TOGETHER_MS", "pair_bughouse"]
 
@@ -236,7 +245,7 @@ def _agree(one: _Seen, other: _Seen) -> bool | None:
 
 def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
     """Whether the captures of one board are the pieces that the other received; None: too few to tell."""
-    given = transfers(board_order(one.game, other.game))
+    given = _transfers(one, other)
     linked = sum(transfer.passed is not None for transfer in given)
     missing = 0
     for transfer in given:
@@ -250,6 +259,15 @@ def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
     if linked < _FEW_PIECES:
         return None
     return linked * 10 >= min(received, len(given)) * 8
+
+
+def _transfers(one: _Seen, other: _Seen) -> list[Transfer]:
+    """As ``transfers`` of their match; what each board captured and received is computed once for all pairs."""
+    first, second = (one, other) if board_order(one.game, other.game).a is one.game else (other, one)
+    return [
+        *transfers_of("A", first.captures, second.passes, first.game),
+        *transfers_of("B", second.captures, first.passes, second.game),
+    ]
 
 
 def _watched(seen: _Seen, capture: CapturedPiece) -> bool:
@@ -274,7 +292,7 @@ def _pieces(one: _Seen, other: _Seen) -> str | None:
     if not _shared(one, other):
         lost = len(one.captures) + len(other.captures)
         return f"they began together and what was captured came into the hands of the other board, {lost} pieces"
-    given = transfers(board_order(one.game, other.game))
+    given = _transfers(one, other)
     linked = sum(transfer.passed is not None for transfer in given)
     return f"{linked} of {len(given)} captured pieces came into the hands of the other board"
 

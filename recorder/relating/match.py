@@ -31,6 +31,7 @@ __all__ = [
     "place_of",
     "timeline",
     "transfers",
+    "transfers_of",
     "placed_plies",
 ]
 
@@ -263,13 +264,20 @@ def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | 
 def transfers(match: Match) -> list[Transfer]:
     """Every capture of both boards, with the line that shows the piece on the other board."""
     return [
-        *_given("A", captures(match.a), passes(match.b), match.a),
-        *_given("B", captures(match.b), passes(match.a), match.b),
+        *transfers_of("A", captures(match.a), passes(match.b), match.a),
+        *transfers_of("B", captures(match.b), passes(match.a), match.b),
     ]
 
 
-def _given(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], game: Game) -> list[Transfer]:
-    """One board's captures; each piece arrives between the board's move before and the one after the capture."""
+def transfers_of(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], game: Game) -> list[Transfer]:
+    """One board's captures; each piece arrives between the board's move before and the one after the capture.
+
+    Args:
+        board: ``A`` or ``B``. taken: its captures. arrived: the pieces that the other board's players received.
+        game: of the board.
+    Returns:
+        A transfer for each capture.
+    """
     places = {ply.ply: place for ply, place in placed_plies(game)}
     free = list(arrived)
     found: list[Transfer] = []
