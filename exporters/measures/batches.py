@@ -22,6 +22,7 @@ from exporters.measures.base import Aggregate, Asked, Plies, collect, lazy
 from recorder.errors import ExportError
 
 __all__ = [
+    "Begin",
     "Counted",
     "ExclusionCounts",
     "PlyBatches",
@@ -156,10 +157,14 @@ class _Shard:
         group, key, count = (np.concatenate(column) for column in zip(*self._blocks, strict=True))
         self._blocks.clear()
         order = np.lexsort((key, group))
-        group, key, count = group[order], key[order], count[order].astype(np.int64)
+        group = group[order]  # one after the other, so that memory holds one copy more, not one of each
+        key = key[order]
+        count = count[order]
+        del order
         first = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (key[1:] != key[:-1])][: len(group)])
-        count = np.add.reduceat(count, first) if len(first) else count
-        self._blocks.append((group[first], key[first], _narrow(count)))
+        group, key = group[first], key[first]
+        count = np.add.reduceat(count, first, dtype=np.int64) if len(first) else count
+        self._blocks.append((group, key, _narrow(count)))
         self._summed, self._added = len(first), 0
         return self._blocks[0]
 
@@ -223,10 +228,11 @@ def computed(
     return cast("_Result", found)
 
 
-_Begin = Callable[[Any], Generator[Asked, dict[str, Any], Any]]
+Begin = Callable[[Any], Generator[Asked, dict[str, Any], Any]]
+"""Makes the generator for a ply frame: of all plies, or of one batch."""
 
 
-def computed_together(begin: Mapping[str, _Begin], plies: IntoFrame | PlyBatches) -> dict[str, Any]:
+def computed_together(begin: Mapping[str, Begin], plies: IntoFrame | PlyBatches) -> dict[str, Any]:
     """Compute what several generators ask for. Batches are read once for all that ask at the same time.
 
     Args:
@@ -244,6 +250,7 @@ def computed_together(begin: Mapping[str, _Begin], plies: IntoFrame | PlyBatches
             is_empty = False
             for one in running.values():
                 one.add(batch, plies.seen)
+            del batch  # before the next one is read
         for name, one in list(running.items()):
             if is_empty:
                 one.add(plies.empty)
@@ -282,7 +289,7 @@ class _Batched:
         begin: makes the generator. empty: a batch without rows, with all columns.
     """
 
-    def __init__(self, begin: _Begin, empty: pd.DataFrame) -> None:
+    def __init__(self, begin: Begin, empty: pd.DataFrame) -> None:
         self._begin = begin
         self._steps = begin(empty)
         self.columns = next(self._steps).columns

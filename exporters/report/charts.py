@@ -7,7 +7,7 @@ is written: declarations become presentation attributes, and whatever could run 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
+    from exporters.measures.batches import Begin
 
 __all__ = [
     "Chart",
@@ -33,6 +34,7 @@ __all__ = [
     "drawings",
     "harmless",
     "piece_name",
+    "player_panels",
     "serialise",
 ]
 
@@ -188,21 +190,37 @@ def draw_charts(
     return _draw(list(_wanted(keys, plies, events)))
 
 
-def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], str]:
-    """The pictures of a player: those of the profile sheet, one by one, and blunders where moves are evaluated.
+def player_panels(player: str, identities: frozenset[str]) -> tuple[dict[str, Begin], dict[str, Begin]]:
+    """What the pictures of a player show: those of the profile sheet, one by one, and blunders of evaluated moves.
 
     Args:
-        plies: the ply frame of the player's games, both sides. player: the handle.
-    Returns, Raises:
-        As ``draw_charts``.
+        player: the handle. identities: as ``mover_id`` has them.
+    Returns:
+        By heading what adds it up, as ``computed_together`` takes it: for all players, and for those with evaluations.
+    Raises:
+        ExportError: matplotlib is not installed.
     """
     pictures = _pictures()
-    panels = dict(pictures.catalogue.PLAYER_PANELS)
-    if plies["loss_permille"].notna().any():
-        panels |= pictures.catalogue.BLUNDER_PANELS
-    found = pictures.panels.added_together(panels, plies, pictures.words.who_of(plies, player))
-    wanted = [heading for heading in panels if not isinstance(found[heading], ExportError)]
-    return _draw([(heading, None, _drawing(panels[heading].drawn, found[heading], player)) for heading in wanted])
+    who = pictures.words.Who(player, identities)
+
+    def adding(panels: Mapping[str, Any]) -> dict[str, Begin]:
+        return {heading: partial(panel.add, who=who) for heading, panel in panels.items()}
+
+    return adding(pictures.catalogue.PLAYER_PANELS), adding(pictures.catalogue.BLUNDER_PANELS)
+
+
+def draw_player_charts(added: Mapping[str, Any], player: str) -> tuple[list[Chart], str]:
+    """The pictures of a player.
+
+    Args:
+        added: by heading what ``player_panels`` added up, or the ``ExportError`` why there is nothing.
+        player: the handle.
+    Returns:
+        As ``draw_charts``.
+    """
+    panels = {**_pictures().catalogue.PLAYER_PANELS, **_pictures().catalogue.BLUNDER_PANELS}
+    wanted = [heading for heading in panels if not isinstance(added.get(heading, ExportError()), ExportError)]
+    return _draw([(heading, None, _drawing(panels[heading].drawn, added[heading], player)) for heading in wanted])
 
 
 def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:

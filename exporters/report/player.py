@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from exporters.report.charts import Chart, draw_player_charts
+from exporters.measures.batches import PlyBatches, mapped
+from exporters.report.charts import draw_player_charts, player_panels
 from exporters.report.page import count, plain_name, render_page
 from exporters.report.ratings import draw_ratings
 from exporters.report.tables import (
@@ -41,6 +42,12 @@ _Row: TypeAlias = "Mapping[str, Any]"
 
 MOST_GAMES = 1000
 """The most games that the page lists; its figures are of all games."""
+_COUNTED = (
+    "key", "server", "player_id", "player_guest", "player_computer", "player_rating", "side", "opponent", "opponent_id",
+    "opponent_guest", "opponent_computer", "variant", "category", "time_control", "eco", "opening", "score", "complete",
+    "day",
+)  # fmt: skip
+"""The columns that are counted of all games; others are of the games that the page lists."""
 _MOST_OPPONENTS = 20
 _MOST_OPENINGS = 20
 
@@ -70,11 +77,11 @@ def games_by_server(sides: pd.DataFrame, chosen: ChosenPlayer) -> dict[str, int]
     Returns:
         Numbers of games by the server's name, in falling order.
     """
-    return _servers(records(sides[sides["player_id"].isin(chosen.identities)]))
+    return _servers(records(sides.loc[sides["player_id"].isin(chosen.identities), ["key", "server"]]))
 
 
 def player_report(
-    plies: pd.DataFrame,
+    plies: pd.DataFrame | PlyBatches,
     sides: pd.DataFrame,
     *,
     player: str,
@@ -85,7 +92,7 @@ def player_report(
     """A self-contained page about one player.
 
     Args:
-        plies: the ply frame of the player's games, both sides. sides: the side frame of the same games.
+        plies: the ply frame of the player's games, both sides, or batches. sides: the side frame of the same games.
         player: the handle, in any case.
         excluded: reason → games that match the filters and are not in the frames.
         site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
@@ -96,10 +103,15 @@ def player_report(
     """
     chosen = player_of_handle(sides, player)
     own_sides = sides[sides["player_id"].isin(chosen.identities)]
-    games = plies[plies["key"].isin(own_sides["key"])]
-    charts, style = draw_player_charts(games, chosen.handle)
+    keys = own_sides["key"].unique()
+
+    def own_games(batch: pd.DataFrame) -> pd.DataFrame:
+        inside = batch["key"].isin(keys)
+        return batch if inside.all() else batch[inside]
+
+    games = mapped(plies, own_games, "key") if isinstance(plies, PlyBatches) else own_games(plies)
     page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
-    (html,) = player_pages(games, own_sides, [page], site=site, charts=charts, style=style)
+    (html,) = player_pages(games, own_sides, [page], site=site, pictures=True)
     return html
 
 
@@ -119,20 +131,19 @@ class PlayerPage(NamedTuple):
 
 
 def player_pages(
-    plies: pd.DataFrame,
+    plies: pd.DataFrame | PlyBatches,
     sides: pd.DataFrame,
     pages: Sequence[PlayerPage],
     *,
     site: Site | None = None,
-    charts: Sequence[Chart] = (),
-    style: str = "",
+    pictures: bool = False,
 ) -> Iterator[bytes]:
     """The pages of several players, whose measures are computed together.
 
     Args:
-        plies: the ply frame of all their games, both sides. sides: the side frame of the same games.
+        plies: the ply frame of all their games, both sides, or batches. sides: the side frame of the same games.
         pages: whom they are about. site: that they are part of.
-        charts: the pictures of the only page; drawing those of one player takes seconds. style: of these.
+        pictures: whether the only page has them; drawing those of one player takes seconds.
     Yields:
         HTML in UTF-8, in the order of ``pages``.
     """
@@ -141,9 +152,12 @@ def player_pages(
 
     numbers = {identity: str(number) for number, page in enumerate(pages) for identity in page.identities}
     rows: list[list[dict[str, Any]]] = [[] for _ in pages]
-    for row in records(sides[sides["player_id"].isin(numbers)]):
-        rows[int(numbers[row["player_id"]])].append(row)
-    found = measure_players(plies, numbers)
+    sides = sides[sides["player_id"].isin(numbers)]
+    for place, row in enumerate(records(sides[[*_COUNTED]])):
+        rows[int(numbers[row["player_id"]])].append(row | {"place": place})
+    panels = player_panels(pages[0].handle, pages[0].identities) if pictures else ({}, {})
+    found, added = measure_players(plies, numbers, *panels)
+    charts, style = draw_player_charts(added, pages[0].handle) if pictures else ([], "")
     for number, (page, own) in enumerate(zip(pages, rows, strict=True)):
         tables = found[str(number)]
         sections = sections_of(tables, site, page.filters, _by_control(own))
@@ -163,7 +177,7 @@ def player_pages(
             "sections": [section for section in shown if section.tables],
             "missing": _missing(table for section in sections for table in section.tables if not table.rows),
             "opponents": _opponents(own, site, page.filters),
-            "games": [_game(row, site) for row in _newest_first(own)],
+            "games": [_game(row, site) for row in records(sides.iloc[[one["place"] for one in _newest_first(own)]])],
             "game_count": len({row["key"] for row in own}),
         }
         styles = ("tables.css", "ratings.css") if ratings else ("tables.css",)

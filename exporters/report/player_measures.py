@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from exporters import measures
+from exporters.measures.base import Aggregate, Asked, lazy
+from exporters.measures.batches import Begin, PlyBatches, computed_together
 from exporters.measures.players import PlayerTable, longest_by_player, measure_by_player
 
 if TYPE_CHECKING:
@@ -82,35 +85,97 @@ class PlayerTables(NamedTuple):
     moves: int
 
 
-def measure_players(plies: pd.DataFrame, players: Mapping[str, str]) -> dict[str, PlayerTables]:
+def measure_players(
+    plies: pd.DataFrame | PlyBatches,
+    players: Mapping[str, str],
+    more: Mapping[str, Begin] = {},
+    more_of_evaluated: Mapping[str, Begin] = {},
+) -> tuple[dict[str, PlayerTables], dict[str, Any]]:
     """Compute the measures of players' pages, for all players at once.
 
     Args:
-        plies: the ply frame of all their games, both sides.
+        plies: those of all their games, both sides: a frame, or batches, which are read together for all measures.
         players: by identity, as ``mover_id`` has it, whose page the plies are for. A page may have several identities.
+        more: what else is computed, as ``computed_together`` takes it. more_of_evaluated: likewise, if engines
+            evaluated a move of one of the players.
     Returns:
-        The tables by page.
+        The tables by page; and by its name in ``more`` and ``more_of_evaluated`` what else was computed.
     """
-    mover, opponent = (plies[name].astype("string").map(players) for name in ("mover_id", "opponent_id"))
-    frames = _frames(plies, mover, opponent)
-    own = frames["own"]
     pages = set(players.values())
-    evaluated = set(own.loc[own["loss_permille"].notna(), "mover_id"])
-    wanted = {**_WANTED, **(_OF_EVALUATED if evaluated else {})}
-    found = {
-        name: measure_by_player(one.measure, frames[one.whose], pages, one.by, **one.options)
-        for name, one in wanted.items()
-    }
-    longest = longest_by_player(own, pages, _THINKS)
-    moves = own["mover_id"].value_counts()
-    return {
+    frames = _Frames(players)
+    if isinstance(plies, PlyBatches):
+        plies = plies._replace(read=partial(frames.read, plies))
+
+    def measures_of(wanted: Mapping[str, _Wanted]) -> dict[str, Begin]:
+        return {name: partial(_measured, one, frames, pages) for name, one in wanted.items()}
+
+    def longest(batch: pd.DataFrame) -> Generator[Asked, dict[str, Any], dict[str, list[dict[str, Any]]]]:
+        return longest_by_player(frames.of("own", batch), pages, _THINKS)
+
+    found = computed_together(
+        {**measures_of(_WANTED), **more, _LONGEST: longest, _MOVES: lambda batch: _moves(frames.of("own", batch))},
+        plies,
+    )
+    moves: pd.DataFrame = found[_MOVES].set_index("mover_id")
+    evaluated = set(moves.index[moves["evaluated"] > 0])
+    if evaluated:
+        found |= computed_together({**measures_of(_OF_EVALUATED), **more_of_evaluated}, plies)
+    tables = {
         page: PlayerTables(
-            {name: of[page] for name, of in found.items() if name not in _OF_EVALUATED or page in evaluated},
-            longest[page],
-            int(moves.get(page, 0)),
+            {name: found[name][page] for name in (*_WANTED, *_OF_EVALUATED) if name in _WANTED or page in evaluated},
+            found[_LONGEST][page],
+            int(moves["moves"].get(page, 0)),
         )
         for page in pages
     }
+    return tables, {name: found[name] for name in (*more, *more_of_evaluated) if name in found}
+
+
+_LONGEST, _MOVES = "longest", "moves"
+
+
+def _measured(
+    wanted: _Wanted, frames: _Frames, pages: Collection[str], batch: pd.DataFrame
+) -> Generator[Asked, dict[str, Any], dict[str, PlayerTable]]:
+    return measure_by_player(frames.of(wanted.whose, batch), wanted.measure, pages, wanted.by, **wanted.options)
+
+
+def _moves(own: pd.DataFrame) -> Generator[Asked, dict[str, Any], pd.DataFrame]:
+    """How many moves each page's player made, and how many of them were evaluated."""
+    counted = own[["mover_id"]].assign(moves=1, evaluated=own["loss_permille"].notna().astype("int64"))
+    counted = counted.groupby("mover_id", sort=False).sum().reset_index()
+    found = yield Asked(frozenset({"loss_permille"}), {"moves": Aggregate(lazy(counted), ("mover_id",))})
+    table: pd.DataFrame = found["moves"]
+    return table
+
+
+class _Frames:
+    """The plies of each ``whose``; ``mover_id`` is the page. Those of one batch are kept for the next measure.
+
+    Args:
+        players: as for ``measure_players``.
+    """
+
+    def __init__(self, players: Mapping[str, str]) -> None:
+        self._players = players
+        self._batch: pd.DataFrame | None = None
+        self._frames: dict[str, pd.DataFrame] = {}
+
+    def read(self, plies: PlyBatches, names: Collection[str]) -> Iterator[pd.DataFrame]:
+        """The batches; the frames of one are freed before the next is read."""
+        for batch in plies.read({*names, "mover_id", "opponent_id"}):
+            yield batch
+            del batch
+            self._batch = None
+            self._frames = {}
+
+    def of(self, whose: str, batch: pd.DataFrame) -> pd.DataFrame:
+        """The plies of a batch, with those columns that the measures of ``whose`` read."""
+        if batch is not self._batch:
+            mover, opponent = (batch[name].astype("string").map(self._players) for name in ("mover_id", "opponent_id"))
+            self._frames = _frames(batch, mover, opponent)
+            self._batch = batch
+        return self._frames[whose]
 
 
 def _frames(plies: pd.DataFrame, mover: pd.Series[Any], opponent: pd.Series[Any]) -> dict[str, pd.DataFrame]:
@@ -124,15 +189,19 @@ def _frames(plies: pd.DataFrame, mover: pd.Series[Any], opponent: pd.Series[Any]
     against = opponent.notna() & ~opponent.eq(mover).fillna(False)
 
     def of(whose: str, chosen: pd.Series[bool], who: pd.Series[Any]) -> pd.DataFrame:
-        return plies.loc[chosen, [*_READ, *_READ_OF[whose]]].assign(mover_id=who[chosen])
+        columns = [name for name in (*_READ, *_READ_OF[whose]) if name in plies]
+        return plies.loc[chosen, columns].assign(mover_id=who[chosen])
 
     both = pd.concat([of("both", mover.notna(), mover), of("both", against, opponent)])
     if mover[against].notna().any():
         both["key"] = both["key"].astype("string") + " " + both["mover_id"].astype("string")
-    every = plies[[*_READ, *_READ_OF["all"]]].assign(mover_id=mover.fillna(plies["mover_id"].astype("string")))
     return {
         "own": of("own", mover.notna(), mover),
         "theirs": of("theirs", against, opponent),
         "both": both,
-        "all": every,
+        "all": of("all", mover.notna() | opponent.notna(), mover.fillna(_NO_PAGE)),
     }
+
+
+_NO_PAGE: Final = ""
+"""The page of all players who have none."""

@@ -208,23 +208,28 @@ _DAY_MS = 86_400_000
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-def side_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFrame:
+def side_frame(reader: TableReader, games: list[tuple[int, int]], player: str | None = None) -> pd.DataFrame:
     """Two rows for each of these games, White's first; ``games`` are row numbers and numbers of plies.
 
     Args:
         reader: of the archive or data set.
         games: row number and number of plies of each game.
+        player: a handle, in any case; None: the sides of all players.
     Returns:
         A frame with the columns of ``SIDE_COLUMNS``.
     """
+
+    def wanted(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame if player is None else frame[frame["player"].astype("string").str.lower() == player.lower()]
+
     if isinstance(reader, DatasetReader):
         table = reader.side_rows([row_id for row_id, _ in games])
         frame = frame_of_arrow([column for column in SIDE_COLUMNS if column.name != "score"], table, {})
         points = frame["result"].astype("string").map(SCORES).astype("Float64")
         frame.insert(_SCORE_PLACE, "score", points.where(frame["side"] == "white", 1 - points))
-        return frame
+        return wanted(frame)
     runs = range(0, len(games), _GAMES_AT_ONCE)
-    return joined(SIDE_COLUMNS, (_sides_of(reader, games[begin : begin + _GAMES_AT_ONCE]) for begin in runs))
+    return joined(SIDE_COLUMNS, (wanted(_sides_of(reader, games[begin : begin + _GAMES_AT_ONCE])) for begin in runs))
 
 
 def _sides_of(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:

@@ -26,8 +26,10 @@ __all__ = [
     "ClockTable",
     "DIMENSIONS",
     "EXTRA_DIMENSIONS",
+    "FEW_PLIES",
     "OwnMoves",
     "PictureData",
+    "batches_of",
     "clock_table",
     "moves_of",
     "picture_data",
@@ -143,7 +145,8 @@ def clock_table(
 
 
 _ROWS_AT_ONCE = 100_000
-_MOST_KEPT = 200_000
+FEW_PLIES = 200_000
+"""So many plies are one batch at most, whose columns are kept for the next reading."""
 
 
 @contextmanager
@@ -175,15 +178,22 @@ def plies_of_games(
         yield matches_of(archive, chosen)
     else:
         with archive.columns() as reader:
-            yield _batches_of(reader, reader.games_of(chosen))
+            yield batches_of(reader, reader.games_of(chosen))
 
 
-def _batches_of(
-    reader: TableReader, games: list[tuple[int, int]], *, in_progress: Collection[str] = (), dates: str | None = None
+def batches_of(
+    reader: TableReader,
+    games: list[tuple[int, int]],
+    *,
+    in_progress: Collection[str] = (),
+    dates: str | None = None,
+    rows_at_once: int = _ROWS_AT_ONCE,
 ) -> PlyBatches:
-    """Batches of the plies of games; ``in_progress``: keys of games. ``dates``: an attribute of each batch.
+    """Batches of the plies of games; of few plies (``FEW_PLIES``) one.
 
-    Columns of few plies are kept for the next reading.
+    Args:
+        reader: of the archive or data set. games: row number and number of plies of each game.
+        in_progress: keys of games. dates: an attribute of each batch. rows_at_once: of a batch, about.
     """
     import pandas as pd
 
@@ -196,14 +206,14 @@ def _batches_of(
     # A game's key at each of its plies is the same text: as a category it is compared and stored once.
     columns = [one._replace(dtype="category") if one.name == "key" else one for one in (*PLY_COLUMNS, *ON_REQUEST)]
     rows = sum(plies for _, plies in games)
-    small = rows <= _MOST_KEPT
+    small = rows <= FEW_PLIES
     kept: dict[Any, pd.Series[Any]] = {}
     attrs: dict[Any, Any] = {} if dates is None else {"dates": dates}
 
     def frames(names: Collection[str]) -> Iterator[pd.DataFrame]:
         wanted = [column for column in columns if column.name in names]
         if not small:
-            yield from ply_batches(reader, games, _ROWS_AT_ONCE, wanted)
+            yield from ply_batches(reader, games, rows_at_once, wanted)
             return
         if new := [column for column in wanted if column.name not in kept]:
             kept.update(joined_plies(reader, games, new).items())
@@ -213,7 +223,9 @@ def _batches_of(
         for frame in frames({*names, "key"} if "ending" in names else names):
             batch = with_progress(frame, in_progress) if "ending" in frame else frame
             batch.attrs = {**attrs}
+            del frame
             yield batch
+            del batch
 
     nothing = empty(columns)
     nothing.attrs = {**attrs}
@@ -333,7 +345,7 @@ def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[P
         games = reader.games_of(shown)
         ends = [*games[:1], *reader.games_of(replace(shown, last=1))]  # games come by their start
         days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
-        batches = _batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))
+        batches = batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))
         plies: Any = batches
         if scope not in ("games", "player"):
             (plies,) = batches.read([column.name for column in PLY_COLUMNS])

@@ -7,15 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recorder.archive.exporting import require_games
+from recorder.archive.game_measures import FEW_PLIES, batches_of
 from recorder.archive.related import anomalies_of_game, games_in_progress, match_of, of_source
 from recorder.text import plural
 from storage import GameFilter
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from exporters.measures.batches import PlyBatches
     from exporters.report.page import Site
     from recorder.archive.exporting import AnyStore
 
 _GAMES_AT_ONCE = 1000
+_PLIES_AT_ONCE = 400_000  # a page has many measures, and each of them takes some time for any batch
 
 __all__ = ["ReportPage", "page_of_archive", "page_of_game", "page_of_player"]
 
@@ -103,20 +108,24 @@ def page_of_player(
         StorageError: no game matches.
     """
     from exporters.report.player import games_by_server, player_of_handle, player_report
+    from exporters.tables.columns import PLY_COLUMNS
     from exporters.tables.facts import with_progress
-    from exporters.tables.frames import plies_of, side_frame
+    from exporters.tables.frames import side_frame
 
     excluded = require_games(archive, chosen)
     if chosen.servers:
         counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
         excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
+    in_progress = games_in_progress(archive)
     with archive.columns() as reader:  # both tables of one moment
         games = reader.games_of(chosen)
-        sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
-    of_player = player_of_handle(sides, player)
-    in_progress = games_in_progress(archive)
-    plies, sides = with_progress(plies, in_progress), with_progress(sides, in_progress)
-    html = player_report(plies, sides, player=player, excluded=excluded, site=site, filters=filters)
+        sides = with_progress(side_frame(reader, games, player), in_progress)
+        of_player = player_of_handle(sides, player)
+        batches = batches_of(reader, games, in_progress=in_progress, dates="", rows_at_once=_PLIES_AT_ONCE)
+        plies: pd.DataFrame | PlyBatches = batches
+        if batches.rows <= FEW_PLIES:  # a frame is computed more quickly
+            (plies,) = batches.read([column.name for column in PLY_COLUMNS])
+        html = player_report(plies, sides, player=player, excluded=excluded, site=site, filters=filters)
     servers = games_by_server(sides, of_player)
     title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)

@@ -51,7 +51,7 @@ def test_plot_in_batches(cli: Cli, folder: Path, tmp_path: Path, monkeypatch: py
     picture, data = tmp_path / "lag.svg", tmp_path / "lag.csv"
     written = []
     for more, most in (((), 10**6), ((), 0), (("--dataset", folder), 0)):
-        monkeypatch.setattr("recorder.archive.game_measures._MOST_KEPT", most)
+        monkeypatch.setattr("recorder.archive.game_measures.FEW_PLIES", most)
         monkeypatch.setattr("recorder.archive.game_measures._ROWS_AT_ONCE", 300)
         cli("plot", "lag", "--force", *more, "-o", picture, "--data", data)
         written.append((picture.read_bytes(), data.read_bytes()))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+import weakref
+from collections.abc import Collection, Iterator
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ import pytest
 from playwright.sync_api import ViewportSize
 
 from exporters import measures
+from exporters.measures.batches import PlyBatches, computed
 from exporters.measures.players import longest_by_player, measure_by_player
 from exporters.report.game import game_report
 from exporters.report.index import index_report
@@ -163,12 +167,12 @@ def test_opponents_of_one_handle_on_several_servers_are_distinguished() -> None:
 def test_a_measure_of_many_players_is_that_of_each(archive: Archive, measure: Any, by: tuple[str, ...]) -> None:
     plies = archive.plies()
     players = list(plies["mover_id"].astype("string").value_counts().index[:3])
-    found = measure_by_player(measure, plies, [*players, "absent"], by)
+    found = computed(lambda frame: measure_by_player(frame, measure, [*players, "absent"], by), plies)
     for player in players:
         alone = measure(plies[plies["mover_id"] == player], by=("player", *by))
         assert found[player].rows == records(alone)
         assert found[player].attrs == alone.attrs
-        longest = longest_by_player(plies, [player], 3)[player]
+        longest = computed(partial(longest_by_player, players=[player], n=3), plies)[player]
         expected = measures.longest_thinks(plies[plies["mover_id"] == player], 3)
         assert [row["elapsed_ms"] for row in longest] == list(expected["elapsed_ms"])
         assert [row["san"] for row in longest] == list(expected["san"])
@@ -264,6 +268,33 @@ def test_its_figures_are_those_of_the_measures(archive: Archive, somebody: str, 
     assert "excluded: " in text or "nothing excluded" in text
     for key in mine["key"]:
         assert key[:8] in text
+
+
+@pytest.mark.long
+def test_the_page_of_batches_is_that_of_a_frame(
+    archive: Archive, somebody: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch is freed before the next is read, so memory holds one."""
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda added, player: ([], ""))
+    monkeypatch.setattr("exporters.report.player.player_panels", lambda player, identities: ({}, {}))
+    plies, sides = archive.plies(player=somebody), archive.sides(player=somebody)
+    games = plies["key"].unique()
+    assert len(games) > 1
+    read = 0
+
+    def batches(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        nonlocal read
+        for keys in (games[:1], games[1:]):
+            batch = plies.loc[plies["key"].isin(keys), [*names]]
+            alive = weakref.ref(batch)
+            yield batch
+            del batch
+            assert alive() is None
+            read += 1
+
+    of_batches = player_report(PlyBatches(batches, plies.iloc[:0]), sides, player=somebody)
+    assert read >= 2
+    assert of_batches == player_report(plies, sides, player=somebody)
 
 
 def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
