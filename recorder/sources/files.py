@@ -298,7 +298,7 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
         kind = "file" if str(path) == _STDIN else path_kind(path)
         if kind is None and not (is_journal(path) and find_part(path).exists()):
             raise SourceError(f"{path}: no such file or folder")
-        found = _walk(path, [] if skipped is None else skipped) if kind == "folder" else (path,)
+        found = _walk(path, [] if skipped is None else skipped, named=True) if kind == "folder" else (path,)
         for file in found:
             file = _first_part(file)
             if file not in given:
@@ -313,11 +313,14 @@ def _first_part(path: Path) -> Path:
         return path  # opening it reports the error
 
 
-def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
+def _walk(folder: Path, skipped: list[Path], *, named: bool) -> Iterator[Path]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
-        raise SourceError(f"{folder}: cannot be listed: {error.strerror or error}") from error
+        if named:
+            raise SourceError(f"{folder}: cannot be listed: {error.strerror or error}") from error
+        yield folder  # opening it reports the error, and the others are read
+        return
     for entry in entries:
         hidden = entry.name.startswith(".")
         try:
@@ -326,7 +329,7 @@ def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
             is_folder, is_file = False, True  # a link to an unreadable place: opening it reports the error
         if is_folder:
             if not hidden and not entry.is_symlink():
-                yield from _walk(entry, skipped)
+                yield from _walk(entry, skipped, named=False)
         elif is_file and (hidden or entry.name.lower().endswith(_OURS)):
             skipped.append(entry)
         elif is_file and not _is_timing(entry):

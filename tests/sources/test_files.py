@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import random
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,25 @@ def test_a_link_that_cannot_be_followed_hides_no_log(tmp_path: Path) -> None:
         list(read_blocks(link))
     with pytest.raises(SourceError, match="a-link: cannot be read: File name too long"):
         list(find_logs([link]))
+
+
+def test_a_folder_that_cannot_be_listed_hides_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locked, log = tmp_path / "locked", tmp_path / "z.log"
+    locked.mkdir()
+    log.write_bytes(b"text\n")
+    list_folder = Path.iterdir
+
+    def refused(folder: Path) -> Iterator[Path]:
+        if folder == locked:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return list_folder(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refused)  # root may list every folder
+    assert list(find_logs([tmp_path])) == [locked, log]
+    with pytest.raises(SourceError, match="locked: cannot be read"):
+        list(read_blocks(locked))
+    with pytest.raises(SourceError, match="locked: cannot be listed: Permission denied"):
+        list(find_logs([locked]))
 
 
 @pytest.mark.parametrize(
