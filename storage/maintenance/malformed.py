@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import chain
@@ -264,6 +265,10 @@ def storage_error(path: Path, error: BaseException) -> StorageError | None:
                 f"The archive {path} is locked: another program has been writing to it for more than "
                 f"{files.BUSY_TIMEOUT_MS / 1000:g} seconds; try again later."
             )
+        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            temporary = Path(tempfile.gettempdir()) in path.parents
+            instead = ", or set TMPDIR to a folder with more space" if temporary else ""
+            return StorageError(f"No space is left for {path}: make room{instead}, and try again.")
         return corrupt(path) or StorageError(f"The archive {path} cannot be read or written: {reason}.")
     if isinstance(error, _OF_VALUES) and not isinstance(error, RecorderError):
         return corrupt(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +18,7 @@ from recorder.cli import main
 from recorder.errors import ExitCode, StorageError
 from storage import check
 from storage.files import open_sqlite
-from storage.maintenance.malformed import malformed_values
+from storage.maintenance.malformed import malformed_values, storage_error
 from storage.schema.tables import metadata
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -311,6 +312,16 @@ def test_a_truncated_file_is_reported(tmp_path: Path, sound: bytes, size: int) -
             path.write_bytes(sound[:size])
             assert problems_of(path)
             _runs(path, words)
+
+
+def test_a_full_disk_is_said_with_what_to_do() -> None:
+    with closing(sqlite3.connect(":memory:")) as driver:
+        driver.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(sqlite3.OperationalError) as full:
+            driver.execute("CREATE TABLE t (a)")
+    elsewhere, temporary = Path("elsewhere", "a.sqlite"), Path(tempfile.gettempdir(), "shards", "0.db")
+    for path, what in ((elsewhere, "make room"), (temporary, "make room, or set TMPDIR to a folder with more space")):
+        assert str(storage_error(path, full.value)) == f"No space is left for {path}: {what}, and try again."
 
 
 def test_foreign_triggers_and_views_are_found(tmp_path: Path, sound: bytes) -> None:
