@@ -147,6 +147,12 @@ def reason(error: Exception) -> str:
         return f"the server answers with status {status}"
     if "Certificate" in name:
         return "the certificate of the server is not valid"
+    if "SSL" in name:
+        return "the server does not answer as https does"
+    if "DNS" in name:
+        return "no server has this name"
+    if isinstance(getattr(error, "os_error", error), ConnectionRefusedError):
+        return "no server answers at this address and port"
     if "Payload" in name:
         return "the connection ended too early; try again"
     if isinstance(error, TimeoutError):

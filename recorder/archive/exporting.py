@@ -46,6 +46,7 @@ __all__ = [
 AnyStore: TypeAlias = "ArchiveStore | DatasetStore"
 """Where the games of a command are that only reads: an archive, or a data set."""
 
+_SOURCES_NAMED = 5
 _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
@@ -94,14 +95,22 @@ def require_keys(archive: AnyStore, where: GameFilter) -> None:
         StorageError: there is no such game or source. UnknownVariantError: there is no such variant.
     """
     from storage import GameFilter
+    from storage.dataset.reading import DatasetStore
     from storage.read.sources import no_source
 
     require_variants(archive, where)
     for key in sorted(where.keys):
         if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
             raise StorageError(f"No game has a key that begins with {key}.")
-    if where.source is not None and not any(row.sha256.startswith(where.source.lower()) for row in archive.sources()):
-        raise StorageError(no_source(where.source))
+    if where.source is None:
+        return
+    sources = archive.sources()
+    if not any(row.sha256.startswith(where.source.lower()) for row in sources):
+        if not isinstance(archive, DatasetStore):
+            raise StorageError(no_source(where.source))
+        some = ", ".join(f"{row.id} ({row.name})" for row in sources[:_SOURCES_NAMED])
+        more = " and others" if len(sources) > _SOURCES_NAMED else ""
+        raise StorageError(f"No source has an id that begins with {where.source!r}; the data set has {some}{more}.")
 
 
 def require_variants(archive: GameStore, where: GameFilter) -> None:

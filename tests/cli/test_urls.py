@@ -60,6 +60,12 @@ def test_what_cannot_be_read_is_one_sentence(web: WebServer, cli: Cli, tmp_path:
     }.items():
         said = cli("convert", f"{web.url}/{name}", "-o", target, code=ExitCode.INPUT).stderr
         assert said == f"Error: {web.url}/{name}: cannot be read: {reason}.\n"
+    https = web.url.replace("http://", "https://")
+    for url, reason in {
+        "http://127.0.0.1:1/x": "no server answers at this address and port",
+        f"{https}/log": "the server does not answer as https does",
+    }.items():
+        assert cli("convert", url, code=ExitCode.INPUT).stderr == f"Error: {url}: cannot be read: {reason}.\n"
     assert not target.exists()
     found = cli("import", f"{web.url}/nothing", f"{web.url}/log", code=ExitCode.INPUT)
     assert "5 games" in found.stdout
