@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -113,12 +113,32 @@ class _OpenFile:
     def write(self, table: Any) -> None:
         if self._writer is None:
             self._writer = self._files.enter_context(_parquet_writer(self._out, table.schema, self._schema))
-        self._writer.write_table(table)
+        try:
+            self._writer.write_table(table)
+        except OSError as error:
+            self.drop(error)
+            raise
         self.rows += table.num_rows
 
-    def close(self, error: BaseException | None = None) -> None:
-        """End the file; after an error it does not get its name."""
-        self._files.__exit__(None if error is None else type(error), error, None)
+    def close(self) -> None:
+        """End the file.
+
+        Raises:
+            ExportError: it cannot be written.
+        """
+        self._files.close()
+
+    def drop(self, error: BaseException) -> None:
+        """Give the file up: it does not get its name.
+
+        Args:
+            error: why.
+        Raises:
+            ExportError: for an ``OSError``, as ``DataFolder.create`` raises it.
+        """
+        if self._writer is not None:
+            self._writer.is_open = False  # else it writes its end, which may fail again
+        self._files.__exit__(type(error), error, error.__traceback__)
 
 
 class _Table:
@@ -161,7 +181,8 @@ class _Table:
     def drop(self, error: BaseException) -> None:
         """Give up the files that are open."""
         for file in self._open.values():
-            file.close(error)
+            with suppress(Exception):  # what is raised is ``error``
+                file.drop(error)
 
     def _flush(self, place: str) -> None:
         pa, _ = import_pyarrow()
@@ -210,14 +231,21 @@ class PartWriter:
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if error is None:
+        if error is not None:
+            self._drop(error)
+            return
+        try:
             self._take_boards(0)
             self._convert()
-        for table in self._tables:
-            if error is None:
+            for table in self._tables:
                 table.close()
-            else:
-                table.drop(error)
+        except BaseException as failed:
+            self._drop(failed)
+            raise
+
+    def _drop(self, error: BaseException) -> None:
+        for table in self._tables:
+            table.drop(error)
 
     @property
     def _tables(self) -> tuple[_Table, ...]:

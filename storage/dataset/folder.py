@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -18,6 +19,7 @@ from recorder.urls import DATASET_SCHEMES, check_url, file_system, is_url, reaso
 __all__ = ["DataFolder", "LocalFolder", "Part", "UrlFolder", "open_folder"]
 
 _COPY_BYTES: Final = 1 << 20
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Part(NamedTuple):
@@ -96,7 +98,7 @@ class LocalFolder:
                 unfinished.unlink(missing_ok=True)
                 raise
         except OSError as error:
-            raise ExportError(f"{path} cannot be written: {error.strerror or error}.") from error
+            raise _unwritable(self.name, str(path), error) from error
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
         """As ``DataFolder.read_all``."""
@@ -153,15 +155,21 @@ class UrlFolder:
         Raises:
             ExportError: it cannot be written.
         """
-        with tempfile.NamedTemporaryFile(prefix="ics-recorder-") as out:
-            yield cast(BinaryIO, out)
-            out.flush()
-            try:
-                self._system().put_file(out.name, self._url(name))
-            except StorageError:
-                raise
-            except Exception as error:  # the libraries below fsspec have errors of their own
-                raise ExportError(f"{self._url(name)} cannot be written: {reason(error)}.") from None
+        try:
+            with tempfile.NamedTemporaryFile(prefix="ics-recorder-") as out:
+                yield cast(BinaryIO, out)
+                out.flush()
+                self._send(out.name, name)
+        except OSError as error:
+            raise _unwritable(tempfile.gettempdir(), self._url(name), error) from error
+
+    def _send(self, path: str, name: str) -> None:
+        try:
+            self._system().put_file(path, self._url(name))
+        except StorageError:
+            raise
+        except Exception as error:  # the libraries below fsspec have errors of their own
+            raise ExportError(f"{self._url(name)} cannot be written: {reason(error)}.") from None
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
         """As ``DataFolder.read_all``; the server is asked for several at once."""
@@ -218,6 +226,17 @@ class UrlFolder:
             raise
         except Exception as error:  # the libraries below fsspec have errors of their own
             raise StorageError(f"{self._url(name).rstrip('/')} cannot be read: {reason(error)}.") from None
+
+
+def _unwritable(folder: str, name: str, error: OSError) -> ExportError:
+    """What is raised where a file cannot be written.
+
+    Args:
+        folder: in which there may be too little room. name: of the file. error: of the system.
+    """
+    if error.errno in _NO_ROOM:
+        return ExportError(f"{folder}: no space left to write the data set; make room and repeat with --update.")
+    return ExportError(f"{name} cannot be written: {error.strerror or error}.")
 
 
 def open_folder(where: str, *, absolute: bool = False) -> DataFolder:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +211,36 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
     said = cli("convert", "--dataset", folder, "--update", WATCHER, PGN).stdout
     assert [line.partition(": ")[2] for line in said.splitlines()] == ["unchanged", "34 games, 2,692 plies"]
+
+
+class _Full(FileIO):
+    """A file on a disk on which little room is left."""
+
+    def write(self, data: Any, /) -> int:
+        if self.tell() + len(data) > 2000:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(data)
+
+
+def _open(path: Path, mode: str, **how: Any) -> Any:
+    return _Full(path, mode) if mode == "wb" else open(path, mode, **how)  # noqa: PTH123
+
+
+@pytest.mark.parametrize("rows", [1, 25_000], ids=["while it is written", "at its end"])
+def test_a_full_disk_ends_the_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """The next run adds what is missing."""
+    words = ("convert", "--jobs", "1", "--dataset", tmp_path / "games", PGN.parent / "icc-saved-2012.pgn", PGN)
+    with monkeypatch.context() as patches:
+        patches.setattr(dataset_parts, "_GROUP_ROWS", rows)
+        patches.setattr(dataset_parts, "_WAITING_ROWS", rows)
+        patches.setattr(Path, "open", lambda path, mode="r", **how: _open(path, mode, **how))
+        said = cli(*words, code=5).stderr
+    assert said.endswith(
+        f"{tmp_path / 'games'}: no space left to write the data set; make room and repeat with --update.\n"
+    )
+    assert not json.loads((tmp_path / "games" / "manifest.json").read_text())["complete"]
+    assert not [name for name in contents(tmp_path / "games") if "/." in name]
+    assert "has 35 games" in cli(*words, "--update").stderr
 
 
 def test_files_that_no_record_names_are_not_read(cli: Cli, tmp_path: Path) -> None:
