@@ -14,6 +14,8 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from recorder.archive.inputs import Input, local_copy
@@ -38,6 +40,9 @@ _Result = TypeVar("_Result")
 _PACKAGE: Final = "ics-recorder"
 _CONNECT_S: Final = 10
 _WORKERS_S: Final = 10
+_ABSENT_S: Final = 30
+"""For so long there may be no worker: a worker that is started again continues."""
+_LOOK_S: Final = 2
 _TASKS_AHEAD: Final = 4
 """How many tasks wait for each thread of the cluster, the one that runs included."""
 _RETRIES: Final = 2
@@ -54,7 +59,8 @@ def cluster_client(address: str) -> Iterator[Client]:
     Yields:
         The connection.
     Raises:
-        RecorderError: the extra ``dask`` is missing, nothing answers there, or a worker has another version.
+        RecorderError: the extra ``dask`` is missing, nothing answers there, a worker has another version, or all
+            workers end.
     """
     try:
         import dask
@@ -69,7 +75,7 @@ def cluster_client(address: str) -> Iterator[Client]:
                 f"{address}: no scheduler of Dask answers there; start it with `dask scheduler` and give its address, "
                 "as in tcp://host:8786."
             ) from error
-        with client:
+        with client, _watched(client, address):
             try:
                 client.wait_for_workers(1, timeout=_WORKERS_S)
             except TimeoutError as error:
@@ -83,8 +89,44 @@ def cluster_client(address: str) -> Iterator[Client]:
                 raise RecorderError(
                     f"{_died(error)} It may need more memory than a worker has: start fewer workers on each computer."
                 ) from error
-            except CancelledError as error:
-                raise RecorderError(f"{address}: the scheduler does not answer any more.") from error
+
+
+@contextmanager
+def _watched(client: Client, address: str) -> Iterator[None]:
+    """Close the connection, which ends all waiting, when there has been no worker for a while.
+
+    Raises:
+        RecorderError: that has happened, or the scheduler ended.
+    """
+    ended, closed = Event(), Event()
+    watch = Thread(target=_watch, args=(client, ended, closed), daemon=True)
+    watch.start()
+    try:
+        yield
+    except Exception as error:
+        if closed.is_set():
+            raise RecorderError(
+                f"{address}: the scheduler has had no workers for {_ABSENT_S} s; start them with "
+                f"`dask worker {address}` and repeat the command, `convert` with --update."
+            ) from error
+        if isinstance(error, CancelledError):
+            raise RecorderError(f"{address}: the scheduler does not answer any more.") from error
+        raise
+    finally:
+        ended.set()
+        watch.join(_LOOK_S)
+
+
+def _watch(client: Client, ended: Event, closed: Event) -> None:
+    seen = monotonic()
+    while not ended.wait(_LOOK_S):
+        with suppress(Exception):  # the scheduler is gone: the waiting ends by itself
+            if client.nthreads():  # type: ignore[no-untyped-call]  # Dask has no types
+                seen = monotonic()
+        if monotonic() - seen > _ABSENT_S:
+            closed.set()
+            client.close()  # type: ignore[no-untyped-call]
+            return
 
 
 def _died(error: KilledWorker) -> str:
@@ -106,17 +148,44 @@ def _check_versions(client: Client) -> None:
                 f"{worker}: this worker has version {theirs} of {_PACKAGE}, and this computer has {ours}: "
                 "install the same version on all."
             )
+    _load(client)
     for worker, facts in client.run(_facts, on_error="return").items():
         if isinstance(facts, BaseException):
-            raise RecorderError(
-                f"{worker}: {_PACKAGE} cannot be loaded on this worker ({facts}); install it there, "
-                "and not as an editable installation."
-            )
+            raise RecorderError(f"{worker}: {_PACKAGE} cannot be loaded on this worker ({facts}); install it there.")
         if facts != _facts():
             raise RecorderError(
                 f"{worker}: {_PACKAGE} is version {ours} on this worker, too, but not the same program: "
                 "install the same build on all."
             )
+
+
+def _load(client: Client) -> None:
+    """Have each worker load the program, also those that start later.
+
+    Dask puts the worker's own folder on ``sys.path``, and the folder ``storage`` in it hides the package ``storage`` of
+    an editable installation. The class is local: Dask sends its source, which needs nothing of this program.
+
+    Raises:
+        RecorderError: a worker cannot.
+    """
+    from distributed import WorkerPlugin
+
+    class Loading(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            import sys
+            from importlib import import_module
+
+            path = sys.path[:]
+            sys.path[:] = [folder for folder in path if folder != worker.local_directory]
+            try:
+                import_module("recorder.archive.cluster")
+            finally:
+                sys.path[:] = path
+
+    try:
+        client.register_plugin(Loading(), name=_PACKAGE)
+    except ImportError as error:
+        raise RecorderError(f"{_PACKAGE} cannot be loaded on a worker ({error}); install it there.") from error
 
 
 def _facts() -> tuple[str, int]:

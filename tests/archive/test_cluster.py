@@ -87,6 +87,35 @@ def test_a_killed_worker_changes_nothing(cli: Cli, tmp_path: Path, dask: DaskClu
 
 
 @pytest.mark.long
+def test_without_workers_the_command_waits_a_while_and_ends(
+    cli: Cli, tmp_path: Path, dask: DaskCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that starts in time continues; as of an editable installation, it must load the program first."""
+    run = cluster._run
+
+    def end_workers(*words: Any) -> Any:
+        for worker in dask.workers:
+            worker.kill()
+        return run(*words)
+
+    def replace_workers(*words: Any) -> Any:
+        monkeypatch.setattr(cluster, "_run", run)
+        found = end_workers(*words)
+        dask.start_worker()
+        return found
+
+    where = ("--dataset", tmp_path / "set", "--dask", dask.address)
+    monkeypatch.setattr(cluster, "_run", replace_workers)
+    cli("convert", WATCHER, *where)
+    monkeypatch.setattr(cluster, "_LOOK_S", 0.2)
+    monkeypatch.setattr(cluster, "_ABSENT_S", 1)
+    monkeypatch.setattr(cluster, "_run", end_workers)
+    said = cli("convert", WATCHER, "--update", *where, code=ExitCode.INPUT).stderr
+    assert f"{dask.address}: the scheduler has had no workers for 1 s; start them with `dask worker" in said
+    dask.start_worker()
+
+
+@pytest.mark.long
 def test_measures_are_equal_on_the_cluster(cli: Cli, tmp_path: Path, dask: DaskCluster, bucket: str) -> None:
     here, there = tmp_path / "here", f"{bucket}/measured"
     for where in (here, there):

@@ -14,6 +14,17 @@ from tests.support.compiled import ROOT
 __all__ = ["DaskCluster", "dask_cluster"]
 
 _START_S = 60
+_EDITABLE = f"""
+import sys
+from importlib.machinery import PathFinder
+
+class Last:
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, [{str(ROOT)!r}]) if path is None else None
+
+sys.path[:] = [folder for folder in sys.path if folder != {str(ROOT)!r}]
+sys.meta_path.insert(sys.meta_path.index(PathFinder) + 1, Last)
+"""
 
 
 class DaskCluster:
@@ -29,6 +40,8 @@ class DaskCluster:
         self._stack = stack
         self._file = folder / "scheduler.json"
         self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", self._file)
+        self._editable = folder / "editable.py"
+        self._editable.write_text(_EDITABLE)
         self.start_worker()
         from distributed import Client
 
@@ -37,9 +50,9 @@ class DaskCluster:
             self.address: str = client.scheduler.address
 
     def start_worker(self, *words: object) -> None:
-        """Start one more; it waits for the scheduler by itself."""
+        """Start one more; it waits for the scheduler by itself. Without words, as of an editable installation."""
         options = ("--scheduler-file", self._file, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny")
-        self.workers.append(self._start("worker", *options, *words))
+        self.workers.append(self._start("worker", *options, *(words or ("--preload", self._editable))))
 
     def _start(self, *words: object) -> subprocess.Popen[bytes]:
         """Start a process that ends with the cluster; it runs in a folder of its own."""
