@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forget_handles
-from recorder.archive.importing import identify, import_source
+from recorder.archive.importing import identify, import_source, read_identified
 from recorder.archive.inputs import Input, ReadOptions, open_inputs
 from recorder.archive.kept_bytes import source_blocks
 from recorder.archive.locate import archive_file, open_archive
@@ -292,6 +292,7 @@ def import_paths(
     options: ReadOptions,
     *,
     keep: bool = True,
+    read: bool = False,
     jobs: int | None = None,
     progress: Progress,
     on_file: Callable[[Outcome | Merged, bool], object] | None = None,
@@ -304,6 +305,7 @@ def import_paths(
         paths: what to read; ``-`` is standard input.
         options: how logs are read.
         keep: whether the bytes of logs are kept, too.
+        read: without an archive, logs are also read, for their reports.
         jobs: how many processes read logs; None: one for each core. The archive is the same.
         progress: called after each block.
         on_file: called after each file, with whether it is the only one.
@@ -327,6 +329,8 @@ def import_paths(
             else:
                 if archive is None or partial_logs is None:
                     found = identify(source, options)
+                    if read:
+                        read_identified(source, options, found, of_file)
                 else:
                     found = _import_one(
                         archive, source, options, partial_logs, ahead, number, keep=keep, progress=of_file

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.archive.erasing import forgotten_in
-from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
+from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, timing_of
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.storing import (
     NothingYetError,
@@ -49,6 +49,7 @@ __all__ = [
     "identify",
     "import_source",
     "kind_of",
+    "read_identified",
     "try_storing",
     "was_exported",
 ]
@@ -70,6 +71,35 @@ def identify(source: Input, options: ReadOptions) -> Outcome:
     if was_exported(source, seen, kind):
         outcome.status = "exported"
     return outcome
+
+
+def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progress: Progress) -> None:
+    """Read a log without storing anything.
+
+    Args:
+        source: the log. options: how it is read. progress: called after each block.
+        outcome: as ``identify`` returns it; gets the report and the numbers of games.
+    """
+    if outcome.status != "log" or outcome.kind is None:
+        return
+    reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress)
+    try:
+        for game in reader:
+            outcome.count([game])
+    except Exception as error:
+        outcome.status, outcome.message = "failed", _why(error, source.name)
+        return
+    outcome.report, outcome.flawed = reader.report, bool(reader.report.anomalies)
+    outcome.message = outcome.message or failures_sentence(reader.report, source.name)
+
+
+def _why(error: Exception, name: str) -> str:
+    """Why a log cannot be read."""
+    if isinstance(error, SourceError):
+        return str(error)
+    if isinstance(error, JournalError):
+        return f"{name}: {error}"
+    return f"{name}: an error of this program, please report it: {contain(error)}"
 
 
 def was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:
@@ -284,13 +314,8 @@ def try_storing(reading: SourceReading, outcome: Outcome) -> Outcome | None:
             store_source(reading, outcome)
     except NothingYetError as error:
         return Outcome(name, "not-a-log", str(error))
-    except SourceError as error:
-        return Outcome(name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
-    except JournalError as error:
-        return Outcome(name, "failed", f"{name}: {error}", outcome.kind, seen.sha256, seen.size)
     except Exception as error:
-        message = f"{name}: an error of this program, please report it: {contain(error)}"
-        return Outcome(name, "failed", message, outcome.kind, seen.sha256, seen.size)
+        return Outcome(name, "failed", _why(error, name), outcome.kind, seen.sha256, seen.size)
     if outcome.report is not None:
         outcome.message = outcome.message or failures_sentence(outcome.report, name)
     return None

@@ -153,7 +153,7 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
         if found.unread is not None:
             say(found.unread)
         if found.anomalies:
-            say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -v -n lists them.")
+            say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -n -v lists them.")
 
 
 def _refuse_folders(logs: Sequence[str]) -> None:
@@ -228,7 +228,7 @@ def _print_outcome(outcome: Outcome) -> None:
         for warning in report.warnings:
             click.echo(f"  {clean(warning)}")
         if report.anomalies:
-            click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}; import -v -n lists them")
+            click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}; import -n -v lists them")
 
 
 def _print_total(report: DatasetReport, where: str) -> None:

@@ -33,6 +33,7 @@ Examples:
   The archive has 8 games.
   ics-recorder import ~/ics-logs
   ics-recorder import -n ~/ics-logs               what each file is, nothing is stored
+  ics-recorder import -n -v session.log           what an import would find in it, nothing is stored
   ics-recorder import laptop.sqlite               another archive, merged into this one
   ics-recorder import --server freechess.org --tz Europe/Vienna session.log.gz
   zcat old.gz | ics-recorder import -
@@ -41,7 +42,7 @@ Examples:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @reading_options
 @archive_option
-@click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them.")
+@click.option("-n", "--dry-run", is_flag=True, help="Identify files without importing them; with -v also read them.")
 @click.option("--no-keep-source", is_flag=True, help="Store path and SHA-256 of the logs, not their bytes.")
 @jobs_option
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
@@ -99,6 +100,7 @@ def command(
                 paths,
                 read_options(**reading),
                 keep=not no_keep_source,
+                read=verbose,
                 jobs=jobs,
                 progress=progress,
                 on_file=on_file,

@@ -72,7 +72,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
         _print_findings(report, verbose=verbose)
         return
     words = [report.kind, report.dialect, report.server]
-    status = {"new": "", "grown": ", grew", "replaced": ", read again"}[outcome.status]
+    status = {"new": "", "grown": ", grew", "replaced": ", read again", "log": ""}[outcome.status]
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
     click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
     if outcome.undated and alone:

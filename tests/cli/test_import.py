@@ -317,7 +317,10 @@ FLAWED = b"<12> rnbqkbnr pppppppp this is no board\r\n"
 def test_strict_turns_anomalies_into_status_1(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "flawed.log"
     log.write_bytes(WATCHER.read_bytes() + FLAWED)
+    dry = cli("import", "--strict", "-n", "-v", log, code=ExitCode.FINDINGS)
+    assert not cli.archive.exists()
     result = cli("import", "--strict", "-v", log, code=ExitCode.FINDINGS)
+    assert dry.stdout == result.stdout
     assert f"    at {WATCHER.stat().st_size}: malformed: " in result.stdout
     assert "1 log with anomalies (--strict)" in result.stderr
     found = cli.table("anomalies")
