@@ -104,7 +104,7 @@ class _OpenFile:
 
     def __init__(self, folder: DataFolder, name: str, schema: Any) -> None:
         self.name = name
-        self.rows = 0
+        self.rows = self.size_bytes = 0
         self._files = ExitStack()
         self._schema = schema
         self._out = self._files.enter_context(folder.create(name))
@@ -112,7 +112,7 @@ class _OpenFile:
 
     def write(self, table: Any) -> None:
         if self._writer is None:
-            self._writer = self._files.enter_context(_parquet_writer(self._out, table.schema, self._schema))
+            self._writer = _parquet_writer(self._out, table.schema, self._schema)
         try:
             self._writer.write_table(table)
         except OSError as error:
@@ -126,7 +126,12 @@ class _OpenFile:
         Raises:
             ExportError: it cannot be written.
         """
+        self._files.callback(self._measure)
+        self._files.enter_context(self._writer)
         self._files.close()
+
+    def _measure(self) -> None:
+        self.size_bytes = self._out.tell()
 
     def drop(self, error: BaseException) -> None:
         """Give the file up: it does not get its name.
@@ -202,7 +207,7 @@ class _Table:
     def _close(self, place: str) -> None:
         file = self._open.pop(place)
         file.close()
-        self.parts.append(Part(file.name, file.rows))
+        self.parts.append(Part(file.name, file.rows, file.size_bytes))
 
 
 class PartWriter:
@@ -447,27 +452,34 @@ def _fingerprint_of(game: Game) -> int | None:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
 
 
-def rename_keys(folder: DataFolder, parts: Iterable[Part], renamed: dict[str, str]) -> None:
+def rename_keys(folder: DataFolder, parts: Iterable[Part], renamed: dict[str, str]) -> list[Part]:
     """Give games other keys: files with these games are written again. They are no boards of matches.
 
     Args:
         folder: of the data set.
         parts: files in which the games may be.
         renamed: key → the new key.
+    Returns:
+        The files, with the sizes that they have now.
     """
     pa, pq = import_pyarrow()
+    found = []
     for part in parts:
         with folder.open(part.name) as read:
             file = pq.ParquetFile(read)
             if renamed.keys().isdisjoint(file.read(["key"]).column(0).to_pylist()):
+                found.append(part)
                 continue
             schema = file.schema_arrow
             place = schema.get_field_index("key")
-            with folder.create(part.name) as out, _parquet_writer(out, schema, schema) as writer:
-                for group in range(file.num_row_groups):
-                    rows = file.read_row_group(group)
-                    keys = [renamed.get(key, key) for key in rows.column(place).to_pylist()]
-                    writer.write_table(rows.set_column(place, schema.field(place), pa.array(keys, pa.string())))
+            with folder.create(part.name) as out:
+                with _parquet_writer(out, schema, schema) as writer:
+                    for group in range(file.num_row_groups):
+                        rows = file.read_row_group(group)
+                        keys = [renamed.get(key, key) for key in rows.column(place).to_pylist()]
+                        writer.write_table(rows.set_column(place, schema.field(place), pa.array(keys, pa.string())))
+                found.append(part._replace(size_bytes=out.tell()))
+    return found
 
 
 def count_shared_games(folder: DataFolder, parts: Iterable[Part]) -> int:

@@ -227,7 +227,7 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
         with trial.create("client") as out:
             out.write(token)
         found = client.run(partial(_look_around, files, list(hosts.values()), trial, token), on_error="return")
-        written = set(trial.names())
+        written = set(trial.files())
         for worker, answer in found.items():
             if isinstance(answer, BaseException):
                 raise RecorderError(f"{worker}: this worker cannot be asked what it reaches: {answer}") from answer

@@ -51,6 +51,7 @@ from storage.dataset.records import (
     remove_source,
     remove_unfinished,
     stem_of,
+    why_broken,
     write_manifest,
     write_record,
 )
@@ -158,12 +159,22 @@ def convert_to_dataset(
         report.outcomes = _Making(folder, options, records, run, progress).make(sources)
     if dask is not None:
         remove_unfinished(folder)
-    found = read_records(folder)
-    games = [part for record in found for part in record.parts if part.name.startswith("games/")]
-    report.manifest = write_manifest(
-        folder, found, count_shared_games(folder, games), parser_version=PARSER_VERSION, complete=True
-    )
+    report.manifest = _finished(folder, report)
     return report
+
+
+def _finished(folder: DataFolder, report: DatasetReport) -> Manifest:
+    """Write the manifest of what there is now; ``report`` gets what is wrong with other sources."""
+    found, files = read_records(folder), folder.files()
+    problems = {record.source: why_broken(folder.name, record, files) for record in found}
+    for record in found:
+        if (problem := problems[record.source]) is not None:
+            report.outcomes.append(Outcome(record.name, "failed", problem, record.kind, record.source))
+    whole = [record for record in found if problems[record.source] is None]
+    games = [part for record in whole for part in record.parts if part.name.startswith("games/")]
+    shared = count_shared_games(folder, games)
+    complete = len(whole) == len(found)
+    return write_manifest(folder, found, shared, parser_version=PARSER_VERSION, complete=complete)
 
 
 def make_dataset(
@@ -216,7 +227,7 @@ def _prepare(folder: DataFolder, sources: Sequence[Input], *, update: bool, forc
         ExportError: there is something that must not be changed.
     """
     manifest = read_manifest(folder)
-    if manifest is None and folder.names():
+    if manifest is None and folder.files():
         raise ExportError(f"{folder.name} is there and is no data set; name another folder.")
     if manifest is not None and force:
         for source in sources:
@@ -310,12 +321,19 @@ class _Making:
         self._records = records
         self._run = run
         self._progress = progress
+        self._broken: set[str] = set()
 
     def make(self, sources: Sequence[Input]) -> list[Outcome]:
         """Make those that are not there; return what became of each."""
         outcomes: list[Outcome] = []
         plans: list[_Plan] = []
-        left = part_names(self._folder)
+        files = self._folder.files()
+        left = part_names(files)
+        self._broken = {
+            sha256
+            for sha256, record in self._records.items()
+            if why_broken(self._folder.name, record, files) is not None
+        }
         seen: set[str] = set()
         looks = [SourceToFind(source, self._options) for source in sources]
         for number, (source, future) in enumerate(
@@ -332,7 +350,7 @@ class _Making:
                 self._remove(plan, left)
         self._make(plans)
         again = [plan for plan in plans if plan.undivided]
-        left = part_names(self._folder) if again else {}
+        left = part_names(self._folder.files()) if again else {}
         for plan in again:
             self._remove(plan, left)
             plan.divided = plan.undivided = False
@@ -351,7 +369,8 @@ class _Making:
             return None
         options = replace(self._options, timing=timing_of(source))
         known = self._records.get(outcome.sha256)
-        if outcome.sha256 in seen or (known is not None and _is_current(known, options)):
+        current = known is not None and known.source not in self._broken and _is_current(known, options)
+        if outcome.sha256 in seen or current:
             outcome.status = "known"
             return None
         seen.add(outcome.sha256)

@@ -214,7 +214,7 @@ def rename_doubles(folder: DataFolder, pieces: Sequence[PieceMade]) -> None:
             there.add(bytes.fromhex(new).rstrip(b"\0"))
             renamed[was] = new
         if renamed:
-            rename_keys(folder, made.parts, renamed)
+            made.parts = rename_keys(folder, made.parts, renamed)
 
 
 @dataclass(slots=True)

@@ -171,7 +171,8 @@ def plies_of_games(
             check_reading(client, archive.where, archive.some_files())
             yield archive.plies_for_dask(chosen, matches=matches)
     elif isinstance(archive, DatasetStore):
-        yield archive.relation(chosen, matches=matches, extra=extra)
+        with archive.errors():
+            yield archive.relation(chosen, matches=matches, extra=extra)
     elif matches:
         from exporters.tables.matches import matches_of
 

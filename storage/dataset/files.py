@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from recorder.errors import StorageError
 from recorder.urls import file_system, is_url, reason
 from storage.dataset.folder import open_folder
-from storage.dataset.records import DATASET_SCHEMA, read_manifest, read_records
+from storage.dataset.records import DATASET_SCHEMA, read_manifest, read_records, update_command, why_broken
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -77,13 +77,16 @@ def find_files(where: str) -> DatasetFiles:
     folder = open_folder(place)
     records = read_records(folder)
     if records:
+        there = folder.files()
         found = DatasetFiles([], {}, {}, {})
         for record in records:
             if record.schema < DATASET_SCHEMA:
                 raise StorageError(
                     f"{where}: an older version of this program wrote {record.name} to it; write it again with "
-                    f"`ics-recorder convert --dataset {where} --update {record.name}`."
+                    f"`{update_command(where, record.name)}`."
                 )
+            if (problem := why_broken(where, record, there)) is not None:
+                raise StorageError(problem)
             found.sources.append(
                 DatasetSource(record.source, record.name, record.kind, record.size_bytes, record.games)
             )
@@ -96,7 +99,7 @@ def find_files(where: str) -> DatasetFiles:
         raise StorageError(
             f"{where} has no finished source: `ics-recorder convert --dataset {where} --update` adds them."
         )
-    plies = tuple(f"{folder.name}/{name}" for name in folder.names() if name.endswith(".parquet"))
+    plies = tuple(f"{folder.name}/{name}" for name in folder.files() if name.endswith(".parquet"))
     if not plies or not _is_ours(plies[0]):
         raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
     return DatasetFiles([], {"": plies}, {}, {})
@@ -151,9 +154,11 @@ def connect(where: str) -> DuckDBPyConnection:
 
 
 @contextmanager
-def dataset_errors(where: str) -> Iterator[None]:
+def dataset_errors(where: str, files: DatasetFiles) -> Iterator[None]:
     """Errors of DuckDB as one sentence.
 
+    Args:
+        where: the data set. files: of it.
     Raises:
         StorageError: DuckDB cannot read the data set.
     """
@@ -163,4 +168,12 @@ def dataset_errors(where: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
+        for source in files.sources:
+            of_source = (table.get(source.sha256, ()) for table in (files.plies, files.games, files.events))
+            path = next((path for paths in of_source for path in paths if f"{path}'" in reason), None)
+            if path is not None:
+                raise StorageError(
+                    f"{path} cannot be read ({reason}): remove this file, and repair the data set with "
+                    f"`{update_command(where, source.name)}`."
+                ) from error
         raise StorageError(f"{where} cannot be read: {reason}") from error

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, Protocol, cast
@@ -23,10 +23,16 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Part(NamedTuple):
-    """A file of a data set: its name with slashes, from the data set's folder on, and its number of rows."""
+    """A file of a data set.
+
+    Attributes:
+        name: with slashes, from the data set's folder on. rows: their number.
+        size_bytes: of the file; None: an older program wrote it.
+    """
 
     name: str
     rows: int
+    size_bytes: int | None = None
 
 
 class DataFolder(Protocol):
@@ -59,8 +65,8 @@ class DataFolder(Protocol):
             FileNotFoundError: there is none.
         """
 
-    def names(self, under: str = "") -> list[str]:
-        """The names of all files in a folder and the folders in it; none if it is not there."""
+    def files(self, under: str = "") -> dict[str, int]:
+        """All files in a folder and the folders in it, by name, with their bytes; none if it is not there."""
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -108,10 +114,16 @@ class LocalFolder:
         """As ``DataFolder.open``."""
         return Path(self.name, name).open("rb")
 
-    def names(self, under: str = "") -> list[str]:
-        """As ``DataFolder.names``."""
-        top = Path(self.name)
-        return sorted(path.relative_to(top).as_posix() for path in (top / under).rglob("*") if not path.is_dir())
+    def files(self, under: str = "") -> dict[str, int]:
+        """As ``DataFolder.files``."""
+        found: dict[str, int] = {}
+        for folder, _, names in os.walk(Path(self.name, under)):
+            place = Path(folder).relative_to(self.name).as_posix()
+            for name in names:
+                with suppress(FileNotFoundError):  # another process has finished it
+                    size = os.stat(f"{folder}/{name}").st_size  # noqa: PTH116 -- there may be many
+                    found[name if place == "." else f"{place}/{name}"] = size
+        return dict(sorted(found.items()))
 
     def remove(self, name: str) -> None:
         """As ``DataFolder.remove``."""
@@ -192,16 +204,18 @@ class UrlFolder:
             raise
         return cast(BinaryIO, copy)
 
-    def names(self, under: str = "") -> list[str]:
-        """As ``DataFolder.names``."""
+    def files(self, under: str = "") -> dict[str, int]:
+        """As ``DataFolder.files``."""
         top = self._url(under).rstrip("/")
         try:
             with self._errors(under):
-                found = self._system().find(top)
+                found = self._system().find(top, detail=True)
         except FileNotFoundError:
             raise StorageError(f"{self.name}: there is no such bucket.") from None
         begin = self.name.partition("://")[2] + "/"
-        return sorted(path.removeprefix(begin) for path in found if path.startswith(begin))
+        return {
+            path.removeprefix(begin): about["size"] for path, about in sorted(found.items()) if path.startswith(begin)
+        }
 
     def remove(self, name: str) -> None:
         """As ``DataFolder.remove``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
@@ -262,7 +262,7 @@ class DatasetStore(Closing):
         self._files = find_files(where)
         self._connection = connect(where)
         self._numbers = count()
-        with dataset_errors(where):
+        with self.errors():
             games = [path for paths in self._files.games.values() for path in paths]
             rows = _ROWS.format(files=_listed(games)) if games else _rows_of_plies()
             self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
@@ -298,9 +298,13 @@ class DatasetStore(Closing):
         ]
         return sorted(found, key=lambda one: (one.name, one.sha256))
 
+    def errors(self) -> AbstractContextManager[None]:
+        """Makes one sentence of DuckDB's errors, for a block that computes with ``relation``."""
+        return dataset_errors(self.where, self._files)
+
     @contextmanager
     def _reading(self) -> Iterator[DuckDBPyConnection]:
-        with dataset_errors(self.where):
+        with self.errors():
             cursor = self._connection.cursor()
             try:
                 yield cursor

@@ -7,6 +7,8 @@ files of the source. So a data set may be written by several processes on severa
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any, Final
@@ -25,6 +27,8 @@ __all__ = [
     "remove_source",
     "remove_unfinished",
     "stem_of",
+    "update_command",
+    "why_broken",
     "write_manifest",
     "write_record",
 ]
@@ -48,7 +52,7 @@ class SourceRecord:
         message: why not all of it was read, one sentence, or None.
         options: how it was read, as ``ReadOptions.to_json`` gives it.
         program, parser_version, schema: what wrote it.
-        parts: its files.
+        parts: its files; ``part_bytes`` of a record's file has their sizes.
     """
 
     source: str
@@ -67,12 +71,15 @@ class SourceRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON values."""
-        return {**asdict(self), "parts": {part.name: part.rows for part in self.parts}}
+        parts = {part.name: part.rows for part in self.parts}
+        return {**asdict(self), "parts": parts, "part_bytes": {part.name: part.size_bytes for part in self.parts}}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> SourceRecord:
         """The inverse of ``to_json``."""
-        return cls(**{**values, "parts": [Part(*part) for part in values["parts"].items()]})
+        sizes = values.get("part_bytes", {})  # not in records of older programs
+        parts = [Part(name, rows, sizes.get(name)) for name, rows in values["parts"].items()]
+        return cls(**{name: value for name, value in values.items() if name != "part_bytes"} | {"parts": parts})
 
 
 @dataclass(slots=True)
@@ -129,7 +136,7 @@ def read_records(folder: DataFolder) -> list[SourceRecord]:
         StorageError: a record cannot be read, or a newer program wrote it.
     """
     found = []
-    names = [name for name in folder.names(_SOURCES) if name.endswith(".json")]  # others are being written
+    names = [name for name in folder.files(_SOURCES) if name.endswith(".json")]  # others are being written
     try:
         texts = folder.read_all(names)
     except OSError as error:
@@ -162,19 +169,38 @@ def remove_source(folder: DataFolder, sha256: str, names: list[str]) -> None:
 
 def remove_unfinished(folder: DataFolder) -> None:
     """Remove files that processes that died did not finish; no process may be writing."""
-    for name in folder.names():
+    for name in folder.files():
         if name.rpartition("/")[2].startswith("."):
             folder.remove(name)
 
 
-def part_names(folder: DataFolder) -> dict[str, list[str]]:
-    """The files of tables in a data set, whether records name them or not, by the source's ``stem_of``."""
+def part_names(files: Iterable[str]) -> dict[str, list[str]]:
+    """The files of tables among those of a data set, whether records name them or not, by the source's ``stem_of``."""
     found: dict[str, list[str]] = {}
-    for table in _TABLES:
-        for name in folder.names(table):
+    for name in files:
+        if name.partition("/")[0] in _TABLES:
             stem = name.rpartition("/")[2].removeprefix(".")[:_STEM_LETTERS]
             found.setdefault(stem, []).append(name)
     return found
+
+
+def why_broken(folder: str, record: SourceRecord, files: Mapping[str, int]) -> str | None:
+    """What is wrong with the files of a source, one sentence; None: they are as they were written.
+
+    Args:
+        folder: of the data set. record: of the source. files: as ``DataFolder.files`` gives them.
+    """
+    for part in record.parts:
+        size = files.get(part.name)
+        if size is None or part.size_bytes not in (None, size):
+            wrong = "is missing" if size is None else f"has {size:,} bytes, but {part.size_bytes:,} were written"
+            return f"{folder}/{part.name} {wrong}: repair the data set with `{update_command(folder, record.name)}`."
+    return None
+
+
+def update_command(folder: str, source: str) -> str:
+    """What to type to add a source to a data set, or to write it again."""
+    return shlex.join(["ics-recorder", "convert", "--dataset", folder, "--update", source])
 
 
 def read_manifest(folder: DataFolder) -> Manifest | None:

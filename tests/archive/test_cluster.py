@@ -63,7 +63,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory, bucket: str) -> Iterator[Dask
 def contents(where: Path | str) -> dict[str, bytes]:
     folder = open_folder(str(where))
     found = {}
-    for name in folder.names():
+    for name in folder.files():
         with folder.open(name) as file:
             found[name] = file.read()
     return found

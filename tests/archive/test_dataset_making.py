@@ -213,6 +213,49 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
     assert [line.partition(": ")[2] for line in said.splitlines()] == ["unchanged", "34 games, 2,692 plies"]
 
 
+def test_files_that_are_missing_or_cut_are_written_again(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    words = ("convert", "--dataset", folder, "--jobs", "1")
+    saved = PGN.parent / "icc-saved-2012.pgn"
+    cli(*words, saved)
+    before = contents(folder)
+    path = next(folder.glob("plies/**/*.parquet"))
+    for data, said in (
+        (b"PAR1", f"{path} has 4 bytes, but {path.stat().st_size:,} were written"),
+        (None, "is missing"),
+    ):
+        path.unlink()
+        if data is not None:
+            path.write_bytes(data)
+        for reading in (("clocks", "--by", "variant"), ("plot", "leads", "-o", tmp_path / "leads.svg")):
+            answer = cli(*reading, "--dataset", folder, code=4)
+            assert said in answer.stderr
+            assert answer.stderr.endswith(f"`ics-recorder convert --dataset {folder} --update {saved}`.\n")
+        assert said in cli(*words, "--update", PGN.parent / "ics-client-saved-2009.pgn", code=3).stderr
+        assert ", rebuilt: 1 game" in cli(*words, "--update", saved).stdout
+        cli("clocks", "--by", "variant", "--dataset", folder)
+    after = contents(folder)
+    assert {name: after[name] for name in before if name != "manifest.json"} == {
+        name: data for name, data in before.items() if name != "manifest.json"
+    }
+
+
+def test_a_file_that_changes_or_has_no_known_size_is_named(cli: Cli, tmp_path: Path) -> None:
+    """Of a data set without sizes in its records, too."""
+    folder = tmp_path / "games"
+    cli("convert", "--dataset", folder, PGN.parent / "icc-saved-2012.pgn")
+    (record,) = folder.glob("sources/*")
+    values = json.loads(record.read_text())
+    del values["part_bytes"]
+    record.write_text(json.dumps(values))
+    cli("clocks", "--by", "variant", "--dataset", folder)
+    path = next(folder.glob("plies/**/*.parquet"))
+    path.write_bytes(path.read_bytes()[:-100])
+    said = cli("clocks", "--by", "variant", "--dataset", folder, code=4).stderr
+    assert said.startswith(f"Error: {path} cannot be read (")
+    assert "remove this file, and repair the data set with `ics-recorder convert" in said
+
+
 class _Full(FileIO):
     """A file on a disk on which little room is left."""
 
