@@ -48,6 +48,7 @@ from storage.dataset.records import (
     part_names,
     read_manifest,
     read_records,
+    remove_empty,
     remove_source,
     remove_unfinished,
     stem_of,
@@ -91,7 +92,7 @@ class DatasetReport:
     Attributes:
         outcomes: what became of each source: ``new``, ``replaced`` (rebuilt), ``known`` (unchanged), ``exported``,
             ``not-a-log`` or ``failed``.
-        manifest: of the data set afterwards.
+        manifest: of the data set afterwards; None: nothing was written, because no log could be read.
         skipped: files in folders that were not opened, because of their names.
     """
 
@@ -155,17 +156,34 @@ def convert_to_dataset(
 
             sources = [replace(source, path=source.path.absolute()) for source in sources]
             run = stack.enter_context(cluster_run(dask, folder, sources))
-        records = _prepare(folder, sources, update=update, force=force)
-        report.outcomes = _Making(folder, options, records, run, progress).make(sources)
+        before = _look(folder, sources, update=update, force=force)
+        records = [] if before is None or force else read_records(folder)
+        making = _Making(folder, options, {record.source: record for record in records}, run, progress)
+        plans = making.plan(sources)
+        if plans:
+            if before is not None and force:
+                folder.remove_all()
+            shared = 0 if before is None or force else before.shared_games
+            write_manifest(folder, records, shared, parser_version=PARSER_VERSION, complete=False)
+            making.make(plans)
+        report.outcomes = making.outcomes
     if dask is not None:
         remove_unfinished(folder)
-    report.manifest = _finished(folder, report)
+    if plans or records:
+        report.manifest = _finished(folder, report)
     return report
 
 
-def _finished(folder: DataFolder, report: DatasetReport) -> Manifest:
-    """Write the manifest of what there is now; ``report`` gets what is wrong with other sources."""
+def _finished(folder: DataFolder, report: DatasetReport) -> Manifest | None:
+    """Write the manifest of what there is now; ``report`` gets what is wrong with other sources.
+
+    Returns:
+        The manifest; None: no source could be read, and there is no data set.
+    """
     found, files = read_records(folder), folder.files()
+    if not found:
+        remove_empty(folder)
+        return None
     problems = {record.source: why_broken(folder.name, record, files) for record in found}
     for record in found:
         if (problem := problems[record.source]) is not None:
@@ -220,8 +238,8 @@ def make_dataset(
         return convert_to_dataset(names, where, options, jobs=jobs, update=update, force=force, progress=show)
 
 
-def _prepare(folder: DataFolder, sources: Sequence[Input], *, update: bool, force: bool) -> dict[str, SourceRecord]:
-    """Look at the folder; return the sources that are there, by hash.
+def _look(folder: DataFolder, sources: Sequence[Input], *, update: bool, force: bool) -> Manifest | None:
+    """Look at the folder, and change nothing; return the manifest that is there.
 
     Raises:
         ExportError: there is something that must not be changed.
@@ -232,17 +250,11 @@ def _prepare(folder: DataFolder, sources: Sequence[Input], *, update: bool, forc
     if manifest is not None and force:
         for source in sources:
             refuse_protected(Path(folder.name), source.files())
-        folder.remove_all()
-    if manifest is None or force:
-        write_manifest(folder, [], parser_version=PARSER_VERSION, complete=False)
-        return {}
-    if not update:
+    if manifest is not None and not (update or force):
         raise ExportError(
             f"{folder.name} is a data set already; use --update to add sources to it, or --force to replace it."
         )
-    records = read_records(folder)
-    write_manifest(folder, records, manifest.shared_games, parser_version=PARSER_VERSION, complete=False)
-    return {record.source: record for record in records}
+    return manifest
 
 
 @contextmanager
@@ -311,6 +323,8 @@ class _Making:
     Args:
         folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
         run: has tasks done. progress: called while that is waited for.
+    Attributes:
+        outcomes: of all sources, in their order.
     """
 
     def __init__(
@@ -322,13 +336,12 @@ class _Making:
         self._run = run
         self._progress = progress
         self._broken: set[str] = set()
+        self.outcomes: list[Outcome] = []
 
-    def make(self, sources: Sequence[Input]) -> list[Outcome]:
-        """Make those that are not there; return what became of each."""
-        outcomes: list[Outcome] = []
+    def plan(self, sources: Sequence[Input]) -> list[_Plan]:
+        """Find what is to be made of sources, and change nothing."""
         plans: list[_Plan] = []
-        files = self._folder.files()
-        left = part_names(files)
+        files = self._folder.files() if self._records else {}
         self._broken = {
             sha256
             for sha256, record in self._records.items()
@@ -343,11 +356,17 @@ class _Making:
                 outcome = future.result()
             except WorkerDiedError as error:
                 outcome = Outcome(source.name, "failed", _died(source, error), named=source.named)
-            outcomes.append(outcome)
+            self.outcomes.append(outcome)
             plan = self._plan(source, outcome, (number, len(sources)), seen)
             if plan is not None:
                 plans.append(plan)
-                self._remove(plan, left)
+        return plans
+
+    def make(self, plans: Sequence[_Plan]) -> None:
+        """Make sources; what an earlier run has left of them is removed before."""
+        left = part_names(self._folder.files())
+        for plan in plans:
+            self._remove(plan, left)
         self._make(plans)
         again = [plan for plan in plans if plan.undivided]
         left = part_names(self._folder.files()) if again else {}
@@ -356,7 +375,6 @@ class _Making:
             plan.divided = plan.undivided = False
             plan.made.clear()
         self._make(again)
-        return outcomes
 
     def _remove(self, plan: _Plan, names: dict[str, list[str]]) -> None:
         """Remove the files of a source; ``names``: as ``part_names`` gives them."""

@@ -24,6 +24,7 @@ __all__ = [
     "part_names",
     "read_manifest",
     "read_records",
+    "remove_empty",
     "remove_source",
     "remove_unfinished",
     "stem_of",
@@ -165,6 +166,13 @@ def remove_source(folder: DataFolder, sha256: str, names: list[str]) -> None:
     folder.remove(_record_name(sha256))
     for name in names:
         folder.remove(name)
+
+
+def remove_empty(folder: DataFolder) -> None:
+    """Remove a data set that has no source: its manifest, and what is left of sources that could not be read."""
+    for name in folder.files():
+        if name == _MANIFEST or name.partition("/")[0] in _TABLES:
+            folder.remove(name)
 
 
 def remove_unfinished(folder: DataFolder) -> None:

@@ -167,6 +167,24 @@ def test_only_a_data_set_is_replaced(cli: Cli, tmp_path: Path) -> None:
     assert [record["name"] for record in records(tmp_path / "games")] == [str(PGN)]
 
 
+def test_nothing_is_made_where_no_log_is_read(cli: Cli, tmp_path: Path) -> None:
+    """A name that is mistyped, a folder without logs, a log that cannot be decompressed."""
+    folder, log = tmp_path / "games", tmp_path / "log.gz"
+    (tmp_path / "logs").mkdir()
+    log.write_bytes(b"\x1f\x8b nothing")
+    for words in ((tmp_path / "nofolder",), (tmp_path / "logs",), (log,)):
+        answer = cli("convert", "--dataset", folder, *words, code=3)
+        assert str(words[0]) in answer.stderr
+        assert "The data set" not in answer.stderr
+        assert not folder.exists()
+    saved = PGN.parent / "icc-saved-2012.pgn"
+    cli("convert", "--dataset", folder, saved)
+    before = contents(folder)
+    said = cli("convert", "--dataset", folder, "--force", tmp_path / "nofolder", code=3).stderr
+    assert "no such file or folder" in said
+    assert contents(folder) == before
+
+
 def dying(piece: Piece, reporting: Reporting) -> PieceMade | None:
     """As ``make_piece``; kills its process at the second piece of a file."""
     if piece.number == 1:
