@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator
 from importlib import import_module
 from os import PathLike, fspath
@@ -233,7 +234,7 @@ class Dataset(GameTables):
 
     Args:
         path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is when the object
-            is created.
+            is created; Python warns of one that ``make_dataset`` or ``convert`` did not complete.
     Raises:
         StorageError: DuckDB is not installed, or the folder has no readable data set. Every method can raise it, too.
     """
@@ -242,6 +243,8 @@ class Dataset(GameTables):
         from storage.dataset.reading import DatasetStore
 
         self._dataset = DatasetStore(fspath(path))
+        if self._dataset.warning is not None:
+            warnings.warn(self._dataset.warning, stacklevel=2)
         super().__init__(self._dataset, arrow=False)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import errno
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -59,15 +60,23 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     return ArchiveStore.open(where, create=create, read_only=read_only)
 
 
-def open_games(where: str, dataset: str | None) -> AnyStore:
+def open_games(where: str, dataset: str | None, warn: Callable[[str], None]) -> AnyStore:
     """Open the archive that ``--db`` names, or the data set that ``--dataset`` names.
 
+    Args:
+        where, dataset: the values of these options.
+        warn: called with a sentence if the data set is not complete.
     Raises:
         StorageError: it cannot be used.
     """
     from storage.dataset.reading import DatasetStore
 
-    return open_archive(where) if dataset is None else DatasetStore(dataset)
+    if dataset is None:
+        return open_archive(where)
+    found = DatasetStore(dataset)
+    if found.warning is not None:
+        warn(found.warning)
+    return found
 
 
 def import_command(path: Path, where: str, *words: str) -> str:

@@ -156,14 +156,14 @@ def command(
     if dask is not None and (dataset is None or name is None):
         raise click.UsageError("--dask computes a measure of a data set: add --dataset, and --by or --table.")
     if name is None:
-        with open_games(where, dataset) as archive:
+        with open_games(where, dataset, say) as archive:
             _write_games(archive, chosen, format_name, output, force, csv_raw)
         return
     asked = _Asked(name, by, top)
     _refuse_contradictions(asked)
     from exporters.measures.base import DimensionError
 
-    with open_games(where, dataset) as archive:
+    with open_games(where, dataset, say) as archive:
         try:
             table, reasons = clock_table(archive, chosen, name, by, top, dask)
         except DimensionError as error:

@@ -170,7 +170,7 @@ def command(
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     wishes = pictures.catalogue.PlotOptions(player, theme, size, chat, move)
-    drawn = _draw(open_games(where, dataset), name, picture, wishes, filters, with_table=data is not None)
+    drawn = _draw(open_games(where, dataset, say), name, picture, wishes, filters, with_table=data is not None)
     from exporters.base import open_output
 
     table, keep = drawn.table, drawn.keep
@@ -357,7 +357,7 @@ def report(
     from exporters.base import open_output
     from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
-    with open_games(where, dataset) as archive, archive.snapshot():
+    with open_games(where, dataset, say) as archive, archive.snapshot():
         if key is not None:
             page = page_of_game(archive, key)
         else:

@@ -53,12 +53,14 @@ class DatasetFiles:
         sources: whose records name the files.
         plies, games, events: by the SHA-256 of the source that they were made from. A folder of ``export plies
             --dataset`` does not name sources: its files of plies are under an empty text, and there are no others.
+        complete: False while a program writes the data set, and after it was interrupted.
     """
 
     sources: list[DatasetSource]
     plies: dict[str, tuple[str, ...]]
     games: dict[str, tuple[str, ...]]
     events: dict[str, tuple[str, ...]]
+    complete: bool = True
 
 
 def find_files(where: str) -> DatasetFiles:
@@ -75,10 +77,10 @@ def find_files(where: str) -> DatasetFiles:
     if not is_url(where) and not Path(place).is_dir():
         raise StorageError(f"{where}: there is no such data set; `ics-recorder convert --dataset` writes one.")
     folder = open_folder(place)
-    records = read_records(folder)
+    records, manifest = read_records(folder), read_manifest(folder)
     if records:
         there = folder.files()
-        found = DatasetFiles([], {}, {}, {})
+        found = DatasetFiles([], {}, {}, {}, manifest is None or manifest.complete)
         for record in records:
             if record.schema < DATASET_SCHEMA:
                 raise StorageError(
@@ -95,7 +97,7 @@ def find_files(where: str) -> DatasetFiles:
                     f"{folder.name}/{part.name}" for part in record.parts if part.name.startswith(name)
                 )
         return found
-    if read_manifest(folder) is not None:
+    if manifest is not None:
         raise StorageError(
             f"{where} has no finished source: `ics-recorder convert --dataset {where} --update` adds them."
         )

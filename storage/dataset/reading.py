@@ -39,6 +39,10 @@ _NO_GAMES: Final = (
     "The data set has no tables of games and events, which this needs: `export plies --dataset` writes none, "
     "`convert --dataset` does."
 )
+_INCOMPLETE: Final = (
+    "{0} is not complete, because `convert` still writes it or was interrupted: repeat `ics-recorder convert --dataset "
+    "{0} --update` with the same logs."
+)
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"
 _ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_parquet({files})"
 _GAMES: Final = f"""
@@ -253,6 +257,8 @@ class DatasetStore(Closing):
 
     Args:
         where: the folder.
+    Attributes:
+        warning: what the user must know before its games are counted, one sentence, or None.
     Raises:
         StorageError: DuckDB is not installed, or there is no data set that it can read; also from every method.
     """
@@ -260,6 +266,7 @@ class DatasetStore(Closing):
     def __init__(self, where: str) -> None:
         self.where = where
         self._files = find_files(where)
+        self.warning = None if self._files.complete else _INCOMPLETE.format(where)
         self._connection = connect(where)
         self._numbers = count()
         with self.errors():

@@ -16,7 +16,7 @@ import pytest
 from exporters import dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
-from recorder import PARSER_VERSION, Archive
+from recorder import PARSER_VERSION, Archive, Dataset
 from recorder.archive import dataset_making
 from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -227,7 +227,12 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
         cli("convert", "--dataset", folder, WATCHER, PGN, code=None)
     assert [record["name"] for record in records(folder)] == [str(WATCHER)]
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
+    said = f"{folder} is not complete, because `convert` still writes it or was interrupted: repeat `ics-recorder"
+    assert cli("clocks", "--by", "variant", "--dataset", folder).stderr.startswith(said)
+    with pytest.warns(UserWarning, match="is not complete"):
+        Dataset(folder).close()
     said = cli("convert", "--dataset", folder, "--update", WATCHER, PGN).stdout
+    Dataset(folder).close()
     assert [line.partition(": ")[2] for line in said.splitlines()] == ["unchanged", "34 games, 2,692 plies"]
 
 
