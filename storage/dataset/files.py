@@ -101,20 +101,27 @@ def find_files(where: str) -> DatasetFiles:
         raise StorageError(
             f"{where} has no finished source: `ics-recorder convert --dataset {where} --update` adds them."
         )
-    plies = tuple(f"{folder.name}/{name}" for name in folder.files() if name.endswith(".parquet"))
+    names = folder.files()
+    if (inner := next((name for name in names if name.endswith("/manifest.json")), None)) is not None:
+        raise StorageError(
+            f"{where} is no data set, but {where.rstrip('/')}/{inner.rpartition('/')[0]} may be one: name that folder."
+        )
+    plies = tuple(f"{folder.name}/{name}" for name in names if name.endswith(".parquet"))
     if not plies or not _is_ours(plies[0]):
         raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
     return DatasetFiles([], {"": plies}, {}, {})
 
 
 def _is_ours(path: str) -> bool:
+    """Whether a file has plies that this program wrote."""
     import pyarrow.parquet as pq
 
     name, system = arrow_place(path)
     try:
-        return _OURS in (pq.read_schema(name, filesystem=system).metadata or {})
+        schema = pq.read_schema(name, filesystem=system)
     except (OSError, ValueError):  # pyarrow's errors of files that are no Parquet are ValueErrors
         return False
+    return "ply" in schema.names and _OURS in (schema.metadata or {})
 
 
 def arrow_place(path: str) -> tuple[str, Any]:
@@ -168,6 +175,8 @@ def dataset_errors(where: str, files: DatasetFiles) -> Iterator[None]:
 
     try:
         yield
+    except duckdb.ConnectionException as error:
+        raise StorageError(f"The data set {where} is closed: open it again.") from error
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
         for source in files.sources:

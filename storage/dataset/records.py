@@ -221,7 +221,11 @@ def read_manifest(folder: DataFolder) -> Manifest | None:
         values = _from_json(folder.read_all([_MANIFEST])[_MANIFEST])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except NotADirectoryError as error:
+        raise StorageError(f"{folder.name} is a file, and a data set is a folder: name another.") from error
+    except OSError as error:
+        raise StorageError(f"{folder.name}/{_MANIFEST} cannot be read: {reason_of(error)}.") from error
+    except ValueError as error:
         raise StorageError(f"{folder.name}/{_MANIFEST} cannot be read as the manifest of a data set.") from error
     if not isinstance(values.get("schema"), int):
         raise StorageError(f"{folder.name}/{_MANIFEST} is not the manifest of a data set.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from exporters import measures
-from recorder import Archive, Dataset, StorageError
+from recorder import Archive, Dataset, StorageError, make_dataset
+from storage.dataset.folder import open_folder
+from storage.dataset.records import read_manifest
 from tests.support.cli import Cli
 
 FILTERS: tuple[dict[str, Any], ...] = (
@@ -107,6 +111,34 @@ def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
     pd.DataFrame({"key": ["x"]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(StorageError, match="is no data set of this program"):
         Dataset(tmp_path)
+    with pytest.raises(StorageError, match=r"x\.parquet: there is no such data set"):
+        Dataset(tmp_path / "x.parquet")
+    with pytest.raises(StorageError, match=r"x\.parquet is a file, and a data set is a folder: name another"):
+        make_dataset(tmp_path / "x.parquet", tmp_path / "x.parquet")
+
+
+def test_a_folder_of_data_sets_or_of_a_part_of_one(folder: Path) -> None:
+    with pytest.raises(StorageError, match=f"{folder.parent} is no data set, but {folder} may be one: name that"):
+        Dataset(folder.parent)
+    with pytest.raises(StorageError, match="games is no data set of this program"):
+        Dataset(folder / "games")
+
+
+def test_a_manifest_that_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(StorageError, match=r"manifest\.json cannot be read: Permission denied\.$"):
+        read_manifest(open_folder(str(folder)))
+
+
+def test_a_data_set_that_is_closed(folder: Path) -> None:
+    found = Dataset(folder)
+    found.close()
+    for read in (found.plies, found.relation, lambda: list(found.games())):
+        with pytest.raises(StorageError, match=f"^The data set {folder} is closed: open it again\\.$"):
+            read()
 
 
 def test_a_record_of_another_program_is_refused(folder: Path, tmp_path: Path) -> None:
