@@ -7,9 +7,10 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -336,26 +337,29 @@ def new_folder(folder: Path) -> Iterator[Path]:
         ExportError: it cannot be written.
     """
     target = folder.absolute()
-    unfinished = _unfinished(target)
-    old = unfinished.with_suffix(".old")
+    try:
+        place = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=target.parent))
+    except OSError as error:
+        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
+    unfinished, old = place / "new", place / "old"
     try:
         unfinished.mkdir()
         yield unfinished
-        replaces = target.exists()
-        if replaces:
+        if target.exists():
             target.rename(old)
         try:
             unfinished.rename(target)
         except OSError:
-            if replaces:
+            if old.exists():
                 old.rename(target)
             raise
-        if replaces:
-            shutil.rmtree(old)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+        with suppress(OSError):
+            place.rmdir()  # the old folder is still in it if it could not be moved back
 
 
 def _unfinished(target: Path) -> Path:

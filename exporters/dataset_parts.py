@@ -316,7 +316,7 @@ class PartWriter:
         from exporters.tables.frames import game_rows  # loads pandas
 
         pa, _ = import_pyarrow()
-        rows = game_rows(reader, [(number, game.ply_count) for number, game in enumerate(games)])
+        rows = list(game_rows(reader, [(number, game.ply_count) for number, game in enumerate(games)]))
         for game, row in zip(games, rows, strict=True):
             row |= _more_of(game, self._source[0])
         schema = self._games.schema

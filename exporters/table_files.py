@@ -359,8 +359,8 @@ def _batches(storage: ArchiveStore, where: GameFilter, report: ExportReport) -> 
 
     with storage.columns(arrow=False) as reader:
         games = reader.games_of(where)
-        for begin in range(0, len(games), _ROWS_AT_ONCE):
-            found = game_rows(reader, games[begin : begin + _ROWS_AT_ONCE])
+        rows = game_rows(reader, games)
+        while found := list(islice(rows, _ROWS_AT_ONCE)):
             report.games += len(found)
             report.plies += sum(row["plies"] for row in found)
             yield [tuple(_plain(column.kind, row[column.name]) for column in GAME_COLUMNS) for row in found]

@@ -96,9 +96,10 @@ def _instant(name: str, of_utc_ms: nw.Expr) -> Dimension:
 
 def _band(name: str, column: str, edges_ms: Sequence[int]) -> Dimension:
     """Bands of a time, by their lower ends; the first one begins at 0, and nothing where the time is not known."""
-    # Sums of whole numbers stay whole where some are unknown; pandas gives what ``when`` chooses as fractions.
+    # Sums of whole numbers stay whole where some are unknown; pandas gives what ``when`` chooses as fractions. The sum
+    # begins with the column, because where unknown is NaN, comparing it gives False.
     steps = ((nw.col(column) >= edge).cast(nw.Int64) * (edge - before) for before, edge in pairwise((0, *edges_ms)))
-    return Dimension(name, (column,), {f"{name}_ms": reduce(add, steps)})
+    return Dimension(name, (column,), {f"{name}_ms": reduce(add, steps, nw.col(column) * 0)})
 
 
 _AT_MS = nw.col("arrival_ms")

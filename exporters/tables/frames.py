@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,29 +269,29 @@ def game_frame(reader: TableReader, games: list[tuple[int, int]]) -> pd.DataFram
     """
     if isinstance(reader, DatasetReader):
         return frame_of_arrow(GAME_COLUMNS, reader.game_rows([row_id for row_id, _ in games]), {})
-    runs = (games[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(games), _GAMES_AT_ONCE))
-    return joined(GAME_COLUMNS, (frame_of_rows(GAME_COLUMNS, game_rows(reader, run)) for run in runs))
+    rows = game_rows(reader, games)
+    runs = iter(lambda: list(islice(rows, _GAMES_AT_ONCE)), [])
+    return joined(GAME_COLUMNS, (frame_of_rows(GAME_COLUMNS, run) for run in runs))
 
 
-def game_rows(reader: TableReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
+def game_rows(reader: TableReader, games: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
     """The same as plain values by column: an instant is milliseconds since 1970, a truth may be 0 or 1."""
     if isinstance(reader, DatasetReader):
-        found: list[dict[str, Any]] = reader.game_rows([row_id for row_id, _ in games]).to_pylist()
-        utc = TimeBasis.UTC.value
-        return [row | {"started_at": row["started_ms"] if row["time_basis"] == utc else None} for row in found]
-    rows = []
-    for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
-        white, black = side_of(facts, True), side_of(facts, False)
-        rows.append(
-            {
+        for row in reader.each_game([row_id for row_id, _ in games]):
+            utc = row["time_basis"] == TimeBasis.UTC.value
+            yield row | {"started_at": row["started_ms"] if utc else None}
+        return
+    for begin in range(0, len(games), _GAMES_AT_ONCE):
+        run = games[begin : begin + _GAMES_AT_ONCE]
+        for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in run]), run, strict=True):
+            white, black = side_of(facts, True), side_of(facts, False)
+            yield {
                 **_common(facts, plies),
                 **_player("white", white),
                 **_player("black", black),
                 "time_control": white.time_control,
                 "black_time_control": black.time_control,
             }
-        )
-    return rows
 
 
 def event_frame(games: Iterable[Game]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from exporters.bpgn import find_matches
@@ -50,7 +51,8 @@ def _matches_of_dataset(storage: DatasetStore, where: GameFilter) -> pd.DataFram
     with storage.columns() as reader:
         boards = reader.boards_of([row_id for row_id, _ in reader.games_of(where)])
         plies = joined_plies(reader, boards, (*MATCH_COLUMNS, *PLY_COLUMNS))
-    place, _ = pd.factorize(plies["match"])  # both boards of a match follow each other
+    # The boards of a match follow each other; a match that two sources have is there twice, one after the other.
+    place = np.repeat(np.arange(len(boards)) // 2, [count for _, count in boards])
     return plies.assign(_place=place).sort_values(["_place", "moment"], ignore_index=True).drop(columns="_place")
 
 

@@ -148,7 +148,8 @@ def match_of(archive: AnyStore, game: Game) -> tuple[Match, str] | None:
     from storage import GameFilter
 
     if isinstance(archive, DatasetStore):
-        keys = frozenset(link.key for link in game.links)
+        if not (keys := frozenset(link.key for link in game.links)):
+            return None
         found = archive.games(of_source(archive, game, GameFilter(keys=keys, kinds=frozenset(), min_plies=0)))
         others = {other.key: other for other in found if other.key in keys}
     else:

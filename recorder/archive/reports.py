@@ -116,9 +116,9 @@ def page_of_player(
     if chosen.servers:
         counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
         excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
-    in_progress = games_in_progress(archive)
     with archive.columns() as reader:  # both tables of one moment
         games = reader.games_of(chosen)
+        in_progress = games_in_progress(archive)  # later: one that ended meanwhile has its last row
         sides = with_progress(side_frame(reader, games, player), in_progress)
         of_player = player_of_handle(sides, player)
         batches = batches_of(reader, games, in_progress=in_progress, dates="", rows_at_once=_PLIES_AT_ONCE)
@@ -141,14 +141,13 @@ def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
     from exporters.tables.frames import game_rows
 
     excluded = require_games(archive, chosen)
-    in_progress = games_in_progress(archive)
     with archive.columns(arrow=False) as reader:
         games = reader.games_of(chosen)
+        in_progress = games_in_progress(archive)  # later: one that ended meanwhile has its last row
 
         def rows(wanted: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
-            for begin in range(0, len(wanted), _GAMES_AT_ONCE):
-                for row in game_rows(reader, [*wanted[begin : begin + _GAMES_AT_ONCE]]):
-                    yield row | {"ending": "in-progress"} if row["key"] in in_progress else row
+            for row in game_rows(reader, wanted):
+                yield row | {"ending": "in-progress"} if row["key"] in in_progress else row
 
         html = index_report(
             rows(games),

@@ -53,6 +53,7 @@ SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged
 FROM game_rows
 """
 """The games with the names of an archive's columns, for the conditions of filters."""
+_GAMES_WANTED: Final = "SELECT g.* EXCLUDE (id) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
 _BOARDS: Final = """
 SELECT g.id, g.plies FROM (
   SELECT w.number, g.source, unnest([g.key, g.partner_key]) AS key FROM wanted w JOIN game_rows g ON g.id = w.id
@@ -77,10 +78,8 @@ FROM plies GROUP BY source, key
 _VIEWS: Final = (
     "CREATE VIEW players AS SELECT white_id AS id, white_id AS handle_folded FROM games"
     " UNION SELECT black_id, black_id FROM games",
-    "CREATE VIEW sources AS SELECT DISTINCT source_id AS id, source_id AS sha256 FROM games",
+    "CREATE TABLE sources (id VARCHAR, sha256 VARCHAR)",
 )
-
-
 _OF_GAMES: Final = {"eco": "g.eco", "opening": "g.opening", "event": "t.event"}
 """Columns that plies have on request: of their games, and of ``_TAGS``."""
 _TAGS: Final = f"""
@@ -133,9 +132,19 @@ class DatasetReader:
         Raises:
             StorageError: the folder has no table of games.
         """
-        return self._joined(
-            ids, "SELECT g.* EXCLUDE (id) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
-        )
+        return self._joined(ids, _GAMES_WANTED)
+
+    def each_game(self, ids: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """The same rows as ``game_rows``, one by one, by column."""
+        if not self.has_games:
+            raise StorageError(_NO_GAMES)
+        cursor = self._connection.cursor()  # the caller may run other statements meanwhile
+        try:
+            _want(cursor, ids)
+            for batch in cursor.sql(_GAMES_WANTED).to_arrow_reader(_GAMES_AT_ONCE):
+                yield from batch.to_pylist()
+        finally:
+            cursor.close()
 
     def side_rows(self, ids: Sequence[int]) -> pa.Table:
         """Two rows for each game, White's first, with the names of the table of sides; ``score`` is not there.
@@ -218,10 +227,11 @@ class DatasetReader:
 
         sources = {one.sha256: SourceName(one.name, one.sha256, one.kind) for one in self._files.sources}
         runs = [ids[begin : begin + _GAMES_AT_ONCE] for begin in range(0, len(ids), _GAMES_AT_ONCE)]
+        games = self.each_game(ids)
         for run, table in zip(runs, self.plies(runs, PLY_NAMES), strict=True):
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
             events = events_by_game(self.events(run) if with_events else None)
-            for number, game in enumerate(self.game_rows(run).to_pylist()):
+            for number, game in enumerate(islice(games, len(run))):
                 yield game_of(game, islice(rows, game["plies"]), events.get(number, []), sources[game["source"]])
 
 
@@ -272,11 +282,14 @@ class DatasetStore(Closing):
         with self.errors():
             games = [path for paths in self._files.games.values() for path in paths]
             rows = _ROWS.format(files=_listed(games)) if games else _rows_of_plies()
-            self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
+            if any(self._files.plies.values()):
+                self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
             self._connection.execute(f"CREATE VIEW game_rows AS {rows}")
             self._connection.execute(f"CREATE VIEW games AS {_GAMES}")
             for view in _VIEWS:
                 self._connection.execute(view)
+            ids = [*{**self._files.plies, **self._files.games}]
+            self._connection.execute("INSERT INTO sources SELECT id, id FROM (SELECT unnest(?) AS id)", [ids])
 
     def close(self) -> None:
         """Release the files; relations are of no use afterwards."""
@@ -383,6 +396,7 @@ class DatasetStore(Closing):
         """
         from storage.dataset.on_dask import dask_plies
 
+        _plies(self._files, ())  # there are some
         files = {source: tuple(map(_absolute, paths)) for source, paths in self._files.plies.items()}
         if where == ALL_PLAYED and not matches:
             return dask_plies(files, None)
@@ -403,6 +417,7 @@ class DatasetStore(Closing):
             StorageError: the data set does not have them.
         """
         sql, values = self._chosen(where, matches=matches, extra=extra)
+        _plies(self._files, ())  # there are some
         with self._reading() as cursor:
             table = f"chosen_{next(self._numbers)}"
             cursor.execute(f"CREATE TABLE {table} AS {sql}", values).fetchall()
@@ -464,6 +479,8 @@ def _tags(files: DatasetFiles) -> str:
 
 def _plies(files: DatasetFiles, sources: Collection[str]) -> str:
     """The statement that reads the plies of some sources."""
+    if not (some := next(filter(None, files.plies.values()), None)):
+        raise StorageError("No game of the data set has a move, which this needs.")
     paths = [path for source in sources for path in files.plies[source]]
     source = "" if files.games else "'' AS source, "
-    return f"SELECT {source}* FROM read_parquet({_listed(paths)})"
+    return f"SELECT {source}* FROM read_parquet({_listed(paths or some[:1])}){'' if paths else ' WHERE FALSE'}"

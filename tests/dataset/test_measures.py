@@ -10,10 +10,12 @@ from typing import Any
 import dask
 import dask.dataframe
 import duckdb
+import narwhals as nw
 import pandas as pd
 import pytest
 
 from exporters import measures
+from exporters.measures.base import DIMENSIONS
 from exporters.measures.batches import PlyBatches
 from recorder import Archive, Dataset, Tables
 from storage import GameFilter
@@ -177,3 +179,11 @@ def test_a_dimension_that_the_table_has_anyway_is_refused(name: str, by: str, pl
 
 def test_key_is_the_game(plies: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(measures.time_usage(plies, by="key"), measures.time_usage(plies, by="game"))
+
+
+def test_unknown_stays_unknown_in_fractions() -> None:
+    """``pandas.read_parquet`` reads whole numbers of which some are unknown as fractions."""
+    plies = pd.DataFrame({"lag_ms": [0.0, 250.0, float("nan")], "key": ["a", "b", "c"]})
+    (bands,) = DIMENSIONS["lag_band"].keys.values()
+    found = nw.from_native(plies).select(bands.alias("band")).to_native()["band"]
+    assert found.isna().tolist() == [False, False, True]

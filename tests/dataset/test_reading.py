@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from exporters import measures
 from recorder import Archive, Dataset, StorageError, make_dataset
 from storage.dataset.folder import open_folder
 from storage.dataset.records import read_manifest
-from tests.support.cli import Cli
+from tests.support.cli import SERVER, Cli
 
 FILTERS: tuple[dict[str, Any], ...] = (
     {},
@@ -66,6 +67,33 @@ def test_a_game_has_its_moves_and_clocks(archive: Archive, dataset: Dataset) -> 
     assert repr(dataset["last~2"]) == repr(archive["last~2"])
     with pytest.raises(StorageError, match="No game has a key that begins with 00000000"):
         dataset["00000000"]
+
+
+def test_a_match_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
+    log = SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz"
+    again = tmp_path / "again.raw"
+    again.write_bytes(gzip.decompress(log.read_bytes()) + b"\n\n")
+    cli("convert", "--jobs", "1", "--dataset", tmp_path / "one", log)
+    cli("convert", "--jobs", "1", "--dataset", tmp_path / "both", log, again)
+    with Dataset(tmp_path / "one") as one, Dataset(tmp_path / "both") as both:
+        once, twice = one.matches(), both.matches()
+    assert len(once)
+    for match, moves in twice.groupby("match", sort=False):
+        moments = once.loc[once["match"] == match, "moment"].tolist()
+        assert moves["moment"].tolist() == moments * 2
+
+
+def test_games_without_moves(cli: Cli, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pgn"
+    empty.write_text('[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n1-0\n\n')
+    cli("convert", "--jobs", "1", "--dataset", tmp_path / "none", empty)
+    cli("convert", "--jobs", "1", "--dataset", tmp_path / "some", empty, SERVER.parent / "pgn" / "icc-saved-2012.pgn")
+    with Dataset(tmp_path / "some") as some, Dataset(tmp_path / "none") as none:
+        (key,) = none.game_table(include=["empty"])["key"]
+        assert len(some[key].plies) == 0 == len(some.plies(keys=key, include=["empty"]))
+        for ask in (lambda: none.plies(include=["empty"]), none.relation):
+            with pytest.raises(StorageError, match="No game of the data set has a move"):
+                ask()
 
 
 def test_the_filters_choose_what_duckdb_computes(archive: Archive, dataset: Dataset) -> None:
