@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from exporters.base import refuse_protected
 from exporters.dataset_parts import count_shared_games
 from exporters.table_files import import_pyarrow
+from recorder.archive.dataset_growth import DOUBLINGS, Text, doublings_of, possible_parts
 from recorder.archive.dataset_pieces import (
     Piece,
     PieceMade,
@@ -90,8 +91,9 @@ class DatasetReport:
     """What making a data set did.
 
     Attributes:
-        outcomes: what became of each source: ``new``, ``replaced`` (rebuilt), ``known`` (unchanged), ``exported``,
-            ``not-a-log`` or ``failed``.
+        outcomes: what became of each source: ``new``, ``grown`` (it took the place of its earlier part), ``replaced``
+            (rebuilt), ``known`` (unchanged, or an earlier part of ``part_of``), ``exported``, ``not-a-log`` or
+            ``failed``.
         manifest: of the data set afterwards; None: nothing was written, because no log could be read.
         skipped: files in folders that were not opened, because of their names.
     """
@@ -159,17 +161,17 @@ def convert_to_dataset(
         before = _look(folder, sources, update=update, force=force)
         records = [] if before is None or force else read_records(folder)
         making = _Making(folder, options, {record.source: record for record in records}, run, progress)
-        plans = making.plan(sources)
-        if plans:
+        changing = making.plan(sources)
+        if changing:
             if before is not None and force:
                 folder.remove_all()
             shared = 0 if before is None or force else before.shared_games
             write_manifest(folder, records, shared, parser_version=PARSER_VERSION, complete=False)
-            making.make(plans)
+            making.make()
         report.outcomes = making.outcomes
     if dask is not None:
         remove_unfinished(folder)
-    if plans or records:
+    if changing or records:
         report.manifest = _finished(folder, report)
     return report
 
@@ -336,35 +338,97 @@ class _Making:
         self._run = run
         self._progress = progress
         self._broken: set[str] = set()
+        self._plans: list[_Plan] = []
+        self._parts: list[tuple[_Plan, Outcome]] = []
+        self._earlier = {sha256: set(record.earlier) for sha256, record in records.items()}
         self.outcomes: list[Outcome] = []
 
-    def plan(self, sources: Sequence[Input]) -> list[_Plan]:
-        """Find what is to be made of sources, and change nothing."""
-        plans: list[_Plan] = []
+    def plan(self, sources: Sequence[Input]) -> bool:
+        """Find what is to be made of sources; return whether anything is to be changed."""
         files = self._folder.files() if self._records else {}
         self._broken = {
             sha256
             for sha256, record in self._records.items()
             if why_broken(self._folder.name, record, files) is not None
         }
+        self.outcomes = self._find([SourceToFind(source, self._options, DOUBLINGS) for source in sources])
+        self._find_earlier(sources)
+        wholes = self._wholes()
         seen: set[str] = set()
-        looks = [SourceToFind(source, self._options) for source in sources]
-        for number, (source, future) in enumerate(
-            zip(sources, self._run(find_source, looks, self._progress), strict=True), 1
-        ):
-            try:
-                outcome = future.result()
-            except WorkerDiedError as error:
-                outcome = Outcome(source.name, "failed", _died(source, error), named=source.named)
-            self.outcomes.append(outcome)
+        for number, (source, outcome) in enumerate(zip(sources, self.outcomes, strict=True), 1):
             plan = self._plan(source, outcome, (number, len(sources)), seen)
-            if plan is not None:
-                plans.append(plan)
-        return plans
+            whole = wholes.get(outcome.sha256 or "")
+            if whole is not None:
+                outcome.status, outcome.part_of = "known", whole.name
+            if plan is not None and whole is not None:
+                self._parts.append((plan, whole))
+            elif plan is not None:
+                self._plans.append(plan)
+        replaced = self._records.keys() & {part for parts in self._earlier.values() for part in parts}
+        unnoted = any(record.earlier != sorted(self._earlier[sha256]) for sha256, record in self._records.items())
+        return bool(self._plans or replaced or unnoted)
 
-    def make(self, plans: Sequence[_Plan]) -> None:
+    def _find(self, looks: Sequence[SourceToFind]) -> list[Outcome]:
+        """The hashes of sources."""
+        found = []
+        for look, future in zip(looks, self._run(find_source, looks, self._progress), strict=True):
+            source = look.source
+            try:
+                found.append(future.result())
+            except WorkerDiedError as error:
+                found.append(Outcome(source.name, "failed", _died(source, error), named=source.named))
+        return found
+
+    def _find_earlier(self, sources: Sequence[Input]) -> None:
+        """Find which sources, of this run or there, are beginnings of those of this run, which are read once more."""
+        given = {one.sha256: (source, one) for source, one in zip(sources, self.outcomes, strict=True) if _is_log(one)}
+        texts = [
+            Text(sha256 or "", one.name, one.size_bytes, doublings_of(one.marks)) for sha256, (_, one) in given.items()
+        ]
+        there = [
+            Text(sha256, record.name, record.size_bytes, record.doublings)
+            for sha256, record in self._records.items()
+            if sha256 not in given
+        ]
+        possible = possible_parts([*texts, *there], texts)
+        looks = [
+            SourceToFind(given[sha256][0], self._options, [part.size_bytes for part in parts])
+            for sha256, parts in possible.items()
+        ]
+        for (sha256, parts), outcome in zip(possible.items(), self._find(looks), strict=True):
+            found = {part.sha256 for part in parts if outcome.marks.get(part.size_bytes) == part.sha256}
+            if found and outcome.sha256 == sha256:  # else it was changed meanwhile
+                self._earlier.setdefault(sha256, set()).update(found)
+
+    def _wholes(self) -> dict[str, Outcome]:
+        """The longest log of which each earlier part is the beginning, by the part's hash; it is given or there."""
+        wholes = {
+            record.source: Outcome(record.name, "known", size_bytes=record.size_bytes)
+            for record in self._records.values()
+        }
+        wholes |= {one.sha256 or "": one for one in self.outcomes if _is_log(one)}
+        found: dict[str, Outcome] = {}
+        for sha256 in sorted(self._earlier, key=lambda sha256: (wholes[sha256].size_bytes, sha256)):
+            found |= dict.fromkeys(self._earlier[sha256], wholes[sha256])
+        return found
+
+    def make(self) -> None:
         """Make sources; what an earlier run has left of them is removed before."""
         left = part_names(self._folder.files())
+        self._make_all(self._plans, left)
+        alone = [plan for plan, whole in self._parts if whole.status == "failed"]
+        for plan in alone:
+            plan.outcome.status, plan.outcome.part_of = "new", None
+        self._make_all(alone, left)
+        for record in read_records(self._folder):
+            earlier = self._earlier.get(record.source, set())
+            if record.earlier != sorted(earlier):
+                write_record(self._folder, replace(record, earlier=sorted(earlier)))
+            for sha256 in earlier & self._records.keys():
+                remove_source(self._folder, sha256, left.get(stem_of(sha256), []))
+
+    def _make_all(self, plans: Sequence[_Plan], left: dict[str, list[str]]) -> None:
+        """Make sources, those that cannot be divided as one; ``left``: as for ``_remove``."""
         for plan in plans:
             self._remove(plan, left)
         self._make(plans)
@@ -392,9 +456,11 @@ class _Making:
             outcome.status = "known"
             return None
         seen.add(outcome.sha256)
-        outcome.status = "new" if known is None else "replaced"
-        if known is not None:
-            options = options.over(ReadOptions.from_json(known.options, options.timing))
+        parts = [self._records[part] for part in self._earlier.get(outcome.sha256, ()) if part in self._records]
+        before = known or max(parts, key=lambda record: record.size_bytes, default=None)
+        outcome.status = "new" if before is None else "grown" if known is None else "replaced"
+        if before is not None:
+            options = options.over(ReadOptions.from_json(before.options, options.timing))
         divided = pieces_of(source, options) > 0
         return _Plan(source, options, outcome, place, divided)
 
@@ -461,6 +527,8 @@ class _Making:
             outcome.message,
             plan.options.to_json(),
             parser_version=PARSER_VERSION,
+            doublings=doublings_of(outcome.marks),
+            earlier=sorted(self._earlier.get(outcome.sha256 or "", ())),
             parts=sorted(part for made in plan.made for part in made.parts),
         )
         write_record(self._folder, record)
@@ -473,6 +541,11 @@ def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
     made_by = (known.program, known.parser_version, known.schema)
     current = made_by == (version("ics-recorder"), PARSER_VERSION, DATASET_SCHEMA)
     return current and known.options | given == known.options
+
+
+def _is_log(outcome: Outcome) -> bool:
+    """Whether a source was found to be a log, of which nothing is made yet."""
+    return outcome.status == "log" and outcome.sha256 is not None
 
 
 def _fail(plan: _Plan, why: str) -> None:

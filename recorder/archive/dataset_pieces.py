@@ -219,12 +219,13 @@ def rename_doubles(folder: DataFolder, pieces: Sequence[PieceMade]) -> None:
 
 @dataclass(slots=True)
 class SourceToFind:
-    """A source whose hash and kind a process finds, and how it is read."""
+    """A source whose hash and kind a process finds, how it is read, and sizes at which its hash is wanted, too."""
 
     source: Input
     options: ReadOptions
+    marks: Sequence[int]
 
 
 def find_source(task: SourceToFind, _reporting: Reporting) -> Outcome:
     """Find the hash and the kind of a source; runs in a process of its own."""
-    return identify(task.source, task.options)
+    return identify(task.source, task.options, task.marks)

@@ -8,7 +8,7 @@ were finished.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,15 +55,21 @@ __all__ = [
 ]
 
 
-def identify(source: Input, options: ReadOptions) -> Outcome:
-    """Identify a file without storing anything."""
+def identify(source: Input, options: ReadOptions, marks: Sequence[int] = ()) -> Outcome:
+    """Identify a file without storing anything.
+
+    Args:
+        source: the file. options: how it is read.
+        marks: sizes at which the outcome has the hash of the bytes so far.
+    """
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     try:
-        seen = fingerprint(source)
+        seen = fingerprint(source, marks)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
+    outcome.marks = seen.marks
     kind = kind_of(seen, options)
     if kind is None:
         return _no_log(outcome, seen)

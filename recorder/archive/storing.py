@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,7 @@ class Outcome:
         named: the user named this file, and not only a folder that contains it.
         part_of: the log in the archive of which this one is the beginning, or None.
         read_up_to: an offset; games that begin before it are final. None: nothing was stored.
+        marks: size → hash of the bytes up to there, where ``identify`` was asked for it.
         begun: the state with which ``follow`` continues; None: the log is not followed, or has no lines yet.
     """
 
@@ -104,6 +105,7 @@ class Outcome:
     named: bool = True
     part_of: str | None = None
     read_up_to: int | None = None
+    marks: dict[int, str] = field(default_factory=dict)
     begun: Begun | None = None
 
     @property

@@ -209,6 +209,7 @@ def _make_dataset(
 
 _STATUSES = {
     "new": "",
+    "grown": ", grew",
     "replaced": ", rebuilt",
     "known": ": unchanged",
     "exported": ": excluded, ics-recorder wrote it",
@@ -219,6 +220,9 @@ def _print_outcome(outcome: Outcome) -> None:
     """Report what became of one log."""
     if outcome.message:
         say(clean(outcome.message))
+    if outcome.part_of is not None:
+        click.echo(f"{clean(outcome.name)}: an earlier part of {clean(outcome.part_of)}; nothing new")
+        return
     if outcome.status not in _STATUSES:
         return
     report = outcome.report

@@ -53,6 +53,8 @@ class SourceRecord:
         message: why not all of it was read, one sentence, or None.
         options: how it was read, as ``ReadOptions.to_json`` gives it.
         program, parser_version, schema: what wrote it.
+        doublings: first digits of the hashes of its first 16, 32, 64 … bytes; empty: an older program wrote it.
+        earlier: SHA-256 of sources that are its beginning, which were in the data set or were given.
         parts: its files; ``part_bytes`` of a record's file has their sizes.
     """
 
@@ -68,6 +70,8 @@ class SourceRecord:
     program: str = field(default_factory=lambda: version("ics-recorder"))
     parser_version: str = field(kw_only=True)
     schema: int = DATASET_SCHEMA
+    doublings: list[str] = field(default_factory=list)
+    earlier: list[str] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:

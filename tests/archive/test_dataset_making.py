@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
+import shutil
 import signal
 from io import FileIO
 from pathlib import Path
@@ -154,6 +156,49 @@ def test_logs_are_added_and_others_stay(cli: Cli, tmp_path: Path) -> None:
     said = cli("convert", "--dataset", folder, "--update", WATCHER, PGN).stdout
     assert said.splitlines()[0] == f"{WATCHER}, rebuilt: 5 games, 122 plies"
     assert contents(folder) == after
+
+
+def test_a_log_that_has_grown_takes_the_place_of_its_earlier_part(cli: Cli, tmp_path: Path) -> None:
+    """So does one of another name, and the earlier part is not added again."""
+    log, whole, part, folder = (tmp_path / name for name in ("a.pgn", "b.pgn", "a.pgn.gz", "games"))
+    words = ("convert", "--dataset", folder, "--jobs", "1")
+    text = (PGN.parent / "icc-saved-2012.pgn").read_bytes()
+    log.write_bytes(text)
+    part.write_bytes(gzip.compress(text))
+    cli(*words, "--date", "2020-01-31", log)
+    log.write_bytes(text + b"\n\n" + text.replace(b"JosephW", b"Joseph"))
+    assert cli(*words, "--update", log).stdout == f"{log}, grew: 2 games, 66 plies\n"
+    (record,) = records(folder)
+    assert (record["games"], record["options"]["date"]) == (2, "2020-01-31")
+    assert cli(*words, "--update", part).stdout == f"{part}: an earlier part of {log}; nothing new\n"
+    shutil.copy(log, whole)
+    with whole.open("ab") as out:
+        out.write(b"\n\n" + text.replace(b"JosephW", b"Jose"))
+    said = cli(*words, "--update", log, part, whole).stdout.splitlines()
+    assert said == [
+        f"{log}: an earlier part of {whole}; nothing new",
+        f"{part}: an earlier part of {whole}; nothing new",
+        f"{whole}, grew: 3 games, 99 plies",
+    ]
+    assert [record["games"] for record in records(folder)] == [3]
+    assert len(table(folder, "games")) == len(pd.concat(map(pd.read_parquet, folder.glob("games/**/*.parquet")))) == 3
+    cli("convert", "--dataset", tmp_path / "once", "--jobs", "1", "--date", "2020-01-31", log, part, whole)
+    assert contents(tmp_path / "once") == contents(folder)
+
+
+def test_an_earlier_part_is_added_where_the_longer_log_cannot_be_read(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tmp_path / "whole.pgn"
+    saved = PGN.parent / "icc-saved-2012.pgn"
+    whole.write_bytes(saved.read_bytes() + b"\n")
+
+    def failing(piece: Piece, reporting: Reporting) -> PieceMade | None:
+        return PieceMade(failed="no") if piece.source.path == whole else make_piece(piece, reporting)
+
+    monkeypatch.setattr(dataset_making, "make_piece", failing)
+    cli("convert", "--dataset", tmp_path / "games", "--jobs", "1", whole, saved, code=3)
+    assert [record["name"] for record in records(tmp_path / "games")] == [str(saved)]
 
 
 def test_only_a_data_set_is_replaced(cli: Cli, tmp_path: Path) -> None:
@@ -321,7 +366,7 @@ def test_the_manifest_counts_games_that_several_sources_have(
 ) -> None:
     monkeypatch.setattr(dataset_parts, "_FINGERPRINTS_AT_ONCE", 20)
     more = tmp_path / "more.pgn"
-    more.write_bytes(PGN.read_bytes() + b"\n\n" + (PGN.parent / "icc-saved-2012.pgn").read_bytes())
+    more.write_bytes((PGN.parent / "icc-saved-2012.pgn").read_bytes() + b"\n\n" + PGN.read_bytes())
     cli("convert", "--dataset", tmp_path / "games", PGN, more)
     manifest = json.loads((tmp_path / "games" / "manifest.json").read_text())
     assert {name: manifest[name] for name in ("sources", "games", "plies", "shared_games", "complete")} == {

@@ -121,7 +121,7 @@ def test_a_game_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
     """One is shown where one is asked for."""
     saved = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
     other = tmp_path / "other.pgn"
-    other.write_bytes(saved.read_bytes() + b"\n")
+    other.write_bytes(b"\n" + saved.read_bytes())
     cli("convert", "--jobs", "1", "--dataset", tmp_path / "games", saved, other)
     answer = cli("clocks", "--unique", "--by", "phase", "--dataset", tmp_path / "games")
     assert "1 game, 44 plies counted" in answer.stderr
