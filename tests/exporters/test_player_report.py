@@ -392,7 +392,7 @@ def test_the_index_lists_as_many_as_were_asked_for(archive: Archive) -> None:
     assert index_of(games, most=3) == index_of(games, most=3)
 
 
-def test_the_index_needs_no_more_memory_for_more_games(archive: Archive) -> None:
+def test_the_index_keeps_no_rows_of_games(archive: Archive) -> None:
     row = records(archive.game_table())[0]
 
     def peak(games: int) -> int:
