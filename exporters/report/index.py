@@ -1,7 +1,7 @@
 """The index page of an archive: its games, players, time controls, and the logs it was made from.
 
-Games are counted row by row, and those that the page lists are read once more: of each game, memory has its place and its
-day, of each player the sums.
+Games are counted row by row, and those that the page lists are read once more: of each game, memory has its place and
+its day, of each player the sums.
 """
 
 from __future__ import annotations
