@@ -71,7 +71,8 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
         task = bar.add_task("", total=None)
 
         def update(name: str, done: int, total: int | None) -> None:
-            bar.update(task, description=name, completed=done, total=total)
+            bar.tasks[0].total = total  # for ``update``, None is no change
+            bar.update(task, description=name, completed=done)
 
         yield update
 

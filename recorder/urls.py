@@ -119,7 +119,7 @@ def download(url: str, target: Path, progress: Progress | None = None) -> None:
         from fsspec.callbacks import Callback
 
         def report(size: int | None, value: int, **_named: object) -> None:
-            if progress is not None:
+            if progress is not None and value:  # before, the size may be that of an error page
                 progress(url, value, size)
 
         steps = Callback(hooks={"progress": report})

@@ -13,11 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import accumulate
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from recorder.archive.dataset_pieces import find_source
 from recorder.archive.inputs import Input, local_copy
 from recorder.archive.workers import WorkerDiedError
 from recorder.errors import RecorderError
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
     from recorder.archive.dataset_making import Run
-    from recorder.archive.dataset_pieces import Reporting
+    from recorder.archive.dataset_pieces import Piece, Reporting, SourceToFind
     from recorder.progress import Progress
 
 __all__ = ["check_reading", "cluster_client", "cluster_run"]
@@ -207,7 +209,8 @@ def cluster_run(address: str, folder: DataFolder, sources: Sequence[Input]) -> I
     """
     with cluster_client(address) as client:
         _check_places(client, folder, sources)
-        yield cast("Run", partial(_run, client))
+        ends = list(accumulate(source.size_bytes for source in sources))
+        yield cast("Run", partial(_run, client, ends))
 
 
 def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) -> None:
@@ -311,7 +314,7 @@ def _look_around(
 
 
 class _Quiet:
-    """A task that another computer does reports no progress: Dask's own page shows it."""
+    """A task that another computer does reports no progress: the files that are done are counted."""
 
     def progress(self, name: str, done: int, total: int | None) -> None:
         """Report nothing."""
@@ -324,18 +327,32 @@ def _work(function: Callable[[Any, Reporting], _Result], task: Any) -> _Result:
 
 
 def _run(
-    client: Client, function: Callable[[_Task, Reporting], _Result], tasks: Iterable[_Task], _progress: Progress
+    client: Client,
+    ends: Sequence[int],
+    function: Callable[[_Task, Reporting], _Result],
+    tasks: Iterable[_Task],
+    progress: Progress,
 ) -> Iterator[Future[_Result]]:
-    """As ``Run``."""
-    submitted: deque[Any] = deque()
-    for task in tasks:
+    """As ``Run``; ``ends``: the bytes of each source and all before it."""
+    submitted: deque[tuple[Any, tuple[int, int]]] = deque()
+    done = "identified" if function is find_source else "written"
+
+    def first() -> Future[_Result]:
+        remote, (number, count) = submitted.popleft()
+        found = _outcome(remote)
+        progress(f"{number:,} of {count:,} files {done}", ends[number - 1] if number else 0, ends[-1] or None)
+        return found
+
+    for task in cast("Iterable[SourceToFind | Piece]", tasks):
         key = f"{_PACKAGE}-{secrets.token_hex(8)}"
-        submitted.append(client.submit(_work, function, task, key=key, pure=False, retries=_RETRIES))
+        remote = client.submit(_work, function, task, key=key, pure=False, retries=_RETRIES)
+        number, count = task.place
+        submitted.append((remote, (number if getattr(task, "last", True) else number - 1, count)))
         threads: dict[str, int] = client.nthreads()  # type: ignore[no-untyped-call]  # Dask has no types
         while len(submitted) >= _TASKS_AHEAD * max(sum(threads.values()), 1):
-            yield _outcome(submitted.popleft())
+            yield first()
     while submitted:
-        yield _outcome(submitted.popleft())
+        yield first()
 
 
 def _outcome(remote: Any) -> Future[Any]:

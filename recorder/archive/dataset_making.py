@@ -40,6 +40,7 @@ from recorder.errors import ExportError, SourceError
 from recorder.model import SourceKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several, shown_progress
+from recorder.text import plural
 from recorder.urls import is_url
 from storage.dataset.folder import DataFolder, open_folder
 from storage.dataset.records import (
@@ -128,6 +129,7 @@ def convert_to_dataset(
     force: bool = False,
     dask: str | None = None,
     progress: Progress,
+    on_file: Callable[[Outcome], object] = lambda outcome: None,
 ) -> DatasetReport:
     """Make a data set of logs and PGN files, or add to it.
 
@@ -140,6 +142,7 @@ def convert_to_dataset(
         force: replace an existing data set.
         dask: address of a cluster that does all this instead, as ``cluster_run`` describes.
         progress: called after each block.
+        on_file: called after each source, in their order.
     Returns:
         What became of each source.
     Raises:
@@ -151,6 +154,7 @@ def convert_to_dataset(
     with ExitStack() as stack:
         inputs = open_inputs(paths, report.skipped, progress=progress, copy_urls=dask is None)
         sources = list(stack.enter_context(inputs))
+        progress(plural(len(sources), "file"), 0, sum(source.size_bytes for source in sources) or None)
         if dask is None:
             run = stack.enter_context(_local_run(sources, options, jobs))
         else:
@@ -160,7 +164,8 @@ def convert_to_dataset(
             run = stack.enter_context(cluster_run(dask, folder, sources))
         before = _look(folder, sources, update=update, force=force)
         records = [] if before is None or force else read_records(folder)
-        making = _Making(folder, options, {record.source: record for record in records}, run, progress)
+        known = {record.source: record for record in records}
+        making = _Making(folder, options, known, run, progress, on_file)
         changing = making.plan(sources)
         if changing:
             if before is not None and force:
@@ -172,7 +177,10 @@ def convert_to_dataset(
     if dask is not None:
         remove_unfinished(folder)
     if changing or records:
+        reported = len(report.outcomes)
         report.manifest = _finished(folder, report)
+        for outcome in report.outcomes[reported:]:
+            on_file(outcome)
     return report
 
 
@@ -265,7 +273,7 @@ def _local_run(sources: Sequence[Input], options: ReadOptions, jobs: int | None)
     sizes: list[int] = []
     for source in sources:
         pieces = 0 if source.error is not None else pieces_of(source, options)
-        size = source.path.stat().st_size if source.path.exists() else 0
+        size = source.size_bytes
         sizes += [size // pieces] * pieces if pieces else [size]
     processes = jobs_for(sizes, jobs)
     if processes < 2:
@@ -302,6 +310,7 @@ class _Plan:
     Attributes:
         outcome: of it, filled in when it is done. place: as in ``Piece``. divided: it is read in pieces.
         undivided: it must be read again as one, because its pieces do not end where games do.
+        done: its record is written, or it has failed.
         made: its pieces so far.
     """
 
@@ -311,6 +320,7 @@ class _Plan:
     place: tuple[int, int]
     divided: bool
     undivided: bool = False
+    done: bool = False
     made: list[PieceMade] = field(default_factory=list)
 
     @property
@@ -324,13 +334,19 @@ class _Making:
 
     Args:
         folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
-        run: has tasks done. progress: called while that is waited for.
+        run: has tasks done. progress: called while that is waited for. on_file: called after each source.
     Attributes:
         outcomes: of all sources, in their order.
     """
 
     def __init__(
-        self, folder: DataFolder, options: ReadOptions, records: dict[str, SourceRecord], run: Run, progress: Progress
+        self,
+        folder: DataFolder,
+        options: ReadOptions,
+        records: dict[str, SourceRecord],
+        run: Run,
+        progress: Progress,
+        on_file: Callable[[Outcome], object],
     ) -> None:
         self._folder = folder
         self._options = options
@@ -342,6 +358,8 @@ class _Making:
         self._parts: list[tuple[_Plan, Outcome]] = []
         self._earlier = {sha256: set(record.earlier) for sha256, record in records.items()}
         self.outcomes: list[Outcome] = []
+        self._on_file = on_file
+        self._unreported: deque[tuple[Outcome, _Plan | None]] = deque()
 
     def plan(self, sources: Sequence[Input]) -> bool:
         """Find what is to be made of sources; return whether anything is to be changed."""
@@ -351,7 +369,12 @@ class _Making:
             for sha256, record in self._records.items()
             if why_broken(self._folder.name, record, files) is not None
         }
-        self.outcomes = self._find([SourceToFind(source, self._options, DOUBLINGS) for source in sources])
+        self.outcomes = self._find(
+            [
+                SourceToFind(source, self._options, DOUBLINGS, (number, len(sources)))
+                for number, source in enumerate(sources, 1)
+            ]
+        )
         self._find_earlier(sources)
         wholes = self._wholes()
         seen: set[str] = set()
@@ -364,6 +387,11 @@ class _Making:
                 self._parts.append((plan, whole))
             elif plan is not None:
                 self._plans.append(plan)
+            self._unreported.append((outcome, plan))
+        planned = {id(plan.outcome) for plan in self._plans}
+        for plan, whole in self._parts:
+            plan.done = id(whole) not in planned
+        self._report()
         replaced = self._records.keys() & {part for parts in self._earlier.values() for part in parts}
         unnoted = any(record.earlier != sorted(self._earlier[sha256]) for sha256, record in self._records.items())
         return bool(self._plans or replaced or unnoted)
@@ -381,7 +409,7 @@ class _Making:
 
     def _find_earlier(self, sources: Sequence[Input]) -> None:
         """Find which sources, of this run or there, are beginnings of those of this run, which are read once more."""
-        given = {one.sha256: (source, one) for source, one in zip(sources, self.outcomes, strict=True) if _is_log(one)}
+        given = {one.sha256: (number, one) for number, one in enumerate(self.outcomes) if _is_log(one)}
         texts = [
             Text(sha256 or "", one.name, one.size_bytes, doublings_of(one.marks)) for sha256, (_, one) in given.items()
         ]
@@ -392,7 +420,12 @@ class _Making:
         ]
         possible = possible_parts([*texts, *there], texts)
         looks = [
-            SourceToFind(given[sha256][0], self._options, [part.size_bytes for part in parts])
+            SourceToFind(
+                sources[number := given[sha256][0]],
+                self._options,
+                [part.size_bytes for part in parts],
+                (number + 1, len(sources)),
+            )
             for sha256, parts in possible.items()
         ]
         for (sha256, parts), outcome in zip(possible.items(), self._find(looks), strict=True):
@@ -420,6 +453,7 @@ class _Making:
         for plan in alone:
             plan.outcome.status, plan.outcome.part_of = "new", None
         self._make_all(alone, left)
+        self._report()
         for record in read_records(self._folder):
             earlier = self._earlier.get(record.source, set())
             if record.earlier != sorted(earlier):
@@ -439,6 +473,15 @@ class _Making:
             plan.divided = plan.undivided = False
             plan.made.clear()
         self._make(again)
+
+    def _report(self) -> None:
+        """Report sources that are done, up to the first that is not."""
+        while self._unreported:
+            outcome, plan = self._unreported[0]
+            if plan is not None and not plan.done:
+                return
+            self._unreported.popleft()
+            self._on_file(outcome)
 
     def _remove(self, plan: _Plan, names: dict[str, list[str]]) -> None:
         """Remove the files of a source; ``names``: as ``part_names`` gives them."""
@@ -468,6 +511,7 @@ class _Making:
         """Have sources made, in their order."""
         sent: deque[tuple[_Plan, bool]] = deque()
         for future in self._run(make_piece, self._pieces(plans, sent), self._progress):
+            self._report()
             plan, last = sent.popleft()
             if plan.ended:
                 continue
@@ -484,19 +528,23 @@ class _Making:
                 plan.made.append(made)
                 if last:
                     self._finish(plan)
+                    self._report()
+        self._report()
 
     def _pieces(self, plans: Sequence[_Plan], sent: deque[tuple[_Plan, bool]]) -> Iterator[Piece]:
         """All pieces; ``sent`` gets the plan of each and whether it is the last one."""
         for plan in plans:
             sha256, kind = plan.outcome.sha256 or "", SourceKind(plan.outcome.kind)
-            whole = Piece(self._folder, plan.source, sha256, kind, plan.options, place=plan.place)
+            whole = Piece(
+                self._folder, plan.source, sha256, kind, plan.options, plan.outcome.size_bytes, place=plan.place
+            )
             if not plan.divided:
                 sent.append((plan, True))
                 yield whole
                 continue
             progress = of_several(self._progress, *plan.place)
             try:
-                cut = cut_file(plan.source, plan.options, plan.outcome.size_bytes, _PIECE_BYTES, progress)
+                cut = cut_file(plan.source, plan.options, whole.size_bytes, _PIECE_BYTES, progress)
                 for number, (data, begin, last) in enumerate(cut):
                     sent.append((plan, last))
                     yield replace(whole, number=number, data=data, begin=begin, last=last)
@@ -532,6 +580,9 @@ class _Making:
             parts=sorted(part for made in plan.made for part in made.parts),
         )
         write_record(self._folder, record)
+        plan.done = True
+        for part, whole in self._parts:
+            part.done = part.done or whole is outcome
         plan.made.clear()
 
 
@@ -549,7 +600,7 @@ def _is_log(outcome: Outcome) -> bool:
 
 
 def _fail(plan: _Plan, why: str) -> None:
-    plan.outcome.status, plan.outcome.message = "failed", why
+    plan.outcome.status, plan.outcome.message, plan.done = "failed", why, True
     plan.made.clear()
 
 

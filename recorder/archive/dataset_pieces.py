@@ -41,6 +41,7 @@ class Piece:
     Attributes:
         folder: of the data set.
         source, sha256, kind, options: of the source, and how it is read.
+        size_bytes: of the source, decompressed.
         number: of the piece, from 0. place: of the source among all of the run, from 1, and how many there are.
         data: the piece's bytes, secrets replaced; None: the source is one piece, and is read from its file.
         begin: place of the first byte. last: the source ends with the piece.
@@ -51,6 +52,7 @@ class Piece:
     sha256: str
     kind: SourceKind
     options: ReadOptions
+    size_bytes: int
     number: int = 0
     place: tuple[int, int] = (1, 1)
     data: bytes | None = None
@@ -115,7 +117,8 @@ def _make_piece(piece: Piece, reporting: Reporting) -> PieceMade:
     with PartWriter(piece.folder, stem, piece.sha256, piece.kind.value) as writer:
         if piece.data is None:
             options = replace(piece.options, kind=piece.kind)
-            reader = GameReader(piece.source, options, of_several(reporting.progress, *piece.place))
+            progress = of_several(reporting.progress, *piece.place)
+            reader = GameReader(piece.source, options, progress, piece.size_bytes)
             _add(reader, writer, keys, made)
             made.report, made.message = reader.report, reader.damage
         else:
@@ -219,13 +222,17 @@ def rename_doubles(folder: DataFolder, pieces: Sequence[PieceMade]) -> None:
 
 @dataclass(slots=True)
 class SourceToFind:
-    """A source whose hash and kind a process finds, how it is read, and sizes at which its hash is wanted, too."""
+    """A source whose hash and kind a process finds, how it is read, and sizes at which its hash is wanted, too.
+
+    ``place`` is as in ``Piece``.
+    """
 
     source: Input
     options: ReadOptions
     marks: Sequence[int]
+    place: tuple[int, int]
 
 
-def find_source(task: SourceToFind, _reporting: Reporting) -> Outcome:
+def find_source(task: SourceToFind, reporting: Reporting) -> Outcome:
     """Find the hash and the kind of a source; runs in a process of its own."""
-    return identify(task.source, task.options, task.marks)
+    return identify(task.source, task.options, task.marks, of_several(reporting.progress, *task.place))

@@ -328,7 +328,7 @@ def import_paths(
                 report.outcomes += found.outcomes
             else:
                 if archive is None or partial_logs is None:
-                    found = identify(source, options)
+                    found = identify(source, options, progress=of_file)
                     if read:
                         read_identified(source, options, found, of_file)
                 else:

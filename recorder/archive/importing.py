@@ -55,17 +55,19 @@ __all__ = [
 ]
 
 
-def identify(source: Input, options: ReadOptions, marks: Sequence[int] = ()) -> Outcome:
+def identify(
+    source: Input, options: ReadOptions, marks: Sequence[int] = (), progress: Progress | None = None
+) -> Outcome:
     """Identify a file without storing anything.
 
     Args:
         source: the file. options: how it is read.
-        marks: sizes at which the outcome has the hash of the bytes so far.
+        marks: sizes at which the outcome has the hash of the bytes so far. progress: called after each block.
     """
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     try:
-        seen = fingerprint(source, marks)
+        seen = fingerprint(source, marks, progress)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
@@ -88,7 +90,7 @@ def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progr
     """
     if outcome.status != "log" or outcome.kind is None:
         return
-    reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress)
+    reader = GameReader(source, replace(options, kind=SourceKind(outcome.kind)), progress, outcome.size_bytes)
     try:
         for game in reader:
             outcome.count([game])
@@ -162,7 +164,7 @@ def import_source(
     candidates, forgotten = archive.growth_candidates(), archive.erasures.forgotten_sources()
     sizes = [*(size for size, _ in candidates), *(row.size_bytes for row in forgotten)]
     try:
-        seen = fingerprint(source, sizes) if ahead is None else ahead.seen
+        seen = fingerprint(source, sizes, progress) if ahead is None else ahead.seen
         before = _continued(archive, candidates, seen)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))

@@ -194,6 +194,11 @@ class Input:
     on_block: Callable[[], None] | None = None
     url: str | None = None
 
+    @property
+    def size_bytes(self) -> int:
+        """Of the file on this computer; 0: there is none."""
+        return self.path.stat().st_size if self.path.is_file() else 0
+
     def files(self) -> list[Path]:
         """The files that the log is read from."""
         if self.spooled:
@@ -312,7 +317,11 @@ class LogReading:
 
     def __iter__(self) -> Iterator[bytes]:
         done = self._offset
-        with closing(read_blocks(self._source.path, offset=self._offset)) as blocks:
+        try:
+            blocks = read_blocks(self._source.path, offset=self._offset)
+        except SourceError as error:
+            raise self._by_name(error) from error
+        with closing(blocks):
             for block in blocks:
                 if self._size is not None:
                     block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
@@ -320,14 +329,22 @@ class LogReading:
                 if self._source.on_block is not None:
                     self._source.on_block()
                 if self._progress is not None:
-                    self._progress(self._source.name, done, self._size)
+                    self._progress(self._source.name, *(blocks.place if self._size is None else (done, self._size)))
                 yield block
                 if done == self._size:
                     return
         if blocks.problem is not None:
             if not done:
-                raise blocks.problem
-            self.damage = str(blocks.problem)
+                raise self._by_name(blocks.problem)
+            self.damage = str(self._by_name(blocks.problem))
+
+    def _by_name(self, error: SourceError) -> SourceError:
+        """An error that begins with a path, with the name instead; in the case of a journal, of any of its parts."""
+        path, name = str(self._source.path), self._source.name
+        if name.endswith(own := self._source.path.name):
+            path, name = path.removesuffix(own), name.removesuffix(own)
+        text = str(error)
+        return SourceError(name + text.removeprefix(path)) if text.startswith(path) else error
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,12 +366,13 @@ class Fingerprint:
     running: hashlib._Hash | None
 
 
-def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
+def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | None = None) -> Fingerprint:
     """Hash a file's decompressed bytes.
 
     Args:
         source: the log.
         marks: sizes at which the hash of the bytes so far is wanted.
+        progress: called after each block, with bytes of the file as it is on disk.
     Raises:
         SourceError: the file cannot be opened, or nothing of it can be decompressed.
     """
@@ -362,7 +380,7 @@ def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
     size, head = 0, b""
     found: dict[int, str] = {}
     wanted = sorted(mark for mark in set(marks) if mark > 0)
-    reading = LogReading(source)
+    reading = LogReading(source, progress)
     for block in reading:
         if len(head) < HEAD_BYTES:
             head += block[: HEAD_BYTES - len(head)]
@@ -386,8 +404,10 @@ def timing_of(source: Input) -> bytes | None:
 class GameReader:
     """The games of one log, with no archive involved; the report and ``damage`` are complete after the last."""
 
-    def __init__(self, source: Input, options: ReadOptions, progress: Progress | None = None) -> None:
-        self._reading = LogReading(source, progress)
+    def __init__(
+        self, source: Input, options: ReadOptions, progress: Progress | None = None, size: int | None = None
+    ) -> None:
+        self._reading = LogReading(source, progress, size)
         self._source = source
         self._options = options
         self.report = SourceReport()

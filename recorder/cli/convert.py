@@ -192,12 +192,33 @@ def _make_dataset(
         raise click.UsageError("--jobs is for processes of this computer, --dask for a cluster: give one of them.")
     if force and update:
         raise click.UsageError("--update adds to a data set and --force replaces it: give one of them.")
-    with show_progress() as progress:
-        report = convert_to_dataset(
-            logs, where, read_options(**reading), jobs=jobs, update=update, force=force, dask=dask, progress=progress
-        )
-    for outcome in report.outcomes:
+    written = False
+
+    def on_file(outcome: Outcome) -> None:
+        nonlocal written
+        written = written or outcome.status in ("new", "replaced")
         _print_outcome(outcome)
+
+    try:
+        with show_progress() as progress:
+            report = convert_to_dataset(
+                logs,
+                where,
+                read_options(**reading),
+                jobs=jobs,
+                update=update,
+                force=force,
+                dask=dask,
+                progress=progress,
+                on_file=on_file,
+            )
+    except KeyboardInterrupt:
+        if force and not written:  # the folder may have the old data set
+            say("Interrupted; repeat the command.")
+        else:
+            again = "with --update instead of --force" if force else "with --update"
+            say(f"Interrupted; finished logs are in the data set. To add the others, repeat the command {again}.")
+        ctx.exit(ExitCode.INTERRUPTED)
     if report.skipped:
         say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
     _print_total(report, where)

@@ -69,6 +69,7 @@ class BlockReader:
         except OSError as error:
             raise SourceError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         self._raw = raw
+        self._parts_bytes = 0
         self._blocks = self._read(raw, size)
 
     def _open(self, path: Path) -> BufferedReader:
@@ -89,6 +90,15 @@ class BlockReader:
 
     def __next__(self) -> bytes:
         return next(self._blocks)
+
+    @property
+    def place(self) -> tuple[int, int | None]:
+        """How many bytes of the files, as they are on disk, were read and how many there are; None: unknown."""
+        try:
+            done = self._parts_bytes + (0 if self._raw.closed else self._raw.tell())
+            return done, sum(part.stat().st_size for part in self._parts)
+        except OSError:  # standard input, or a part that is just being compressed
+            return 0, None
 
     def close(self) -> None:
         """Close a file that is not read to its end."""
@@ -119,6 +129,7 @@ class BlockReader:
                         self._skip -= skip
                         if skip < len(block):
                             yield block[skip:]
+                    self._parts_bytes += raw.tell() if raw.seekable() else 0
         except _DAMAGE as error:
             what = f"the {self.compression} data" if self.compression else "the file"
             detail = "it is cut short" if isinstance(error, EOFError) else str(error)
