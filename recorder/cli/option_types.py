@@ -23,6 +23,7 @@ __all__ = [
     "DateType",
     "EcoType",
     "NameType",
+    "WholeNumber",
     "WordSet",
     "ZoneType",
     "complete_categories",
@@ -59,6 +60,12 @@ class NameType(_ParamType):
         if not value.strip():
             self.fail("it is empty.", param, ctx)
         return str(value)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within limits."""
+
+    name = "whole number"
 
 
 class EcoType(_ParamType):

@@ -14,6 +14,7 @@ from recorder.cli.option_types import (
     DateType,
     EcoType,
     NameType,
+    WholeNumber,
     WordSet,
     ZoneType,
     complete_categories,
@@ -169,7 +170,7 @@ def jobs_option(command: _AnyCommand) -> _AnyCommand:
     return click.option(
         "-j",
         "--jobs",
-        type=click.IntRange(min=1),
+        type=WholeNumber(min=1),
         default=None,
         metavar="N",
         help="Read logs in N processes.  [default: one for each core]",
@@ -180,6 +181,7 @@ def dask_option(command: _AnyCommand) -> _AnyCommand:
     """``--dask``: the cluster that does the work."""
     return click.option(
         "--dask",
+        type=NameType(),
         metavar="ADDRESS",
         help="Use the cluster of this Dask scheduler, e.g. tcp://host:8786; requires the extra `dask`.",
     )(command)

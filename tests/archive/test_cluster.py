@@ -186,3 +186,5 @@ def test_a_cluster_that_is_not_there_is_one_sentence(cli: Cli, tmp_path: Path, m
     assert not (tmp_path / "x").exists()
     for words in (("--dask", "tcp://h:1"), ("--dataset", tmp_path / "x", "--dask", "tcp://h:1", "--jobs", 2)):
         assert "--dask" in cli("convert", WATCHER, *words, code=ExitCode.USAGE).stderr
+    assert "'--dask': it is empty." in cli("convert", WATCHER, "--dask", "", code=ExitCode.USAGE).stderr
+    assert "'x' is not a valid whole number." in cli("convert", WATCHER, "-j", "x", code=ExitCode.USAGE).stderr
