@@ -174,19 +174,22 @@ def convert_to_dataset(
             write_manifest(folder, records, shared, parser_version=PARSER_VERSION, complete=False)
             making.make()
         report.outcomes = making.outcomes
+        died = making.died
     if dask is not None:
         remove_unfinished(folder)
     if changing or records:
         reported = len(report.outcomes)
-        report.manifest = _finished(folder, report)
+        report.manifest = _finished(folder, report, died=died)
         for outcome in report.outcomes[reported:]:
             on_file(outcome)
     return report
 
 
-def _finished(folder: DataFolder, report: DatasetReport) -> Manifest | None:
+def _finished(folder: DataFolder, report: DatasetReport, *, died: bool) -> Manifest | None:
     """Write the manifest of what there is now; ``report`` gets what is wrong with other sources.
 
+    Args:
+        folder: of the data set. report: of the run. died: a process died, and its source is to be added by another run.
     Returns:
         The manifest; None: no source could be read, and there is no data set.
     """
@@ -201,7 +204,7 @@ def _finished(folder: DataFolder, report: DatasetReport) -> Manifest | None:
     whole = [record for record in found if problems[record.source] is None]
     games = [part for record in whole for part in record.parts if part.name.startswith("games/")]
     shared = count_shared_games(folder, games)
-    complete = len(whole) == len(found)
+    complete = len(whole) == len(found) and not died
     return write_manifest(folder, found, shared, parser_version=PARSER_VERSION, complete=complete)
 
 
@@ -336,7 +339,7 @@ class _Making:
         folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
         run: has tasks done. progress: called while that is waited for. on_file: called after each source.
     Attributes:
-        outcomes: of all sources, in their order.
+        outcomes: of all sources, in their order. died: whether a process that read one died.
     """
 
     def __init__(
@@ -360,6 +363,7 @@ class _Making:
         self.outcomes: list[Outcome] = []
         self._on_file = on_file
         self._unreported: deque[tuple[Outcome, _Plan | None]] = deque()
+        self.died = False
 
     def plan(self, sources: Sequence[Input]) -> bool:
         """Find what is to be made of sources; return whether anything is to be changed."""
@@ -518,6 +522,7 @@ class _Making:
             try:
                 made = future.result()
             except WorkerDiedError as error:
+                self.died = True
                 _fail(plan, _died(plan.source, error))
                 continue
             if made is None:

@@ -249,6 +249,7 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
         patch.setattr(dataset_making, "make_piece", dying)
         said = cli(*words, "--jobs", 2, saved, WATCHER, code=3).stderr
     assert f"{saved}: the process that read it ended with signal 9; nothing of it is in the data set" in said
+    assert not json.loads((tmp_path / "games" / "manifest.json").read_text())["complete"]
     assert [record["name"] for record in records(tmp_path / "games")] == [str(WATCHER)]
     left = next((tmp_path / "games").glob("games/*/*.parquet"))
     left.with_name(f".{left.name}.1-00.part").write_bytes(b"unfinished")
