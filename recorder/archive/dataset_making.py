@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from exporters.base import refuse_protected
 from exporters.dataset_parts import count_shared_games
 from exporters.table_files import import_pyarrow
-from recorder.archive.dataset_growth import DOUBLINGS, Text, doublings_of, possible_parts
+from recorder.archive.dataset_growth import DOUBLINGS, doublings_of, find_earlier, find_wholes
 from recorder.archive.dataset_pieces import (
     Piece,
     PieceMade,
@@ -373,14 +373,20 @@ class _Making:
             for sha256, record in self._records.items()
             if why_broken(self._folder.name, record, files) is not None
         }
-        self.outcomes = self._find(
-            [
-                SourceToFind(source, self._options, DOUBLINGS, (number, len(sources)))
-                for number, source in enumerate(sources, 1)
-            ]
-        )
-        self._find_earlier(sources)
-        wholes = self._wholes()
+        looks = [
+            SourceToFind(source, self._options, DOUBLINGS, (number, len(sources)))
+            for number, source in enumerate(sources, 1)
+        ]
+        self.outcomes = self._find(looks)
+        logs = {one.sha256: one for one in self.outcomes if one.status == "log" and one.sha256 is not None}
+        look_of = {one.sha256: look for look, one in zip(looks, self.outcomes, strict=True)}
+
+        def look_again(sizes: dict[str, list[int]]) -> list[Outcome]:
+            return self._find([replace(look_of[sha256], marks=some) for sha256, some in sizes.items()])
+
+        for sha256, parts in find_earlier(logs, self._records, look_again).items():
+            self._earlier.setdefault(sha256, set()).update(parts)
+        wholes = find_wholes(self._earlier, logs, self._records)
         seen: set[str] = set()
         for number, (source, outcome) in enumerate(zip(sources, self.outcomes, strict=True), 1):
             plan = self._plan(source, outcome, (number, len(sources)), seen)
@@ -409,44 +415,6 @@ class _Making:
                 found.append(future.result())
             except WorkerDiedError as error:
                 found.append(Outcome(source.name, "failed", _died(source, error), named=source.named))
-        return found
-
-    def _find_earlier(self, sources: Sequence[Input]) -> None:
-        """Find which sources, of this run or there, are beginnings of those of this run, which are read once more."""
-        given = {one.sha256: (number, one) for number, one in enumerate(self.outcomes) if _is_log(one)}
-        texts = [
-            Text(sha256 or "", one.name, one.size_bytes, doublings_of(one.marks)) for sha256, (_, one) in given.items()
-        ]
-        there = [
-            Text(sha256, record.name, record.size_bytes, record.doublings)
-            for sha256, record in self._records.items()
-            if sha256 not in given
-        ]
-        possible = possible_parts([*texts, *there], texts)
-        looks = [
-            SourceToFind(
-                sources[number := given[sha256][0]],
-                self._options,
-                [part.size_bytes for part in parts],
-                (number + 1, len(sources)),
-            )
-            for sha256, parts in possible.items()
-        ]
-        for (sha256, parts), outcome in zip(possible.items(), self._find(looks), strict=True):
-            found = {part.sha256 for part in parts if outcome.marks.get(part.size_bytes) == part.sha256}
-            if found and outcome.sha256 == sha256:  # else it was changed meanwhile
-                self._earlier.setdefault(sha256, set()).update(found)
-
-    def _wholes(self) -> dict[str, Outcome]:
-        """The longest log of which each earlier part is the beginning, by the part's hash; it is given or there."""
-        wholes = {
-            record.source: Outcome(record.name, "known", size_bytes=record.size_bytes)
-            for record in self._records.values()
-        }
-        wholes |= {one.sha256 or "": one for one in self.outcomes if _is_log(one)}
-        found: dict[str, Outcome] = {}
-        for sha256 in sorted(self._earlier, key=lambda sha256: (wholes[sha256].size_bytes, sha256)):
-            found |= dict.fromkeys(self._earlier[sha256], wholes[sha256])
         return found
 
     def make(self) -> None:
@@ -597,11 +565,6 @@ def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
     made_by = (known.program, known.parser_version, known.schema)
     current = made_by == (version("ics-recorder"), PARSER_VERSION, DATASET_SCHEMA)
     return current and known.options | given == known.options
-
-
-def _is_log(outcome: Outcome) -> bool:
-    """Whether a source was found to be a log, of which nothing is made yet."""
-    return outcome.status == "log" and outcome.sha256 is not None
 
 
 def _fail(plan: _Plan, why: str) -> None:
