@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from exporters.base import refuse_protected
-from exporters.dataset_parts import count_shared_games
+from exporters.dataset_files import count_shared_games
 from exporters.table_files import import_pyarrow
 from recorder.archive.dataset_growth import DOUBLINGS, doublings_of, find_earlier, find_wholes
 from recorder.archive.dataset_pieces import (

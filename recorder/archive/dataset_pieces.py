@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from exporters.dataset_parts import PartWriter, rename_keys
+from exporters.dataset_files import rename_keys
+from exporters.dataset_parts import PartWriter
 from recorder.archive.importing import identify
 from recorder.archive.inputs import GameReader, Input, ReadOptions
 from recorder.archive.pieces import NoBorderError

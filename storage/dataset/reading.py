@@ -11,11 +11,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import StorageError
 from recorder.files import Closing
-from recorder.model import SAVED_KINDS, SourceName, TimeBasis
+from recorder.model import SAVED_KINDS, SourceName
 from recorder.urls import is_url
 from storage.dataset.files import connect, dataset_errors, find_files
+from storage.dataset.sql import (
+    BOARDS,
+    EVENTS,
+    FILTERS,
+    GAMES,
+    GAMES_WANTED,
+    OF_GAMES,
+    ROWS,
+    VIEWS,
+    listed,
+    plies_of,
+    rows_of_plies,
+    rows_of_side,
+    tags_of,
+)
 from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.query import EVENT_TAG, FilterWords, count_each, count_games, game_ids, resolve, select_ids, undated
+from storage.read.query import count_each, count_games, game_ids, resolve, select_ids, undated
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,13 +43,6 @@ __all__ = ["DatasetReader", "DatasetStore"]
 
 _ROWS_AT_ONCE: Final = 50_000
 _GAMES_AT_ONCE: Final = 500
-_FILTERS: Final = FilterWords(
-    "g.dated_ms",
-    lambda side: f"coalesce(g.{side}_guest, FALSE)",
-    lambda side: f"coalesce(g.{side}_computer, FALSE)",
-    "TRUE",
-    "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
-)
 _NO_GAMES: Final = (
     "The data set has no tables of games and events, which this needs: `export plies --dataset` writes none, "
     "`convert --dataset` does."
@@ -43,49 +51,6 @@ _INCOMPLETE: Final = (
     "{0} is not complete, because `convert` still writes it or was interrupted: repeat `ics-recorder convert --dataset "
     "{0} --update` with the same logs."
 )
-_DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"
-_ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_parquet({files})"
-_GAMES: Final = f"""
-SELECT id, "offset" AS first_offset, source AS source_id, NULL::BIGINT AS merged_into, key, server, kind, variant,
-  category, rated, result, complete, plies AS ply_count, start_precision, me, white, black, white_guest, black_guest,
-  white_computer, black_computer, fingerprint, lower(white) AS white_id, lower(black) AS black_id, eco, opening,
-  coalesce(CASE WHEN time_basis IN {_DATES} THEN started_ms END, epoch_ms(try_cast(day AS DATE))) AS dated_ms
-FROM game_rows
-"""
-"""The games with the names of an archive's columns, for the conditions of filters."""
-_GAMES_WANTED: Final = "SELECT g.* EXCLUDE (id) FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
-_BOARDS: Final = """
-SELECT g.id, g.plies FROM (
-  SELECT w.number, g.source, unnest([g.key, g.partner_key]) AS key FROM wanted w JOIN game_rows g ON g.id = w.id
-  WHERE g.partner_key IS NOT NULL
-) b JOIN game_rows g ON g.source = b.source AND g.key = b.key GROUP BY g.id, g.plies ORDER BY min(b.number), g.id
-"""
-_EVENTS: Final = """
-SELECT w.number, e.* EXCLUDE (file_row_number) FROM wanted w JOIN game_rows g ON g.id = w.id
-JOIN (SELECT *, file_row_number FROM read_parquet({files})) e ON e.source = g.source AND e.key = g.key
-ORDER BY w.number, e.file_row_number
-"""
-_ROWS_OF_PLIES: Final = """
-SELECT key, any_value(server) AS server, any_value(kind) AS kind, any_value(variant) AS variant,
-  any_value(category) AS category, any_value(rated) AS rated, any_value(result) AS result,
-  any_value(complete) AS complete, count(*)::INTEGER AS plies, any_value(time_basis) AS time_basis,
-  {sides}, NULL::BIGINT AS started_ms, NULL::VARCHAR AS start_precision, NULL::VARCHAR AS day, NULL::VARCHAR AS me,
-  NULL::VARCHAR AS eco, NULL::VARCHAR AS opening, source, 0 AS "offset", NULL::BIGINT AS fingerprint,
-  row_number() OVER (ORDER BY key) AS id
-FROM plies GROUP BY source, key
-"""
-"""What the filters need, of a folder that has plies only."""
-_VIEWS: Final = (
-    "CREATE VIEW players AS SELECT white_id AS id, white_id AS handle_folded FROM games"
-    " UNION SELECT black_id, black_id FROM games",
-    "CREATE TABLE sources (id VARCHAR, sha256 VARCHAR)",
-)
-_OF_GAMES: Final = {"eco": "g.eco", "opening": "g.opening", "event": "t.event"}
-"""Columns that plies have on request: of their games, and of ``_TAGS``."""
-_TAGS: Final = f"""
-LEFT JOIN (SELECT source, key, arg_min(text, file_row_number) AS event FROM read_parquet({{files}}) e
-  WHERE {EVENT_TAG} GROUP BY ALL) t ON t.source = g.source AND t.key = g.key
-"""
 
 
 class _Rows(list[Any]):
@@ -122,7 +87,7 @@ class DatasetReader:
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the order of an archive."""
-        _want(self._connection, game_ids(_Driver(self._connection), where, _FILTERS))
+        _want(self._connection, game_ids(_Driver(self._connection), where, FILTERS))
         rows = "SELECT w.id, g.plies FROM wanted w JOIN game_rows g ON g.id = w.id ORDER BY w.number"
         return self._connection.execute(rows).fetchall()
 
@@ -132,7 +97,7 @@ class DatasetReader:
         Raises:
             StorageError: the folder has no table of games.
         """
-        return self._joined(ids, _GAMES_WANTED)
+        return self._joined(ids, GAMES_WANTED)
 
     def each_game(self, ids: Sequence[int]) -> Iterator[dict[str, Any]]:
         """The same rows as ``game_rows``, one by one, by column."""
@@ -141,7 +106,7 @@ class DatasetReader:
         cursor = self._connection.cursor()  # the caller may run other statements meanwhile
         try:
             _want(cursor, ids)
-            for batch in cursor.sql(_GAMES_WANTED).to_arrow_reader(_GAMES_AT_ONCE):
+            for batch in cursor.sql(GAMES_WANTED).to_arrow_reader(_GAMES_AT_ONCE):
                 yield from batch.to_pylist()
         finally:
             cursor.close()
@@ -152,7 +117,7 @@ class DatasetReader:
         Raises:
             StorageError: as for ``game_rows``.
         """
-        sides = " UNION ALL ".join(_side(white) for white in (True, False))
+        sides = " UNION ALL ".join(rows_of_side(white) for white in (True, False))
         return self._joined(ids, f"SELECT * EXCLUDE (number) FROM ({sides}) ORDER BY number, side DESC")
 
     def _joined(self, ids: Sequence[int], sql: str) -> pa.Table:
@@ -179,11 +144,11 @@ class DatasetReader:
             games = cursor.execute(query).fetchall()
             sources = sorted({source for _, source in games})
             counts = iter(games)
-            columns = ", ".join(_OF_GAMES.get(name, f'p."{name}"') for name in names)
-            tags = _tags(self._files) if "event" in names else ""
+            columns = ", ".join(OF_GAMES.get(name, f'p."{name}"') for name in names)
+            tags = tags_of(self._files) if "event" in names else ""
             relation = cursor.sql(
                 f"SELECT {columns} FROM wanted w JOIN game_rows g ON g.id = w.id {tags}"
-                f" JOIN ({_plies(self._files, sources)}) p ON p.source = g.source AND p.key = g.key"
+                f" JOIN ({plies_of(self._files, sources)}) p ON p.source = g.source AND p.key = g.key"
                 " ORDER BY w.number, p.ply"
             )
             batches = relation.to_arrow_reader(_ROWS_AT_ONCE)
@@ -205,7 +170,7 @@ class DatasetReader:
         Raises:
             StorageError: as for ``game_rows``.
         """
-        found = self._joined(ids, _BOARDS)
+        found = self._joined(ids, BOARDS)
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
     def events(self, ids: Sequence[int]) -> pa.Table | None:
@@ -216,7 +181,7 @@ class DatasetReader:
         """
         sources = self._joined(ids, "SELECT DISTINCT g.source FROM wanted w JOIN game_rows g ON g.id = w.id")
         paths = [path for source in sources["source"].to_pylist() for path in self._files.events.get(source, ())]
-        return self._joined(ids, _EVENTS.format(files=_listed(paths))) if paths else None
+        return self._joined(ids, EVENTS.format(files=listed(paths))) if paths else None
 
     def games(self, ids: Sequence[int], *, with_events: bool = True) -> Iterator[Game]:
         """Games, in this order, with what the data set has of them."""
@@ -233,22 +198,6 @@ class DatasetReader:
             events = events_by_game(self.events(run) if with_events else None)
             for number, game in enumerate(islice(games, len(run))):
                 yield game_of(game, islice(rows, game["plies"]), events.get(number, []), sources[game["source"]])
-
-
-def _side(white: bool) -> str:
-    """The statement that gives one side of each wanted game."""
-    side, other, control = ("white", "black", "") if white else ("black", "white", "black_")
-    facts = ("", "_id", "_guest", "_computer", "_rating")
-    values = {
-        **{f"player{fact}": f"{side}{fact}" for fact in (*facts, "_sealed")},
-        **{f"opponent{fact}": f"{other}{fact}" for fact in facts},
-        **{name: f"{control}{name}" for name in ("time_control", "base_s", "increment_s")},
-    }
-    columns = ", ".join(f"g.{value} AS {name}" for name, value in values.items())
-    return (
-        f"SELECT w.number, '{side}' AS side, {columns}, g.* EXCLUDE (id, time_control, base_s, increment_s)"
-        " FROM wanted w JOIN game_rows g ON g.id = w.id"
-    )
 
 
 def _want(cursor: DuckDBPyConnection, ids: Sequence[int]) -> None:
@@ -281,12 +230,12 @@ class DatasetStore(Closing):
         self._numbers = count()
         with self.errors():
             games = [path for paths in self._files.games.values() for path in paths]
-            rows = _ROWS.format(files=_listed(games)) if games else _rows_of_plies()
+            rows = ROWS.format(files=listed(games)) if games else rows_of_plies()
             if any(self._files.plies.values()):
-                self._connection.execute(f"CREATE VIEW plies AS {_plies(self._files, self._files.plies)}")
+                self._connection.execute(f"CREATE VIEW plies AS {plies_of(self._files, self._files.plies)}")
             self._connection.execute(f"CREATE VIEW game_rows AS {rows}")
-            self._connection.execute(f"CREATE VIEW games AS {_GAMES}")
-            for view in _VIEWS:
+            self._connection.execute(f"CREATE VIEW games AS {GAMES}")
+            for view in VIEWS:
                 self._connection.execute(view)
             ids = [*{**self._files.plies, **self._files.games}]
             self._connection.execute("INSERT INTO sources SELECT id, id FROM (SELECT unnest(?) AS id)", [ids])
@@ -345,12 +294,12 @@ class DatasetStore(Closing):
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
         with self._reading() as cursor:
-            return count_games(_Driver(cursor), where, _FILTERS)
+            return count_games(_Driver(cursor), where, FILTERS)
 
     def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
         """As ``ArchiveStore.count_each``."""
         with self._reading() as cursor:
-            return count_each(_Driver(cursor), wheres, _FILTERS)
+            return count_each(_Driver(cursor), wheres, FILTERS)
 
     def games(
         self,
@@ -374,13 +323,13 @@ class DatasetStore(Closing):
             StorageError: there is none, or several.
         """
         with self._reading() as cursor:
-            row_id = resolve(_Driver(cursor), spec, _FILTERS)
+            row_id = resolve(_Driver(cursor), spec, FILTERS)
             return next(DatasetReader(cursor, self._files).games([row_id]))
 
     def undated(self, where: GameFilter) -> int:
         """As ``ArchiveStore.undated``."""
         with self._reading() as cursor:
-            return undated(_Driver(cursor), where, _FILTERS)
+            return undated(_Driver(cursor), where, FILTERS)
 
     def some_files(self) -> list[str]:
         """The first and the last of its files of plies, by their whole paths."""
@@ -396,7 +345,7 @@ class DatasetStore(Closing):
         """
         from storage.dataset.on_dask import dask_plies
 
-        _plies(self._files, ())  # there are some
+        plies_of(self._files, ())  # there are some
         files = {source: tuple(map(_absolute, paths)) for source, paths in self._files.plies.items()}
         if where == ALL_PLAYED and not matches:
             return dask_plies(files, None)
@@ -417,7 +366,7 @@ class DatasetStore(Closing):
             StorageError: the data set does not have them.
         """
         sql, values = self._chosen(where, matches=matches, extra=extra)
-        _plies(self._files, ())  # there are some
+        plies_of(self._files, ())  # there are some
         with self._reading() as cursor:
             table = f"chosen_{next(self._numbers)}"
             cursor.execute(f"CREATE TABLE {table} AS {sql}", values).fetchall()
@@ -440,47 +389,14 @@ class DatasetStore(Closing):
         if (matches or extra) and not self._files.games:
             raise StorageError(_NO_GAMES)
         if matches:
-            sql, values = select_ids(replace(where, variants=frozenset({"bughouse"})), _FILTERS)
+            sql, values = select_ids(replace(where, variants=frozenset({"bughouse"})), FILTERS)
             boards = "SELECT DISTINCT source, unnest([key, partner_key]) AS key FROM game_rows"
             return f"{boards} WHERE partner_key IS NOT NULL AND id IN ({sql})", list(values)
-        sql, values = select_ids(where, _FILTERS)
-        columns = ", ".join(["g.source", "g.key", *(_OF_GAMES[name] for name in extra)])
-        tags = _tags(self._files) if "event" in extra else ""
+        sql, values = select_ids(where, FILTERS)
+        columns = ", ".join(["g.source", "g.key", *(OF_GAMES[name] for name in extra)])
+        tags = tags_of(self._files) if "event" in extra else ""
         return f"SELECT {columns} FROM game_rows g {tags} WHERE g.id IN ({sql})", list(values)
-
-
-def _rows_of_plies() -> str:
-    """The statement that gathers games from their plies."""
-    facts = {"": "{}", "_guest": "{}_guest", "_computer": "{}_computer"}
-    sides = [
-        f"any_value(CASE WHEN side = '{side}' THEN {name.format('mover')} ELSE {name.format('opponent')} END)"
-        f" AS {side}{fact}"
-        for side in ("white", "black")
-        for fact, name in facts.items()
-    ]
-    return _ROWS_OF_PLIES.format(sides=", ".join(sides))
 
 
 def _absolute(path: str) -> str:
     return path if is_url(path) else str(Path(path).absolute())
-
-
-def _listed(paths: Collection[str]) -> str:
-    """The SQL of a list of texts."""
-    texts = (path.replace("'", "''") for path in paths)
-    return "[{}]".format(", ".join(f"'{text}'" for text in texts))
-
-
-def _tags(files: DatasetFiles) -> str:
-    """The join of games ``g`` with ``t.event``, which is their Event tag or null."""
-    paths = [path for of_source in files.events.values() for path in of_source]
-    return _TAGS.format(files=_listed(paths)) if paths else "CROSS JOIN (SELECT NULL::VARCHAR AS event) t"
-
-
-def _plies(files: DatasetFiles, sources: Collection[str]) -> str:
-    """The statement that reads the plies of some sources."""
-    if not (some := next(filter(None, files.plies.values()), None)):
-        raise StorageError("No game of the data set has a move, which this needs.")
-    paths = [path for source in sources for path in files.plies[source]]
-    source = "" if files.games else "'' AS source, "
-    return f"SELECT {source}* FROM read_parquet({_listed(paths or some[:1])}){'' if paths else ' WHERE FALSE'}"

@@ -31,10 +31,10 @@ LOGS = (
 )
 KILLED = """
 import os, signal
-from exporters import dataset_parts
+from exporters import dataset_files
 
 files = []
-close = dataset_parts._OpenFile.close
+close = dataset_files._OpenFile.close
 
 def close_or_die(self):
     files.append(self)
@@ -42,7 +42,7 @@ def close_or_die(self):
         os.kill(os.getpid(), signal.SIGKILL)
     close(self)
 
-dataset_parts._OpenFile.close = close_or_die
+dataset_files._OpenFile.close = close_or_die
 """
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import dataset_parts
+from exporters import dataset_files, dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
@@ -344,8 +344,8 @@ def test_a_full_disk_ends_the_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.
     """The next run adds what is missing."""
     words = ("convert", "--jobs", "1", "--dataset", tmp_path / "games", PGN.parent / "icc-saved-2012.pgn", PGN)
     with monkeypatch.context() as patches:
-        patches.setattr(dataset_parts, "_GROUP_ROWS", rows)
-        patches.setattr(dataset_parts, "_WAITING_ROWS", rows)
+        patches.setattr(dataset_files, "_GROUP_ROWS", rows)
+        patches.setattr(dataset_files, "_WAITING_ROWS", rows)
         patches.setattr(Path, "open", lambda path, mode="r", **how: _open(path, mode, **how))
         said = cli(*words, code=5).stderr
     assert said.endswith(
@@ -366,7 +366,7 @@ def test_files_that_no_record_names_are_not_read(cli: Cli, tmp_path: Path) -> No
 def test_the_manifest_counts_games_that_several_sources_have(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dataset_parts, "_FINGERPRINTS_AT_ONCE", 20)
+    monkeypatch.setattr(dataset_files, "_FINGERPRINTS_AT_ONCE", 20)
     more = tmp_path / "more.pgn"
     more.write_bytes((PGN.parent / "icc-saved-2012.pgn").read_bytes() + b"\n\n" + PGN.read_bytes())
     cli("convert", "--dataset", tmp_path / "games", PGN, more)
