@@ -31,8 +31,8 @@ from storage.dataset.records import DATASET_SCHEMA
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
-    from recorder.archive.dataset_making import Run
     from recorder.archive.dataset_pieces import Piece, Reporting, SourceToFind
+    from recorder.archive.dataset_sources import Run
     from recorder.progress import Progress
 
 __all__ = ["check_reading", "cluster_client", "cluster_run"]

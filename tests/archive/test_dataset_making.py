@@ -19,7 +19,7 @@ from exporters import dataset_files, dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
-from recorder.archive import dataset_making, inputs
+from recorder.archive import dataset_making, dataset_sources, inputs
 from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -197,7 +197,7 @@ def test_an_earlier_part_is_added_where_the_longer_log_cannot_be_read(
     def failing(piece: Piece, reporting: Reporting) -> PieceMade | None:
         return PieceMade(failed="no") if piece.source.path == whole else make_piece(piece, reporting)
 
-    monkeypatch.setattr(dataset_making, "make_piece", failing)
+    monkeypatch.setattr(dataset_sources, "make_piece", failing)
     cli("convert", "--dataset", tmp_path / "games", "--jobs", "1", whole, saved, code=3)
     assert [record["name"] for record in records(tmp_path / "games")] == [str(saved)]
 
@@ -246,7 +246,7 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
     saved.write_bytes(SAVED)
     words = ("convert", "--dataset", tmp_path / "games")
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_making, "make_piece", dying)
+        patch.setattr(dataset_sources, "make_piece", dying)
         said = cli(*words, "--jobs", 2, saved, WATCHER, code=3).stderr
     assert f"{saved}: the process that read it ended with signal 9; nothing of it is in the data set" in said
     assert not json.loads((tmp_path / "games" / "manifest.json").read_text())["complete"]
@@ -270,7 +270,7 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
 ) -> None:
     folder = tmp_path / "games"
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_making, "make_piece", stopping)
+        patch.setattr(dataset_sources, "make_piece", stopping)
         cli("convert", "--dataset", folder, WATCHER, PGN, code=None)
     assert [record["name"] for record in records(folder)] == [str(WATCHER)]
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
@@ -422,7 +422,7 @@ def test_what_continues_after_an_interrupt_is_printed(
     def interrupt(*_words: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dataset_making, "write_record", interrupt)
+    monkeypatch.setattr(dataset_sources, "write_record", interrupt)
     words = ("convert", WATCHER, "--dataset", tmp_path / "set")
     said = cli(*words, code=ExitCode.INTERRUPTED).stderr
     assert "repeat the command with --update." in said
