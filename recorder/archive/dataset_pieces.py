@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from exporters.dataset_files import rename_keys
 from exporters.dataset_parts import PartWriter
-from recorder.archive.importing import identify
+from recorder.archive.importing import identify, why_failed
 from recorder.archive.inputs import GameReader, Input, ReadOptions
 from recorder.archive.pieces import NoBorderError
 from recorder.archive.storing import Outcome
-from recorder.containment import contain, failures_sentence
-from recorder.errors import ExportError, JournalError, SourceError, StorageError
+from recorder.containment import failures_sentence
+from recorder.errors import ExportError, StorageError
 from recorder.model import SourceKind, SourceReport
 from recorder.progress import of_several
 from storage.dataset.folder import DataFolder, Part
@@ -94,7 +94,6 @@ def make_piece(piece: Piece, reporting: Reporting) -> PieceMade | None:
     Raises:
         ExportError: a file cannot be written. StorageError: a file of the data set cannot be read.
     """
-    name = piece.source.name
     if piece.source.error is not None:
         return PieceMade(failed=piece.source.error)
     try:
@@ -103,12 +102,8 @@ def make_piece(piece: Piece, reporting: Reporting) -> PieceMade | None:
         raise
     except NoBorderError:
         return None
-    except SourceError as error:
-        return PieceMade(failed=str(error))
-    except JournalError as error:
-        return PieceMade(failed=f"{name}: {error}")
     except Exception as error:
-        return PieceMade(failed=f"{name}: an error of this program, please report it: {contain(error)}")
+        return PieceMade(failed=why_failed(error, piece.source.name))
 
 
 def _make_piece(piece: Piece, reporting: Reporting) -> PieceMade:

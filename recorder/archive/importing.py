@@ -50,6 +50,7 @@ __all__ = [
     "import_source",
     "kind_of",
     "read_identified",
+    "why_failed",
     "try_storing",
     "was_exported",
 ]
@@ -95,13 +96,13 @@ def read_identified(source: Input, options: ReadOptions, outcome: Outcome, progr
         for game in reader:
             outcome.count([game])
     except Exception as error:
-        outcome.status, outcome.message = "failed", _why(error, source.name)
+        outcome.status, outcome.message = "failed", why_failed(error, source.name)
         return
     outcome.report, outcome.flawed = reader.report, bool(reader.report.anomalies)
     outcome.message = outcome.message or failures_sentence(reader.report, source.name)
 
 
-def _why(error: Exception, name: str) -> str:
+def why_failed(error: Exception, name: str) -> str:
     """Why a log cannot be read."""
     if isinstance(error, SourceError):
         return str(error)
@@ -323,7 +324,7 @@ def try_storing(reading: SourceReading, outcome: Outcome) -> Outcome | None:
     except NothingYetError as error:
         return Outcome(name, "not-a-log", str(error))
     except Exception as error:
-        return Outcome(name, "failed", _why(error, name), outcome.kind, seen.sha256, seen.size)
+        return Outcome(name, "failed", why_failed(error, name), outcome.kind, seen.sha256, seen.size)
     if outcome.report is not None:
         outcome.message = outcome.message or failures_sentence(outcome.report, name)
     return None

@@ -234,7 +234,7 @@ def pieces_of(source: Input, options: ReadOptions) -> int:
     Returns:
         0: it is too small, cannot be read, or is no PGN as far as its beginning shows.
     """
-    size = source.path.stat().st_size if source.path.exists() else 0
+    size = source.size_bytes
     if size < _DIVIDED_BYTES:
         return 0
     kind = options.kind

@@ -272,11 +272,7 @@ def _batches(sources: Sequence[Input], divided: Collection[int]) -> list[list[tu
         for number, source in enumerate(sources)
         if number not in divided and source.error is None and not (source.named and is_database(source.path))
     ]
-    return [[logs[place] for place in group] for group in batches([_size_of(source) for _, source in logs])]
-
-
-def _size_of(source: Input) -> int:
-    return source.path.stat().st_size if source.path.exists() else 0
+    return [[logs[place] for place in group] for group in batches([source.size_bytes for _, source in logs])]
 
 
 @contextmanager
@@ -294,7 +290,7 @@ def reading_ahead(
     """
     pieces = {number: pieces_of(source, options) for number, source in enumerate(sources) if source.error is None}
     groups = _batches(sources, {number for number, count in pieces.items() if count})
-    sizes = [sum(_size_of(source) for _, source in group) for group in groups]
+    sizes = [sum(source.size_bytes for _, source in group) for group in groups]
     processes = jobs_for([*sizes, *[PIECE_BYTES] * sum(pieces.values())], jobs)
     if processes < 2:
         yield None
