@@ -10,6 +10,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import StorageError
+from recorder.text import plural
 from recorder.urls import file_system, is_url, reason
 from storage.dataset.folder import open_folder
 from storage.dataset.records import DATASET_SCHEMA, read_manifest, read_records, update_command, why_broken
@@ -81,12 +82,13 @@ def find_files(where: str) -> DatasetFiles:
     if records:
         there = folder.files()
         found = DatasetFiles([], {}, {}, {}, manifest is None or manifest.complete)
+        if older := [record.name for record in records if record.schema < DATASET_SCHEMA]:
+            others = f" and {plural(len(older) - 1, 'other log')}" if older[1:] else ""
+            raise StorageError(
+                f"{where}: an older version of this program wrote {older[0]}{others} to it; write it again with "
+                f"`{update_command(where, older[0])}`{', naming all logs' if others else ''}."
+            )
         for record in records:
-            if record.schema < DATASET_SCHEMA:
-                raise StorageError(
-                    f"{where}: an older version of this program wrote {record.name} to it; write it again with "
-                    f"`{update_command(where, record.name)}`."
-                )
             if (problem := why_broken(where, record, there)) is not None:
                 raise StorageError(problem)
             found.sources.append(

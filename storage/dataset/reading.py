@@ -27,6 +27,7 @@ from storage.dataset.sql import (
     plies_of,
     rows_of_plies,
     rows_of_side,
+    some_plies,
     tags_of,
 )
 from storage.read.game_filter import ALL_PLAYED, GameFilter
@@ -345,7 +346,7 @@ class DatasetStore(Closing):
         """
         from storage.dataset.on_dask import dask_plies
 
-        plies_of(self._files, ())  # there are some
+        some_plies(self._files)
         files = {source: tuple(map(_absolute, paths)) for source, paths in self._files.plies.items()}
         if where == ALL_PLAYED and not matches:
             return dask_plies(files, None)
@@ -366,7 +367,7 @@ class DatasetStore(Closing):
             StorageError: the data set does not have them.
         """
         sql, values = self._chosen(where, matches=matches, extra=extra)
-        plies_of(self._files, ())  # there are some
+        some_plies(self._files)
         with self._reading() as cursor:
             table = f"chosen_{next(self._numbers)}"
             cursor.execute(f"CREATE TABLE {table} AS {sql}", values).fetchall()

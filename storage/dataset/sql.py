@@ -25,6 +25,7 @@ __all__ = [
     "plies_of",
     "rows_of_plies",
     "rows_of_side",
+    "some_plies",
     "tags_of",
 ]
 
@@ -122,8 +123,19 @@ def tags_of(files: DatasetFiles) -> str:
 
 def plies_of(files: DatasetFiles, sources: Collection[str]) -> str:
     """The statement that reads the plies of some sources."""
-    if not (some := next(filter(None, files.plies.values()), None)):
-        raise StorageError("No game of the data set has a move, which this needs.")
+    some = some_plies(files)
     paths = [path for source in sources for path in files.plies[source]]
     source = "" if files.games else "'' AS source, "
-    return f"SELECT {source}* FROM read_parquet({listed(paths or some[:1])}){'' if paths else ' WHERE FALSE'}"
+    return f"SELECT {source}* FROM read_parquet({listed(paths or [some])}){'' if paths else ' WHERE FALSE'}"
+
+
+def some_plies(files: DatasetFiles) -> str:
+    """A file of plies.
+
+    Raises:
+        StorageError: there is none.
+    """
+    for paths in files.plies.values():
+        if paths:
+            return paths[0]
+    raise StorageError("No game of the data set has a move, which this needs.")
