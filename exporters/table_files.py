@@ -26,7 +26,7 @@ from recorder.errors import ExportError
 from recorder.model import Game, TimeBasis
 from recorder.times import iso
 from storage import ArchiveStore, GameFilter
-from storage.read.query import pieces
+from storage.read.columns import pieces
 
 if TYPE_CHECKING:
     from exporters.tables.texts import LineForm

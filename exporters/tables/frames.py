@@ -34,8 +34,7 @@ from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis
 from storage import GameFilter
 from storage.dataset.reading import DatasetReader, DatasetStore
-from storage.read.columns import ColumnReader, GameFacts
-from storage.read.query import pieces
+from storage.read.columns import ColumnReader, GameFacts, pieces
 from storage.read.store import GameStore
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from storage.files import reading
 from storage.maintenance.private import published_events, published_settings
 from storage.publish.connection import connected, is_there
 from storage.publish.tables import SPAN, columns_of, selected, statements
-from storage.read.query import pieces
+from storage.read.columns import pieces
 from storage.schema import tables as stored
 from storage.schema.upgrade import HEAD
 from storage.settings import archive_id, content_version, secret_of

@@ -26,6 +26,7 @@ from storage.read.query import EVENT_TAG, game_ids
 from storage.read.store import Rows, SqlDriver
 
 __all__ = [
+    "pieces",
     "NULL",
     "ROWS_AT_ONCE",
     "SELECT_PLIES",
@@ -401,3 +402,23 @@ def arrays_of(more: Callable[[], list[Any]], width: int) -> Arrays:
     if not texts:
         return [np.empty(0, dtype=np.int64) for _ in blocks], np.empty(0, dtype=object)
     return [np.concatenate(block) for block in blocks], np.concatenate(texts)
+
+
+def pieces(games: Iterable[tuple[int, int]], plies: int) -> Iterator[list[int]]:
+    """Divide games into pieces that fit in memory.
+
+    Args:
+        games: row numbers and numbers of plies. plies: the most plies of a piece of several games.
+    Yields:
+        Row numbers of one game or more, in the order of the games.
+    """
+    ids: list[int] = []
+    count = 0
+    for row_id, ply_count in games:
+        if ids and count + ply_count > plies:
+            yield ids
+            ids, count = [], 0
+        ids.append(row_id)
+        count += ply_count
+    if ids:
+        yield ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import StorageError
@@ -26,7 +26,6 @@ __all__ = [
     "fold",
     "game_ids",
     "game_keys",
-    "pieces",
     "resolve",
     "select_ids",
     "undated",
@@ -335,26 +334,6 @@ def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
     """The keys of the games that match."""
     text, values = conditions_of(where)
     return frozenset(key for (key,) in driver.execute(f"SELECT g.key {_FROM} WHERE {text}", values))
-
-
-def pieces(games: Iterable[tuple[int, int]], plies: int) -> Iterator[list[int]]:
-    """Divide games into pieces that fit in memory.
-
-    Args:
-        games: row numbers and numbers of plies. plies: the most plies of a piece of several games.
-    Yields:
-        Row numbers of one game or more, in the order of the games.
-    """
-    ids: list[int] = []
-    count = 0
-    for row_id, ply_count in games:
-        if ids and count + ply_count > plies:
-            yield ids
-            ids, count = [], 0
-        ids.append(row_id)
-        count += ply_count
-    if ids:
-        yield ids
 
 
 def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
