@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.errors import StorageError
 from recorder.model import TimeBasis
-from storage.read.query import EVENT_TAG, FilterWords
+from storage.read.query import EVENT_TAG, FilterWords, named_by_like
 
 if TYPE_CHECKING:
     from storage.dataset.files import DatasetFiles
@@ -34,6 +34,7 @@ FILTERS: Final = FilterWords(
     lambda side: f"coalesce(g.{side}_guest, FALSE)",
     lambda side: f"coalesce(g.{side}_computer, FALSE)",
     "TRUE",
+    named_by_like,
     "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
 )
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"

@@ -18,7 +18,7 @@ from storage.read.columns import (
 )
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
-from storage.read.query import FilterWords, count_each, count_games, game_ids, resolve
+from storage.read.query import FilterWords, count_each, count_games, game_ids, named_by_like, resolve
 from storage.read.store import Rows, SqlDriver
 from storage.schema.upgrade import HEAD
 
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PublishedStore"]
 
-_FILTERS: Final = FilterWords("g.dated_ms", lambda side: f"g.{side}_guest", lambda side: f"g.{side}_computer", SHOWN)
+_FILTERS: Final = FilterWords(
+    "g.dated_ms", lambda side: f"g.{side}_guest", lambda side: f"g.{side}_computer", SHOWN, named_by_like
+)
 _RUNS: Final = (
     "FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY run(first, last, place)"
     " JOIN plies p ON p.id BETWEEN run.first AND run.last ORDER BY run.place, p.id"

@@ -26,6 +26,7 @@ __all__ = [
     "fold",
     "game_ids",
     "game_keys",
+    "named_by_like",
     "resolve",
     "select_ids",
     "undated",
@@ -76,6 +77,7 @@ class FilterWords(NamedTuple):
         dated_ms: the start or the first moment of the day, milliseconds since 1970; null: neither is known.
         guest, computer: the condition that the player of a side (``white``, ``black``) is one.
         shown: the condition that the game is shown: not merged into another one.
+        named: the condition that the key of a row of ``games`` begins with one of some texts in small letters.
         equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
     """
 
@@ -83,7 +85,20 @@ class FilterWords(NamedTuple):
     guest: Callable[[str], str]
     computer: Callable[[str], str]
     shown: str
+    named: Callable[[str, Sequence[str]], _Condition]
     equal: str | None = None
+
+
+def named_by_like(row: str, keys: Sequence[str]) -> _Condition:
+    """The condition ``FilterWords.named`` of a database in which few games are compared, or keys have no index."""
+    return _either([(f"{row}.key LIKE ? ESCAPE '/'", (beginning(key),)) for key in keys])
+
+
+def _named_by_index(row: str, keys: Sequence[str]) -> _Condition:
+    """The same of an archive: one index has keys of merged games, one all others; ``likely`` makes SQLite use both."""
+    begin = "k.key >= begin.value AND k.key < begin.value || char(1114111)"  # 1114111: the last of all letters
+    ids = f"SELECT k.id FROM json_each(?) begin CROSS JOIN games k WHERE likely(k.source_id IS {{}}) AND {begin}"
+    return f"{row}.id IN ({ids.format('NULL')} UNION ALL {ids.format('NOT NULL')})", (json.dumps(keys),) * 2
 
 
 _ARCHIVE: Final = FilterWords(
@@ -97,6 +112,7 @@ _ARCHIVE: Final = FilterWords(
     ),
     lambda side: f"(coalesce(g.{side}_titles, '') LIKE '%C%' AND is_computer(g.{side}_titles))",
     "+g.merged_into IS NULL",  # +: nearly all games are shown, so that SQLite must not choose them by this index
+    _named_by_index,
 )
 _FROM: Final = "FROM games g LEFT JOIN sources s ON s.id = g.source_id"
 
@@ -159,6 +175,11 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bo
         where: the filter. words: of the database; ``g`` is the row of ``games``.
         dates: False ignores the bounds of the start.
     """
+    return _all(_conditions(where, words, dates=dates))
+
+
+def _conditions(where: GameFilter, words: FilterWords, *, dates: bool = True) -> list[_Condition]:
+    """The parts of ``conditions_of``."""
     found = [
         *_of_game(where),
         *_of_opening(where),
@@ -172,13 +193,13 @@ def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bo
         if where.reached is None:
             raise StorageError("Positions are searched in an archive only: import the logs, or leave the position out.")
         found.append(("g.key IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.reached)),)))
-    if own := _own(where, "g"):
-        found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where)]))
+    if own := _own(where, "g", words):
+        found.append(_all(own) if where.per_source else _either([_all(own), _merged_of(where, words)]))
     found.append(("g.source_id IS NOT NULL" if where.per_source else words.shown, ()))
     if where.unique and words.equal is not None:
         text, values = _all(found)
         found.append((f"g.id IN (SELECT min(g.id) {_FROM} WHERE {text} GROUP BY {words.equal})", values))
-    return _all(found)
+    return found
 
 
 def _of_players(where: GameFilter, words: FilterWords) -> list[_Condition]:
@@ -287,12 +308,11 @@ def _either(conditions: list[_Condition]) -> _Condition:
     return f"({text})", values
 
 
-def _own(where: GameFilter, row: str) -> list[_Condition]:
+def _own(where: GameFilter, row: str, words: FilterWords) -> list[_Condition]:
     """Conditions for the game of one source: a merged game matches if one of its members does."""
     found: list[_Condition] = []
     if where.keys:
-        keys = [beginning(key.lower()) for key in sorted(where.keys)]
-        found.append(_either([(f"{row}.key LIKE ? ESCAPE '/'", (key,)) for key in keys]))
+        found.append(words.named(row, sorted(map(str.lower, where.keys))))
     if where.source is not None:
         of_source = f"{row}.source_id IN (SELECT id FROM sources WHERE sha256 LIKE ? ESCAPE '/')"
         found.append((of_source, (beginning(where.source.lower()),)))
@@ -301,9 +321,9 @@ def _own(where: GameFilter, row: str) -> list[_Condition]:
     return found
 
 
-def _merged_of(where: GameFilter) -> _Condition:
+def _merged_of(where: GameFilter, words: FilterWords) -> _Condition:
     """Games that are made of those that are as ``_own`` says."""
-    text, values = _all(_own(where, "w"))
+    text, values = _all(_own(where, "w", words))
     return f"g.id IN (SELECT w.merged_into FROM games w WHERE w.merged_into IS NOT NULL AND {text})", values
 
 
@@ -407,9 +427,10 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
         return int(row[0])
     if not _HEX.fullmatch(spec):
         raise StorageError(f"{spec!r} is not a game: give the first characters of a key, last, or last~2.")
-    named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
+    text, values = words.named("w", [spec.lower()])
+    named = f"SELECT coalesce(w.merged_into, w.id) FROM games w WHERE {text}"
     query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) AND {words.shown} ORDER BY g.key, g.id LIMIT 11"
-    rows = driver.execute(query, (beginning(spec.lower()),)).fetchall()
+    rows = driver.execute(query, values).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
     if len({key for _, key, _, _ in rows}) > 1:  # sources of a data set may have games with equal keys
