@@ -374,7 +374,7 @@ class ArchiveStore(Closing):
             return count_games(driver, where)
 
     def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
-        """How many games match each filter, in one reading; the first one must match all that the others match."""
+        """How many games match each filter, which asks all that the one before asks, in one reading."""
         with self._database.reading() as driver:
             return count_each(driver, wheres)
 

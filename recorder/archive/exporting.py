@@ -173,6 +173,11 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
 
 def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
     """Games that match what was asked about players, variant … but are not taken, by the first reason that holds."""
+    return _taken_and_excluded(archive, where)[1]
+
+
+def _taken_and_excluded(archive: AnyStore, where: GameFilter) -> tuple[int, dict[str, int]]:
+    """How many games match, and ``count_excluded``."""
     steps: tuple[tuple[str, dict[str, Any]], ...] = (
         ("examined or set up", {"kinds": where.kinds}),
         ("without a known move", {"min_plies": where.min_plies}),
@@ -201,7 +206,7 @@ def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
     counts = archive.count_each([each for _, each in narrower])
     found = {reason: had - left for (reason, _), (had, left) in zip(narrower[1:], pairwise(counts), strict=True)}
     found["without a known date"] = archive.undated(where)
-    return {reason: number for reason, number in found.items() if number}
+    return counts[-1], {reason: number for reason, number in found.items() if number}
 
 
 def require_games(archive: AnyStore, where: GameFilter) -> dict[str, int]:
@@ -213,8 +218,8 @@ def require_games(archive: AnyStore, where: GameFilter) -> dict[str, int]:
     from storage.dataset.reading import DatasetStore
 
     require_variants(archive, where)
-    reasons = count_excluded(archive, where)
-    if not archive.count(where):
+    taken, reasons = _taken_and_excluded(archive, where)
+    if not taken:
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
         none = f"No games match these filters{f' (excluded: {words})' if words else ''}"
         if isinstance(archive, DatasetStore):

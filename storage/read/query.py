@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import StorageError
@@ -362,16 +363,20 @@ def count_games(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCH
 
 
 def count_each(driver: SqlDriver, wheres: Sequence[GameFilter], words: FilterWords = _ARCHIVE) -> list[int]:
-    """How many games match each filter, in one reading.
+    """How many games match each filter, in one reading that compares each condition once.
 
     Args:
-        driver: of the archive. wheres: each matches some of the games that the first one matches.
+        driver: of the archive. wheres: each asks all that the one before asks, and ``last`` in the last one only.
     """
-    text, values = conditions_of(wheres[0], words)
-    others = [conditions_of(where, words) for where in wheres[1:]]
-    counted = ", ".join(["count(*)", *(f"count(*) FILTER (WHERE {other})" for other, _ in others)])
-    given = (*(value for _, found in others for value in found), *values)
-    counts = driver.execute(f"SELECT {counted} FROM games g WHERE {text}", given).fetchone()
+    asked = [_conditions(where, words) for where in wheres]
+    text, values = _all(asked[0])
+    added = [_all([one for one in each if one not in before] or [("TRUE", ())]) for before, each in pairwise(asked)]
+    whens = " ".join(f"WHEN ({more}) IS NOT TRUE THEN {place}" for place, (more, _) in enumerate(added, 1))
+    place = f"CASE {whens} ELSE {len(wheres)} END" if added else "1"
+    given = (*(value for _, found in added for value in found), *values)
+    query = f"SELECT {place}, count(*) FROM games g WHERE {text} GROUP BY 1"
+    matching = dict(driver.execute(query, given).fetchall())  # by how many of the filters match
+    counts = [sum(count for place, count in matching.items() if place > number) for number in range(len(wheres))]
     return [
         count if where.last is None else min(count, where.last) for count, where in zip(counts, wheres, strict=True)
     ]

@@ -110,11 +110,28 @@ def test_outcomes_are_counted_in_one_reading(archive: Path) -> None:
         assert store.count_outcomes(everybody, 5)["win"] > 0
 
 
-def test_a_player_is_looked_up_by_an_index(archive: Path) -> None:
-    text, values = conditions_of(GameFilter(players=frozenset({"Helmsman"})))
-    with closing(sqlite3.connect(archive)) as db:
-        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN SELECT count(*) FROM games g WHERE {text}", values)]
+def test_players_and_keys_are_looked_up_by_indexes(archive: Path) -> None:
+    def plan_of(where: GameFilter) -> list[str]:
+        text, values = conditions_of(where)
+        query = f"EXPLAIN QUERY PLAN SELECT count(*) FROM games g WHERE {text}"
+        with closing(sqlite3.connect(archive)) as db:
+            return [row[3] for row in db.execute(query, values)]
+
+    assert "MULTI-INDEX OR" in plan_of(GameFilter(players=frozenset({"Helmsman"})))
+    plan = plan_of(GameFilter(keys=frozenset({"6a", "f7b6"})))
     assert "MULTI-INDEX OR" in plan
+    assert {step.split()[4] for step in plan if step.startswith("SEARCH k")} == {"uq_games_key", "uq_games_merged_key"}
+    assert not [step for step in plan if step.startswith(("SCAN g", "SCAN k", "SCAN w"))]
+
+
+def test_narrower_filters_are_counted_in_one_reading(archive: Path) -> None:
+    with open_archive(str(archive)) as store:
+        found = [GameFilter(kinds=frozenset(), min_plies=0), GameFilter(), GameFilter(complete=True)]
+        found += [replace(found[-1], no_guests=True), replace(found[-1], no_guests=True, rated=True)]
+        found.append(replace(found[-1], last=2))
+        counts = store.count_each(found)
+        assert counts == [store.count(where) for where in found]
+        assert counts[0] > counts[2] > counts[-1] == 2
 
 
 def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient, archive: Path) -> None:
