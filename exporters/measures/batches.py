@@ -34,6 +34,7 @@ __all__ = [
     "measure",
     "movers",
     "steps_of",
+    "together",
 ]
 
 _Arguments = ParamSpec("_Arguments")
@@ -346,6 +347,27 @@ def measure(
 def steps_of(measured: Callable[..., pd.DataFrame]) -> Callable[..., Steps]:
     """The generator of a measure, whose first argument is the ply frame of all plies or of a batch."""
     found: Callable[..., Steps] = cast("Any", measured).steps
+    return found
+
+
+def together(*several: Generator[Asked, dict[str, Any], Any]) -> Generator[Asked, dict[str, Any], list[Any]]:
+    """One generator of several that do not need each other's answers: batches are read once for all of them.
+
+    Returns:
+        What each of them returns.
+    """
+    found: list[Any] = [None] * len(several)
+    asked = {number: next(steps) for number, steps in enumerate(several)}
+    while asked:
+        columns = frozenset[str]().union(*(one.columns for one in asked.values()))
+        parts = {f"{number} {name}": part for number, one in asked.items() for name, part in one.parts.items()}
+        answers = yield Asked(columns, parts)
+        for number, one in list(asked.items()):
+            try:
+                asked[number] = several[number].send({name: answers[f"{number} {name}"] for name in one.parts})
+            except StopIteration as stop:
+                found[number] = stop.value
+                del asked[number]
     return found
 
 

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from exporters import measures
 from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.base import TIME_TROUBLE
-from exporters.measures.batches import computed_together, steps_of
+from exporters.measures.batches import computed_together, steps_of, together
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.panels import Captions, Panel
 from exporters.plots.race import clock_race
@@ -263,8 +263,7 @@ def _add_blunders(plies: pd.DataFrame, who: Who, by: str) -> Adding[_BlunderData
     Raises:
         ExportError: no move has a loss and a time.
     """
-    shown = yield from _judged(plies, who)
-    table = yield from _losses(plies, who, by)
+    shown, table = yield from together(_judged(plies, who), _losses(plies, who, by))
     return _BlunderData(shown, table, by)
 
 

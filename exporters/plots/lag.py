@@ -40,7 +40,7 @@ from exporters.plots.words import (
     no_data,
 )
 
-__all__ = ["HISTOGRAM", "lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
+__all__ = ["COURSE", "HISTOGRAM", "lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
 
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
@@ -167,7 +167,7 @@ def lag_course(
     Raises:
         ExportError: no lag is known.
     """
-    return _COURSE.drawn(_COURSE.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return COURSE.drawn(COURSE.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def _draw_lag_course(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
@@ -303,5 +303,5 @@ def lag_sheet(
     return figure
 
 
-_COURSE: Final = Panel(_add_lag, _draw_lag_course)
+COURSE: Final = Panel(_add_lag, _draw_lag_course)
 HISTOGRAM: Final = Panel(_add_lag, _draw_lag_histogram)

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from exporters.measures import clock_lead
-from exporters.measures.batches import steps_of
+from exporters.measures.batches import steps_of, together
 from exporters.plots.panels import Captions, Panel
 from exporters.plots.shown import Adding, Shown, add_up, tally
 from exporters.plots.style import LegendEntry, Theme, add_footer, add_legend, add_titles, numbers, plain
@@ -63,13 +63,15 @@ def _add_leads(plies: pd.DataFrame, who: Who, move: int) -> Adding[_LeadData]:
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    shown = yield from add_up(
-        who.games(plies),
-        lambda batch: (_decisive(who.moves(batch), move), {}),
-        ("mover_id", "side", "move_no"),
-        player=who.player,
+    shown, table = yield from together(
+        add_up(
+            who.games(plies),
+            lambda batch: (_decisive(who.moves(batch), move), {}),
+            ("mover_id", "side", "move_no"),
+            player=who.player,
+        ),
+        steps_of(clock_lead)(_decisive(who.moves(plies), move), moves=[move], edges_percent=_LEADS),
     )
-    table = yield from steps_of(clock_lead)(_decisive(who.moves(plies), move), moves=[move], edges_percent=_LEADS)
     return _LeadData(shown, _scores_of(table, move), move)
 
 

@@ -223,38 +223,43 @@ def draw_player_charts(added: Mapping[str, Any], player: str) -> tuple[list[Char
     return _draw([(heading, None, _drawing(panels[heading].drawn, added[heading], player)) for heading in wanted])
 
 
+class _Drawn(NamedTuple):
+    """A picture that has something to show. ``light``: its figure; ``places``: where the axes are, in shares of it."""
+
+    heading: str
+    board: int | None
+    draw: _Draw
+    light: Figure
+    places: list[Bbox]
+
+
 def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:
     """The pictures of these that have something to show, with axes of equal width."""
     colours: dict[tuple[str, str, str], str] = {}
     shown = []
     for heading, board, draw in wanted:
         with suppress(ExportError):  # the picture has nothing to show: no clocks, no lag
-            shown.append((heading, board, draw, _axes_of(draw("light"))))
-    left = max((place.x0 for *_, places in shown for place in places[:1]), default=0.0)
-    right = min((place.x1 for *_, places in shown for place in places[:1]), default=1.0)
+            light = draw("light")
+            light.draw_without_rendering()
+            shown.append(_Drawn(heading, board, draw, light, [ax.get_position() for ax in light.axes]))
+    left = max((one.places[0].x0 for one in shown), default=0.0)
+    right = min((one.places[0].x1 for one in shown), default=1.0)
     found = []
-    for number, (heading, board, draw, places) in enumerate(shown):
-        stretched = partial(_stretched, draw, left, right, places)
-        found.append(Chart(heading, board, _themed(heading, stretched, f"c{number}-", colours)))
+    for number, one in enumerate(shown):
+        for figure in (figures := (one.light, one.draw("dark"))):
+            _stretch(figure, left, right, one.places)
+        found.append(Chart(one.heading, one.board, _themed(one.heading, figures, f"c{number}-", colours)))
     return found, _style(colours)
 
 
-def _axes_of(figure: Figure) -> list[Bbox]:
-    """Where the axes of a picture are, in shares of its size."""
-    figure.draw_without_rendering()
-    return [ax.get_position() for ax in figure.axes]
-
-
-def _stretched(draw: _Draw, left: float, right: float, places: Sequence[Bbox], theme: str) -> Figure:
-    """A picture whose axes begin and end at the same places as those of others; ``places``: where they were."""
-    figure: Figure = draw(theme)
+def _stretch(figure: Figure, left: float, right: float, places: Sequence[Bbox]) -> None:
+    """Let the axes of a picture begin and end at the same places as those of others; ``places``: where they were."""
     figure.set_layout_engine("none")
     first = places[0]
     scale = (right - left) / (first.x1 - first.x0)
     for ax, place in zip(figure.axes, places, strict=True):
         from_x, to_x = (left + (x - first.x0) * scale for x in (place.x0, place.x1))
         ax.set_position((from_x, place.y0, to_x - from_x, place.height))
-    return figure
 
 
 def _wanted(
@@ -275,7 +280,9 @@ def _wanted(
         if (own["elapsed_ms"] > 0).any():
             yield f"Time for each move{letter}", board, _drawing(pictures.move_times, own, moves=moves)
         if (own["lag_ms"] > 0).any():
-            yield f"Lag{letter}", board, _drawing(pictures.lag_course, own, moves=moves)
+            with suppress(ExportError):  # only inferred moves have lag
+                lags = pictures.lag.COURSE.added(own, None)  # once for both themes
+                yield f"Lag{letter}", board, _drawing(pictures.lag.COURSE.drawn, lags, None, moves=moves)
 
 
 def _pictures() -> Any:
@@ -321,11 +328,15 @@ def _ticks(first: int, last: int) -> list[int]:
     return list(range(first, last + 1)) if last < 10 else list(range(-(-first // step) * step, last + 1, step))
 
 
-def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
-    """A picture whose colours are classes where the themes differ; its moves have ``data-ply``."""
+def _themed(heading: str, figures: Sequence[Figure], prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
+    """A picture whose colours are classes where the themes differ; its moves have ``data-ply``.
+
+    Args:
+        figures: the picture in the light and in the dark theme.
+    """
     from exporters.plots import svg_text
 
-    light, dark = (harmless(svg_text(draw(theme), prefix)) for theme in ("light", "dark"))
+    light, dark = (harmless(svg_text(figure, prefix)) for figure in figures)
     for one, other in zip(light.iter(), dark.iter(), strict=True):
         classes = []
         for name in _PAINTS:

@@ -348,6 +348,6 @@ def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[P
         days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
         batches = batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))
         plies: Any = batches
-        if scope not in ("games", "player"):
+        if scope not in ("games", "player") or batches.rows <= FEW_PLIES:  # a frame is computed more quickly
             (plies,) = batches.read([column.name for column in PLY_COLUMNS])
         yield PictureData(plies, events, sum(count > 0 for _, count in games))

@@ -95,6 +95,18 @@ def test_pictures_of_batches(games: pd.DataFrame, name: str, player: str | None)
     assert svg(name, batches_of(games), wishes) == svg(name, games, wishes)
 
 
+@pytest.mark.parametrize("name", ["leads", "blunders"])
+def test_batches_are_read_once(games: pd.DataFrame, name: str) -> None:
+    batches, readings = batches_of(games), []
+
+    def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
+        readings.append(names)
+        return batches.read(names)
+
+    PICTURES[name].draw(batches._replace(read=read), None, PlotOptions())
+    assert len(readings) == 1
+
+
 def test_a_picture_of_one_batch_draws_each_move() -> None:
     plies = posed([1000, 2000, 3000, 4000], lags_ms=[1, 2, 3, 4])
     plies.attrs["dates"] = DATES
