@@ -29,6 +29,7 @@ __all__ = [
     "known_keys",
     "new_folder",
     "open_output",
+    "refuse_existing",
     "refuse_protected",
     "replacing",
     "write_split",
@@ -273,6 +274,19 @@ def refuse_protected(target: Path, protected: Collection[Path]) -> None:
                 raise ExportError(f"{target} is the archive or a log; name another file.")
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         raise ExportError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def refuse_existing(path: str | Path, force: bool) -> None:
+    """Refuse an output that ``open_output`` would refuse because it is there, before anything is computed for it.
+
+    Args:
+        path, force: as for ``open_output``.
+    Raises:
+        ExportError: the file is there and ``force`` is False, or it is a folder.
+    """
+    target = Path(path)
+    if str(path) != "-" and (target.is_file() or target.is_dir()):
+        _refuse(target, force)
 
 
 def _refuse(target: Path, force: bool) -> None:

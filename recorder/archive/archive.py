@@ -228,13 +228,15 @@ class Archive(GameTables):
             ExportError: the extra ``report`` is not installed, the filters name several players, or the file exists
                 already or cannot be written. StorageError: no game matches, or the archive cannot be read.
         """
-        from exporters.base import open_output
+        from exporters.base import open_output, refuse_existing
         from recorder.archive.exporting import protected
         from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
         chosen = self._filter(filters)
         if len(chosen.players) > 1 or (key is not None and filters):
             raise ExportError("A report is about one game, given by its key alone, about one player, or the archive.")
+        target = str(Path(path).expanduser())
+        refuse_existing(target, force)
         with self._archive.snapshot():
             if key is not None:
                 page = page_of_game(self._archive, key)
@@ -242,7 +244,7 @@ class Archive(GameTables):
                 page = page_of_player(self._archive, next(iter(chosen.players)), chosen)
             else:
                 page = page_of_archive(self._archive, chosen)
-            with open_output(str(Path(path).expanduser()), force, protected(self._archive)) as out:
+            with open_output(target, force, protected(self._archive)) as out:
                 out.write(page.html)
 
     def publish(

@@ -155,6 +155,9 @@ def command(
         name = "usage" if by else "longest"
     if dask is not None and (dataset is None or name is None):
         raise click.UsageError("--dask computes a measure of a data set: add --dataset, and --by or --table.")
+    from exporters.base import refuse_existing
+
+    refuse_existing(output, force)
     if name is None:
         with open_games(where, dataset, say) as archive:
             _write_games(archive, chosen, format_name, output, force, csv_raw)

@@ -163,6 +163,11 @@ def command(
     assert output is not None
     if data is not None and Path(data).resolve() == Path(output).resolve():
         raise click.UsageError("--data and -o name the same file.")
+    from exporters.base import open_output, refuse_existing
+
+    for path in (output, data):
+        if path is not None:
+            refuse_existing(path, force)
     pictures = _pictures()
     picture = pictures.PICTURES[name]
     players = filters["players"]
@@ -171,8 +176,6 @@ def command(
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     wishes = pictures.catalogue.PlotOptions(player, theme, size, chat, move)
     drawn = _draw(open_games(where, dataset, say), name, picture, wishes, filters, with_table=data is not None)
-    from exporters.base import open_output
-
     table, keep = drawn.table, drawn.keep
     with ExitStack() as outputs:  # both are there, or none
         out = outputs.enter_context(open_output(output, force, keep))
@@ -354,9 +357,10 @@ def report(
     if not index and len(players) > 1:
         raise click.UsageError("A report shows one player: give --player once.")
     key = None if index or players else _only_key(filters)
-    from exporters.base import open_output
+    from exporters.base import open_output, refuse_existing
     from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
+    refuse_existing(output, force)
     with open_games(where, dataset, say) as archive, archive.snapshot():
         if key is not None:
             page = page_of_game(archive, key)

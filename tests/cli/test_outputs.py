@@ -39,6 +39,19 @@ def test_nothing_is_written_over_the_archive(filled: Cli, tmp_path: Path, words:
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    "words", ["plot race", "report last", "report --index", "clocks --format csv", "clocks --by phase"]
+)
+def test_a_file_that_is_there_is_refused_before_games_are_read(cli: Cli, tmp_path: Path, words: str) -> None:
+    there = tmp_path / "there.csv"
+    there.touch()
+    output = ["--format", "svg"] if words == "plot race" else []
+    output += ["--format", "json"] if words == "clocks --by phase" else []
+    result = cli(*words.split(), *output, "-o", there, code=ExitCode.OUTPUT)
+    assert f"{there} already exists; use --force to replace it." in result.stderr
+    assert not cli.archive.exists()
+
+
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
 def test_a_backup_is_not_written_over_the_archive(filled: Cli, tmp_path: Path, suffix: str) -> None:
     before = contents(tmp_path)
