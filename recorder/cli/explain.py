@@ -118,12 +118,14 @@ def _print_all(outcomes: list[GameOutcome], timed: bool) -> None:
         fold=("why",),
     )
     observed = sum(outcome.watched_ms is not None for outcome in outcomes)
-    say(f"{plural(len(outcomes), 'game')}, {observed:,} observed.")
+    partly = sum(outcome.missing is not None for outcome in outcomes)
+    of_these = f", {partly:,} of them in part" if partly else ""
+    say(f"{plural(len(outcomes), 'game')}, {observed:,} observed{of_these}.")
 
 
 def _reason(outcome: GameOutcome) -> str:
     """Explain a clause; a value that never occurred is reported as missing."""
-    before = _UNFULFILLED.get(outcome.fate.value)
+    before = f"in part, {outcome.missing}" if outcome.missing else _UNFULFILLED.get(outcome.fate.value)
     return outcome.reason if before is None else f"{before}: {outcome.reason}"
 
 
@@ -155,6 +157,7 @@ def _object(outcome: GameOutcome, timed: bool) -> dict[str, Any]:
         "gone_at": _time(outcome.gone_ms, timed),
         "observed": outcome.watched_ms is not None,
         "observed_at": None if outcome.watched_ms is None else _time(outcome.watched_ms, timed),
+        "missing": outcome.missing,
         "fate": outcome.fate.value,
         "reason": outcome.reason,
         "parts": None if outcome.part is None else _tree(outcome.part),

@@ -56,8 +56,8 @@ def test_a_policy_changed_while_recording_applies_from_there(tmp_path: Path) -> 
     (journal,) = tmp_path.iterdir()
     _, *rows = (line.split("\t") for line in explain(journal).stdout.splitlines())
     assert [(cells[0], cells[6] != "no", cells[7]) for cells in rows] == [
-        ("1", True, "rated is true because the game is rated"),
-        ("2", True, "unrated is true because the game is unrated"),
+        ("1", True, "in part, a part of it did not come: rated is true because the game is rated"),
+        ("2", True, "in part, a part of it did not come: unrated is true because the game is unrated"),
         ("3", False, "asked for without an answer: rated is true because the game is rated"),
     ]
 
@@ -68,15 +68,36 @@ def test_a_journal_contains_the_policy_it_was_recorded_with(journal: Path) -> No
     heading, *rows = (line.split("\t") for line in result.stdout.splitlines())
     assert heading == ["game", "White", "Black", "type", "from", "until", "observed", "why"]
     assert [(cells[0], cells[1], cells[6] != "no", cells[7]) for cells in rows] == [
-        ("1", "White1", True, "rated is true because the game is rated"),
+        ("1", "White1", True, "in part, a part of it did not come: rated is true because the game is rated"),
         ("2", "White2", False, "rated is false because the game is unrated"),
         ("3", "White3", False, "asked for without an answer: rated is true because the game is rated"),
     ]
     assert rows[0][4].startswith("20")
     assert rows[0][4].endswith("Z")
-    assert "3 games, 1 observed." in result.stderr
+    assert "3 games, 1 observed, 1 of them in part." in result.stderr
     assert "could not be read" not in result.stderr
     assert "Games: 1 matched and ended, 0 whole, 1 in part (1: a part of it did not come, " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("end", "missing", "counted"),
+    [
+        (b"{Game 12 (Ann vs. Bob) Bob resigns} 1-0\n\r", None, "1 observed."),
+        (b"", "its end did not come", "1 observed, 1 of them in part."),
+    ],
+)
+def test_a_game_in_part_is_marked(tmp_path: Path, end: bytes, missing: str | None, counted: str) -> None:
+    writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS)
+    for facts in plan_notes(ObservationPlan("all", limit=1)):
+        writer.note("policy", **facts)
+    for data in (CAPTURED, BOARD, end):
+        writer.received(data)
+    writer.close()
+    (journal,) = tmp_path.iterdir()
+    assert counted in explain(journal).stderr
+    assert [game["missing"] for game in json.loads(explain(journal, 12, "--json").stdout)] == [missing]
+    shown = explain(journal, 12).stdout
+    assert (f"observed: in part, {missing}: " in shown) == (missing is not None)
 
 
 def test_unreadable_lines_of_a_table_are_reported() -> None:

@@ -28,6 +28,7 @@ from recorder.live.login.login import LoggedIn, Login
 from recorder.live.policy.candidates import Candidate, Fate, Why
 from recorder.live.policy.judge import PolicyPart
 from recorder.live.policy.plan import ObservationPlan, PlanReader
+from recorder.live.policy.recovery import missing_part
 from recorder.live.requests import AskGames, Observe, Request, Unobserve, format_request
 from recorder.model import TimeBasis
 from recorder.tracking.facts import HeaderFacts
@@ -46,6 +47,7 @@ class GameOutcome:
     Attributes:
         seen_ms, gone_ms: when its first line came, and when it was over or forgotten; on the source's clock.
         watched_ms: when its observation began; None: never.
+        missing: what the session lacks of an observed game, a clause; None: nothing, or it was not observed.
         fate, reason: what was being done about it at last, or, if it was observed, why it was asked for.
         part: what each part of the expression said; None: it was not judged.
     """
@@ -55,6 +57,7 @@ class GameOutcome:
     seen_ms: int
     gone_ms: int
     watched_ms: int | None
+    missing: str | None
     fate: Fate
     reason: str
     part: PolicyPart | None
@@ -172,14 +175,17 @@ class SessionExplainer:
             self._observing.feed(_grants(requests), now_ms)
 
     def _gone(self, game: Candidate, why: Why, now_ms: int) -> None:
-        fate, reason = why.fate, why.reason
+        fate, reason, missing = why.fate, why.reason, None
         if game.watched_ms is not None:
+            missing = None if self._tracker is None else missing_part(game, self._tracker.is_whole)
             fate = Fate.OBSERVED
             reason = game.wanted or "the server began to show it without being asked"
         part = None if game.judgement is None else game.judgement.part
         listed = game.listed
         self.outcomes.append(
-            GameOutcome(listed.game_no, listed.facts, game.seen_ms, now_ms, game.watched_ms, fate, reason, part)
+            GameOutcome(
+                listed.game_no, listed.facts, game.seen_ms, now_ms, game.watched_ms, missing, fate, reason, part
+            )
         )
 
 

@@ -24,7 +24,7 @@ from recorder.live.policy.candidates import Candidate, Fate, Why
 from recorder.live.requests import TURN_MS, AskHistory, AskStored, Request, no_command
 from recorder.tracking.movelists import read_list
 
-__all__ = ["Lost", "Recovery", "Tally"]
+__all__ = ["Lost", "Recovery", "Tally", "missing_part"]
 
 
 @dataclass(slots=True)
@@ -137,6 +137,18 @@ def _same_minute(printed_ms: int | None, at_ms: int | None, *, zone_known: bool)
     return 0 <= (late_ms if zone_known else late_ms % _ZONE_MS) < 3 * _MINUTE_MS
 
 
+def missing_part(game: Candidate, is_whole: Callable[[int], bool] | None) -> str | None:
+    """What was not received of a game that was observed and is over, a clause; None: nothing.
+
+    Args:
+        game: as it was when it was over. is_whole: as for ``Recovery.connected``.
+    """
+    if game.end is None:
+        return "its end did not come"
+    whole = is_whole is None or is_whole(game.listed.game_no)
+    return None if whole else "a part of it did not come"
+
+
 class Recovery:
     """Looks for lost games on one connection after another.
 
@@ -186,11 +198,12 @@ class Recovery:
         if self._finished:
             return
         facts, end, partly = game.listed.facts, game.end, game.watched_ms is not None
-        if partly and end is not None and (self._is_whole is None or self._is_whole(game.listed.game_no)):
-            self._tally.whole += 1
-            return
         if partly:
-            reason = "a part of it did not come" if end is not None else "its end did not come"
+            missing = missing_part(game, self._is_whole)
+            if missing is None:
+                self._tally.whole += 1
+                return
+            reason = missing
         elif game.refused is not None:
             reason = game.refused
         elif why.fate is Fate.UNCONFIRMED:
