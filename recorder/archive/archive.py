@@ -248,7 +248,7 @@ class Archive(GameTables):
                 out.write(page.html)
 
     def publish(
-        self, url: str, *, with_text: str = "public", dry_run: bool = False, progress: bool | Progress = False
+        self, url: str, *, with_text: str | None = None, dry_run: bool = False, progress: bool | Progress = False
     ) -> Published:
         """Copy the archive into a PostgreSQL database, from which ``Tables`` reads it.
 
@@ -257,7 +257,8 @@ class Archive(GameTables):
 
         Args:
             url: of the database, ``postgresql://HOST/DATABASE``, without a password.
-            with_text: ``public`` publishes kibitz and whisper, ``none`` no chat.
+            with_text: ``public`` publishes kibitz and whisper, ``none`` no chat; None: as when the archive was
+                published before, else ``public``.
             dry_run: only count what would change.
             progress: as for ``import_logs``; it counts games.
         Returns:

@@ -18,14 +18,15 @@ TEXTS = ("none", "public")
 
 
 def publish_archive(
-    where: str, url: str, *, with_text: str = "public", dry_run: bool = False, progress: Progress
+    where: str, url: str, *, with_text: str | None = None, dry_run: bool = False, progress: Progress
 ) -> Published:
     """Mirror an archive into a PostgreSQL database.
 
     Args:
         where: path or URL of the archive, which is only read.
         url: of the database, without a password.
-        with_text: ``public`` publishes kibitz and whisper, ``none`` no chat.
+        with_text: ``public`` publishes kibitz and whisper, ``none`` no chat; None: as when the archive was published
+            before, else ``public``.
         dry_run: only count what would change.
         progress: gets the number of games that were compared and copied.
     Returns:
@@ -39,7 +40,7 @@ def publish_archive(
     from storage.publish.publishing import publish
     from storage.schema.upgrade import require_current
 
-    if with_text not in TEXTS:
+    if with_text not in (None, *TEXTS):
         raise ExportError(f"with_text is one of {', '.join(TEXTS)}, not {with_text!r}.")
     path = archive_file(where)
     require_current(path)

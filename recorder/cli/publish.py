@@ -40,14 +40,13 @@ Examples:
 @click.option(
     "--with-text",
     type=click.Choice(TEXTS),
-    default="public",
-    show_default=True,
+    show_default="as published before, else public",
     help="Chat to publish: kibitz and whisper, or none.",
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Report what would change; change nothing.")
 @json_option
 @archive_option
-def command(url: str, with_text: str, dry_run: bool, as_json: bool, where: str) -> None:
+def command(url: str, with_text: str | None, dry_run: bool, as_json: bool, where: str) -> None:
     """Copy the archive into a PostgreSQL database for analysts.
 
     Games, plies, events and analyses are copied as `db share` writes them: without log bytes, paths, tells and typed
@@ -64,6 +63,8 @@ def command(url: str, with_text: str, dry_run: bool, as_json: bool, where: str) 
         print_json({"dry_run": dry_run} | found._asdict())
     else:
         say(_summary(found, dry_run=dry_run))
+        if with_text is None and found.with_text == "none":
+            say("No chat is published, as before; --with-text public publishes it.")
 
 
 def _summary(found: Published, *, dry_run: bool) -> str:

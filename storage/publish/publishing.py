@@ -55,6 +55,7 @@ class Published(NamedTuple):
         added, changed, deleted: games, counted in the same way.
         plies: half-moves that were copied, all lines of all sources.
         analyses: analyses that were copied.
+        with_text: the chat that is there: ``public`` or ``none``.
     """
 
     archive: str
@@ -65,6 +66,7 @@ class Published(NamedTuple):
     deleted: int = 0
     plies: int = 0
     analyses: int = 0
+    with_text: str = "public"
 
 
 class _Part(NamedTuple):
@@ -141,13 +143,16 @@ class _Differences(NamedTuple):
     wanted: array[int]
 
 
-def publish(path: Path, url: str, *, with_text: str = "public", dry_run: bool = False, progress: Progress) -> Published:
+def publish(
+    path: Path, url: str, *, with_text: str | None = None, dry_run: bool = False, progress: Progress
+) -> Published:
     """Make a shared database equal to what of an archive is for others (``storage.maintenance.private``).
 
     Args:
         path: the archive, which is only read.
         url: of the database, without a password.
-        with_text: chat that is published: ``public`` (kibitz and whisper) or ``none``.
+        with_text: chat that is published: ``public`` (kibitz and whisper) or ``none``; None: as when the archive was
+            published before, else ``public``.
         dry_run: compare only.
         progress: gets the number of games that were compared and copied.
     Raises:
@@ -161,11 +166,12 @@ def publish(path: Path, url: str, *, with_text: str = "public", dry_run: bool = 
 
 class _Publisher:
     def __init__(
-        self, driver: sqlite3.Connection, connection: Connection[Any], with_text: str, version: str | None
+        self, driver: sqlite3.Connection, connection: Connection[Any], with_text: str | None, version: str | None
     ) -> None:
         self._driver = driver
         self._connection = connection
-        self._with_text = with_text
+        self._asked = with_text
+        self._with_text = with_text or "public"
         self._version = version
         self._archive = archive_id(driver)
         self._number = 0
@@ -178,14 +184,15 @@ class _Publisher:
         (games,) = self._driver.execute("SELECT count(*) FROM games WHERE merged_into IS NULL").fetchone()
         if not is_there(self._connection):
             if dry_run:
-                return Published(self._archive, False, games, added=games)
+                return Published(self._archive, False, games, added=games, with_text=self._with_text)
             self._create()
         if self._register(dry_run=dry_run):
-            return Published(self._archive, True, games)
+            return Published(self._archive, True, games, with_text=self._with_text)
         differing = self._differences(_GAMES, "SELECT id, ply_count FROM games ORDER BY id", progress)
         analyses = self._differences(_ANALYSES, "SELECT id, 1 FROM analyses ORDER BY id", _silent)
         added, changed, deleted = self._count(differing)
-        found = Published(self._archive, False, games, added, changed, deleted, analyses=len(analyses.wanted))
+        counts = (games, added, changed, deleted)
+        found = Published(self._archive, False, *counts, analyses=len(analyses.wanted), with_text=self._with_text)
         if dry_run:
             return found
         return found._replace(plies=self._write(differing, analyses, progress))
@@ -211,14 +218,13 @@ class _Publisher:
                 f"The shared database has the schema {other[0]}, and this program's is {HEAD}: "
                 "publish into an empty database with one version of the program."
             )
-        query = "SELECT number, content_version, with_text FROM archives WHERE archive = %s"
-        row = run(query, (self._archive,)).fetchone()
+        row = self._row()
         if row is not None and self._version is not None and row[1:] == (self._version, self._with_text):
             return True
         if not dry_run:
             self._lock()
             row = (
-                run(query, (self._archive,)).fetchone()
+                self._row()
                 or run(
                     "INSERT INTO archives (archive, schema, with_text) VALUES (%s, %s, %s) RETURNING number",
                     (self._archive, HEAD, self._with_text),
@@ -226,6 +232,16 @@ class _Publisher:
             )
         self._number = 0 if row is None else row[0]
         return False
+
+    def _row(self) -> _Row | None:
+        """The archive's number, version and chat in the shared database; None: it is not there yet.
+
+        Chat that was excluded before stays excluded unless it is asked for.
+        """
+        query = "SELECT number, content_version, with_text FROM archives WHERE archive = %s"
+        row = self._connection.execute(query, (self._archive,)).fetchone()
+        self._with_text = self._asked or ("public" if row is None else row[2])
+        return row
 
     def _lock(self) -> None:
         """Let no other process publish this archive until the connection ends."""

@@ -60,7 +60,14 @@ def test_no_chat_is_published_if_that_is_wanted(everything: Cli, url: str, asser
     assert chat
     everything("publish", "--with-text", "none", url)
     assert_equal(chat=False)
-    assert everything.json("publish", "--json", url)["changed"] > 0
+    repeated = everything("publish", url).stderr
+    assert repeated.splitlines()[-1] == "No chat is published, as before; --with-text public publishes it."
+    everything("import", GUESTS)
+    assert everything.json("publish", "--json", url)["with_text"] == "none"
+    assert_equal(chat=False)
+    found = everything.json("publish", "--json", "--with-text", "public", url)
+    assert found["changed"] > 0
+    assert found["with_text"] == "public"
     assert_equal()
     everything("publish", "--with-text", "none", url)
     assert_equal(chat=False)
