@@ -68,11 +68,11 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("", total=None, visible=False)  # until something is reported
 
         def update(name: str, done: int, total: int | None) -> None:
             bar.tasks[0].total = total  # for ``update``, None is no change
-            bar.update(task, description=name, completed=done)
+            bar.update(task, description=name, completed=done, visible=True)
 
         yield update
 

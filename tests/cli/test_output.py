@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 
 import click
 import pytest
 
 from recorder.cli.output import WIDE, print_json_list, print_table
+from recorder.progress import show_progress
 from recorder.text import clean, plural
 from recorder.times import format_clock
 
@@ -129,3 +131,16 @@ def test_a_column_that_folds_is_continued_on_the_next_line(
     )
     lines = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).rstrip().splitlines()]
     assert lines == ["Player   Why", "─" * 24, "Alekhine the game is", "         rated, not seen", "Tal      mate"]
+
+
+def test_a_bar_is_shown_once_something_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with show_progress() as progress:
+        time.sleep(0.25)  # it is drawn ten times a second
+        assert "bytes" not in capsys.readouterr().err
+        progress("a.log", 1, 2)
+        time.sleep(0.25)
+        assert "1/2 bytes" in capsys.readouterr().err
