@@ -137,22 +137,22 @@ def convert_to_dataset(
             write_manifest(folder, records, shared, parser_version=PARSER_VERSION, complete=False)
             making.make()
         report.outcomes = making.outcomes
-        died = making.died
+        incomplete = making.incomplete
     if dask is not None:
         remove_unfinished(folder)
     if changing or records:
         reported = len(report.outcomes)
-        report.manifest = _finished(folder, report, died=died)
+        report.manifest = _finished(folder, report, incomplete=incomplete)
         for outcome in report.outcomes[reported:]:
             on_file(outcome)
     return report
 
 
-def _finished(folder: DataFolder, report: DatasetReport, *, died: bool) -> Manifest | None:
+def _finished(folder: DataFolder, report: DatasetReport, *, incomplete: bool) -> Manifest | None:
     """Write the manifest of what there is now; ``report`` gets what is wrong with other sources.
 
     Args:
-        folder: of the data set. report: of the run. died: a process died, and its source is to be added by another run.
+        folder: of the data set. report: of the run. incomplete: as ``Making.incomplete``.
     Returns:
         The manifest; None: no source could be read, and there is no data set.
     """
@@ -167,7 +167,7 @@ def _finished(folder: DataFolder, report: DatasetReport, *, died: bool) -> Manif
     whole = [record for record in found if problems[record.source] is None]
     games = [part for record in whole for part in record.parts if part.name.startswith("games/")]
     shared = count_shared_games(folder, games)
-    complete = len(whole) == len(found) and not died
+    complete = len(whole) == len(found) and not incomplete
     return write_manifest(folder, found, shared, parser_version=PARSER_VERSION, complete=complete)
 
 

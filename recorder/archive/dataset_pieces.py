@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from exporters.dataset_files import rename_keys
 from exporters.dataset_parts import PartWriter
-from recorder.archive.importing import identify, why_failed
+from recorder.archive.importing import identify, is_internal, why_failed
 from recorder.archive.inputs import GameReader, Input, ReadOptions
 from recorder.archive.pieces import NoBorderError
 from recorder.archive.storing import Outcome
@@ -68,7 +68,7 @@ class PieceMade:
     Attributes:
         games, plies, undated: how many.
         report: of these bytes. message: why not all could be read, or None.
-        failed: why the source cannot be read, or None.
+        failed: why the source cannot be read, or None. internal: an error of this program is why.
         parts: the files.
         keys: of the games in their order, ten bytes each. wanted: successors → the keys whose successors they are.
     """
@@ -79,6 +79,7 @@ class PieceMade:
     report: SourceReport = field(default_factory=SourceReport)
     message: str | None = None
     failed: str | None = None
+    internal: bool = False
     parts: list[Part] = field(default_factory=list)
     keys: bytes = b""
     wanted: dict[str, str] = field(default_factory=dict)
@@ -103,7 +104,7 @@ def make_piece(piece: Piece, reporting: Reporting) -> PieceMade | None:
     except NoBorderError:
         return None
     except Exception as error:
-        return PieceMade(failed=why_failed(error, piece.source.name))
+        return PieceMade(failed=why_failed(error, piece.source.name), internal=is_internal(error))
 
 
 def _make_piece(piece: Piece, reporting: Reporting) -> PieceMade:

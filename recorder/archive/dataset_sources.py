@@ -105,7 +105,8 @@ class Making:
         folder: of the data set. options: how sources are read. records: of the sources in it, by hash.
         run: has tasks done. progress: called while that is waited for. on_file: called after each source.
     Attributes:
-        outcomes: of all sources, in their order. died: whether a process that read one died.
+        outcomes: of all sources, in their order.
+        incomplete: a source is not there because a process that read it died, or because of an error of this program.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class Making:
         self.outcomes: list[Outcome] = []
         self._on_file = on_file
         self._unreported: deque[tuple[Outcome, _Plan | None]] = deque()
-        self.died = False
+        self.incomplete = False
 
     def plan(self, sources: Sequence[Input]) -> bool:
         """Find what is to be made of sources; return whether anything is to be changed."""
@@ -180,6 +181,7 @@ class Making:
             try:
                 found.append(future.result())
             except WorkerDiedError as error:
+                self.incomplete = True
                 found.append(Outcome(source.name, "failed", _died(source, error), named=source.named))
         return found
 
@@ -256,12 +258,13 @@ class Making:
             try:
                 made = future.result()
             except WorkerDiedError as error:
-                self.died = True
+                self.incomplete = True
                 _fail(plan, _died(plan.source, error))
                 continue
             if made is None:
                 plan.undivided = True
             elif made.failed is not None:
+                self.incomplete = self.incomplete or made.internal
                 _fail(plan, made.failed)
             else:
                 plan.made.append(made)

@@ -145,6 +145,7 @@ def clock_table(
 
 
 _ROWS_AT_ONCE = 100_000
+_ONE_FRAME = 20_000  # plies of which a picture is computed more quickly from a frame than from batches
 FEW_PLIES = 200_000
 """So many plies are one batch at most, whose columns are kept for the next reading."""
 
@@ -348,6 +349,6 @@ def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[P
         days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
         batches = batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))
         plies: Any = batches
-        if scope not in ("games", "player") or batches.rows <= FEW_PLIES:  # a frame is computed more quickly
+        if scope not in ("games", "player") or batches.rows <= _ONE_FRAME:
             (plies,) = batches.read([column.name for column in PLY_COLUMNS])
         yield PictureData(plies, events, sum(count > 0 for _, count in games))

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "identify",
     "import_source",
+    "is_internal",
     "kind_of",
     "read_identified",
     "why_failed",
@@ -106,9 +107,14 @@ def why_failed(error: Exception, name: str) -> str:
     """Why a log cannot be read."""
     if isinstance(error, SourceError):
         return str(error)
-    if isinstance(error, JournalError):
+    if not is_internal(error):
         return f"{name}: {error}"
     return f"{name}: an error of this program, please report it: {contain(error)}"
+
+
+def is_internal(error: Exception) -> bool:
+    """Whether an error that ended the reading of a log is one of this program, and not of the file."""
+    return not isinstance(error, SourceError | JournalError)
 
 
 def was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:

@@ -49,8 +49,8 @@ _NO_GAMES: Final = (
     "`convert --dataset` does."
 )
 _INCOMPLETE: Final = (
-    "{0} is not complete, because `convert` still writes it or was interrupted: repeat `ics-recorder convert --dataset "
-    "{0} --update` with the same logs."
+    "{0} is not complete, because `convert` still writes it, was interrupted or failed: repeat `ics-recorder convert "
+    "--dataset {0} --update` with the same logs."
 )
 
 

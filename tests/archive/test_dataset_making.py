@@ -19,7 +19,7 @@ from exporters import dataset_files, dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
-from recorder.archive import dataset_making, dataset_sources, inputs
+from recorder.archive import dataset_making, dataset_pieces, dataset_sources, inputs
 from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
@@ -274,13 +274,35 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
         cli("convert", "--dataset", folder, WATCHER, PGN, code=None)
     assert [record["name"] for record in records(folder)] == [str(WATCHER)]
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
-    said = f"{folder} is not complete, because `convert` still writes it or was interrupted: repeat `ics-recorder"
+    said = f"{folder} is not complete, because `convert` still writes it, was interrupted or failed: repeat `ics-recor"
     assert cli("clocks", "--by", "variant", "--dataset", folder).stderr.startswith(said)
     with pytest.warns(UserWarning, match="is not complete"):
         Dataset(folder).close()
     said = cli("convert", "--dataset", folder, "--update", WATCHER, PGN).stdout
     Dataset(folder).close()
     assert [line.partition(": ")[2] for line in said.splitlines()] == ["unchanged", "34 games, 2,692 plies"]
+
+
+def test_a_data_set_without_a_log_that_an_error_of_this_program_ended_is_not_complete(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "games"
+    words = ("convert", "--dataset", folder, "--jobs", "1", WATCHER, PGN)
+
+    def failing(piece: Piece, reporting: Reporting) -> PieceMade:
+        if piece.source.path == PGN:
+            raise ZeroDivisionError
+        return make(piece, reporting)
+
+    make = dataset_pieces._make_piece
+    monkeypatch.setenv("ICS_RECORDER_CONTAINMENT", "on")
+    with monkeypatch.context() as patch:
+        patch.setattr(dataset_pieces, "_make_piece", failing)
+        said = cli(*words, code=3).stderr
+    assert f"{PGN}: an error of this program, please report it: ZeroDivisionError" in said
+    assert json.loads((folder / "manifest.json").read_text())["complete"] is False
+    cli(*words, "--update")
+    assert json.loads((folder / "manifest.json").read_text())["complete"] is True
 
 
 def test_files_that_are_missing_or_cut_are_written_again(cli: Cli, tmp_path: Path) -> None:
