@@ -18,7 +18,7 @@ from storage.positions import PositionIndex
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
 from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
-from storage.read.query import count_each, count_games, count_outcomes, game_ids, resolve, source_paths, undated
+from storage.read.query import count_each, count_games, count_outcomes, game_ids, resolve, undated
 from storage.read.sources import (
     SourceRow,
     anomalies_of,
@@ -31,6 +31,7 @@ from storage.read.sources import (
     read_kept,
     report_of,
     row_number,
+    source_paths,
     source_rows,
     sources_of_game,
     timing_of,

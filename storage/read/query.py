@@ -31,7 +31,6 @@ __all__ = [
     "resolve",
     "select_ids",
     "undated",
-    "source_paths",
 ]
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
@@ -443,19 +442,3 @@ def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:
         more = " and more" if len(rows) > 10 else ""
         raise StorageError(f"{spec} matches several keys: {found}{more}. Give more characters.")
     return int(rows[0][0])
-
-
-def source_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
-    """The games that are one with a game, as each source gives it, by their keys, with the source's path if known.
-
-    Args:
-        key: of the game as one source gives it, as stored; it is among them.
-    Returns:
-        Nothing if there is no such game.
-    """
-    query = """
-    SELECT w.key, s.path FROM games g
-    JOIN games w ON w.id = g.id OR w.merged_into = g.merged_into JOIN sources s ON s.id = w.source_id
-    WHERE g.key = ? AND g.source_id IS NOT NULL ORDER BY w.key
-    """
-    return dict(driver.execute(query, (key,)).fetchall())

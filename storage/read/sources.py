@@ -31,6 +31,7 @@ __all__ = [
     "read_kept",
     "report_of",
     "row_number",
+    "source_paths",
     "source_rows",
     "sources_of_game",
     "timing_of",
@@ -310,3 +311,19 @@ def conflicts_of(driver: sqlite3.Connection, sha256: str) -> list[tuple[str, str
         " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
     )
     return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
+
+
+def source_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
+    """The games that are one with a game, as each source gives it, by their keys, with the source's path if known.
+
+    Args:
+        key: of the game as one source gives it, as stored; it is among them.
+    Returns:
+        Nothing if there is no such game.
+    """
+    query = """
+    SELECT w.key, s.path FROM games g
+    JOIN games w ON w.id = g.id OR w.merged_into = g.merged_into JOIN sources s ON s.id = w.source_id
+    WHERE g.key = ? AND g.source_id IS NOT NULL ORDER BY w.key
+    """
+    return dict(driver.execute(query, (key,)).fetchall())
