@@ -118,7 +118,7 @@ def _run(folder: Path, engine: str, names: Sequence[str]) -> None:
             files = folder / "plies" if (folder / "plies").is_dir() else folder
             table = dask.dataframe.read_parquet(str(files / "**" / "*.parquet"))
             table = table[table["kind"] == "played"]
-        figures: dict[str, Any] = {name: _seconds(getattr(measures, name), table) for name in _MEASURES}
+        figures: dict[str, Any] = {name: _seconds(getattr(measures, name), table) for name in names}
         usage = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         counted = measures.time_usage(table, ()).attrs
         figures["plies"] = counted["plies"] + sum(counted["excluded"].values())
