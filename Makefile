@@ -26,11 +26,15 @@ $(VENV)/.installed: $(BUILD)
 	touch $@
 
 # What a developer needs: everything else, and the hot path compiled where there is a compiler.
-$(VENV)/.installed-for-development: $(BUILD) $(COMPILED)
+$(VENV)/.installed-dependencies: $(BUILD)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) setuptools mypy
-	$(PIP) --no-build-isolation -e '.[dev]'
+	ICS_RECORDER_PURE=1 $(PIP) --no-build-isolation -e '.[dev]'
 	touch $(VENV)/.installed $@
+
+$(VENV)/.installed-for-development: $(VENV)/.installed-dependencies $(COMPILED)
+	$(PIP) --no-build-isolation --no-deps -e .
+	touch $@
 
 demo: $(VENV)/.installed
 	rm -rf demo && mkdir demo
@@ -62,7 +66,7 @@ test-newest:
 	ICS_RECORDER_PURE=1 .venv-newest/bin/python -m pip install --quiet --no-compile '.[dev]'
 	.venv-newest/bin/$(PYTEST:$(BIN)/%=%) $(SHORT) $(ARGS)
 
-lint: $(VENV)/.installed-for-development
+lint: $(VENV)/.installed-dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

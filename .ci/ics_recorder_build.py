@@ -63,7 +63,9 @@ def _extensions() -> list[Extension]:
 
     # What these modules import is not compiled. Other packages may be missing here; where they are installed they are
     # ignored, too, because checking against the types of pandas takes nine minutes and changes nothing.
+    # No cache: `make lint` may use it at the same time, and checks the same modules with other options.
     checks = ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports", "--no-site-packages"]
+    checks.append(f"--cache-dir={os.devnull}")
     found: list[Extension] = mypycify([*checks, *_compiled()], opt_level="2", debug_level="0", group_name=_GROUP)
     return found
 
