@@ -63,7 +63,10 @@ def test_probable_duplicates_are_listed_with_their_evidence(both: Cli) -> None:
     assert "7 pairs of probable duplicates." in both("duplicates").stderr
 
 
-def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path) -> None:
+def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Games are counted, not what their pictures and the pages of players show, which take seconds.
+    monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
+    monkeypatch.setattr("recorder.archive.static_site.pages_of_players", lambda archive, players, site: ())
     assert len(_keys(both)) == 22
     unique = set(_keys(both, "--unique"))
     assert len(unique) == 15

@@ -234,8 +234,8 @@ def test_handles_are_completed(site: TestClient) -> None:
     assert site.get("/players.json?q=").json() == []
 
 
-def test_hostile_text_is_inert_and_unknown_is_a_dash(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+@pytest.mark.usefixtures("without_pictures")
+def test_hostile_text_is_inert_and_unknown_is_a_dash(site: TestClient) -> None:
     html = site.get("/?player=" + quote(HOSTILE, safe="")).text
     assert "<script>alert" not in html
     assert "49" not in html.split("<table")[1].split("</table>")[0].replace(" 49", "")

@@ -62,7 +62,7 @@ def test_the_page_runs(corpus_archive: Archive, tmp_path: Path, monkeypatch: pyt
     shutil.copy(corpus_archive.path, tmp_path / "games.db")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    exec(compile(code.replace("20_000", "1_500"), str(PAGE), "exec"), names)
+    exec(compile(code.replace("20_000", "6_000"), str(PAGE), "exec"), names)
     assert len(list((tmp_path / "plies").iterdir())) > 1
     profile: pd.DataFrame = names["profile"]
     assert len(profile) > 10
