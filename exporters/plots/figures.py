@@ -14,6 +14,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme_of
@@ -59,6 +60,9 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
         warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
         try:
+            if format_name == "svg" and not figure.get_constrained_layout():  # ``savefig`` would draw twice
+                FigureCanvasSVG(figure).print_svg(out, metadata=_DATES["svg"])
+                return
             figure.savefig(
                 out, format=format_name, dpi=dpi, facecolor=figure.get_facecolor(), metadata=_DATES[format_name]
             )

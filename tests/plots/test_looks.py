@@ -184,3 +184,12 @@ def test_a_handle_that_looks_like_a_formula_is_no_formula_in_csv() -> None:
         out = io.BytesIO()
         write_table(table, out, "csv", raw=raw)
         assert out.getvalue() == b"player,san,lead_ms\n" + handle + b",--,-1500\n,e4,0\n"
+
+
+def test_a_picture_without_layout_is_drawn_once_as_savefig_draws_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure: Any = clock_race(posed(TEN)).figure
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    once = svg_text(figure)
+    monkeypatch.setattr(figure, "get_constrained_layout", lambda: True)
+    assert svg_text(figure) == once
