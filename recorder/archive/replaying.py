@@ -234,8 +234,11 @@ def analyse_games(
         StorageError: the archive has no such game. SourceError: a file has none. EngineError: the engine cannot run.
         ExportError: the PGN cannot be written.
     """
+    from exporters.base import refuse_existing
     from recorder.analysis.engine import open_engine
 
+    if files:
+        refuse_existing(output, force)
     with ExitStack() as stack:
         archive = None if files else stack.enter_context(open_archive(where, read_only=False))
         games = games_of_files(files) if archive is None else _games_to_analyse(archive, chosen)

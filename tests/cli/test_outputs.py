@@ -40,14 +40,20 @@ def test_nothing_is_written_over_the_archive(filled: Cli, tmp_path: Path, words:
 
 
 @pytest.mark.parametrize(
-    "words", ["plot race", "report last", "report --index", "clocks --format csv", "clocks --by phase"]
+    "words",
+    [
+        "plot race --format svg",
+        "report last",
+        "report --index",
+        "clocks --format csv",
+        "clocks --by phase --format json",
+        f"replay engine {WATCHER} --uci no-engine",
+    ],
 )
 def test_a_file_that_is_there_is_refused_before_games_are_read(cli: Cli, tmp_path: Path, words: str) -> None:
-    there = tmp_path / "there.csv"
+    there = tmp_path / "there"
     there.touch()
-    output = ["--format", "svg"] if words == "plot race" else []
-    output += ["--format", "json"] if words == "clocks --by phase" else []
-    result = cli(*words.split(), *output, "-o", there, code=ExitCode.OUTPUT)
+    result = cli(*words.split(), "-o", there, code=ExitCode.OUTPUT)
     assert f"{there} already exists; use --force to replace it." in result.stderr
     assert not cli.archive.exists()
 
