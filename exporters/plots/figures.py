@@ -61,7 +61,8 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
         warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
         try:
             if format_name == "svg" and not figure.get_constrained_layout():  # ``savefig`` would draw twice
-                FigureCanvasSVG(figure).print_svg(out, metadata=_DATES["svg"])
+                canvas: Any = FigureCanvasSVG(figure)  # matplotlib has no types for this method
+                canvas.print_svg(out, metadata=_DATES["svg"])
                 return
             figure.savefig(
                 out, format=format_name, dpi=dpi, facecolor=figure.get_facecolor(), metadata=_DATES[format_name]
