@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -169,13 +169,14 @@ class Picture(NamedTuple):
         scope: what it is about: one ``game``, the two games of a ``match``, any ``games``, the games of a ``player``.
         draw: plies, events (or None) and wishes → figure; raises ``ExportError`` where there is nothing to draw.
             Pictures of ``games`` and of a ``player`` take batches as well as a ply frame.
-        table: plies and wishes → the rows that are drawn.
+        table: plies and wishes → the rows that are drawn, as a table. If each ply has a row, batches give an iterator
+            of tables, one behind the other.
         size: in inches.
     """
 
     scope: str
     draw: Callable[[Any, pd.DataFrame | None, PlotOptions], Figure]
-    table: Callable[[Any, PlotOptions], pd.DataFrame]
+    table: Callable[[Any, PlotOptions], Any]
     size: tuple[float, float] = (9.0, 5.0)
 
 
@@ -198,9 +199,14 @@ def _rows(
     return table
 
 
-def _lag_table(plies: PlySource, _: PlotOptions) -> pd.DataFrame:
+def _lag_table(plies: PlySource, _: PlotOptions) -> pd.DataFrame | Iterator[pd.DataFrame]:
     names = [*_COLUMNS, "lag_ms", "mover_sealed"]
-    found = rows_of(plies, {*names, "kind"}, lambda batch: judged(batch, "lag_ms")[0][names]).reset_index(drop=True)
+    return rows_of(plies, {*names, "kind"}, lambda batch: _alone(judged(batch, "lag_ms")[0][names]))
+
+
+def _alone(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows without their place in the ply frame."""
+    found = rows.reset_index(drop=True)
     found.attrs = {}
     return found
 
@@ -279,13 +285,11 @@ def _of(ax: Any) -> Figure:
     return figure
 
 
-def _profile_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame:
+def _profile_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame | Iterator[pd.DataFrame]:
     """The player's own moves: all six pictures are made from them."""
     names = [*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
     who = who_of(plies, wishes.player)
-    found = rows_of(plies, [*names, "mover_id"], lambda batch: who.moves(batch)[names]).reset_index(drop=True)
-    found.attrs = {}
-    return found
+    return rows_of(plies, [*names, "mover_id"], lambda batch: _alone(who.moves(batch)[names]))
 
 
 PICTURES: Final[dict[str, Picture]] = {

@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
 import matplotlib as mpl
@@ -18,7 +20,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme_of
-from exporters.table_files import shielded
+from exporters.table_files import import_pyarrow, shielded
 from recorder.errors import ExportError
 
 __all__ = [
@@ -96,29 +98,54 @@ def svg_text(figure: Figure, prefix: str = "") -> str:
     return _ELEMENT.sub(lambda tag: _NAMED.sub(rf"\g<1>{prefix}", tag[0]), element) if prefix else element
 
 
-def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str, *, raw: bool = False) -> None:
+def write_table(
+    table: pd.DataFrame | Iterable[pd.DataFrame], out: BinaryIO, format_name: str, *, raw: bool = False
+) -> int:
     """Write the rows that a picture shows.
 
     Args:
-        table: as ``Picture.table`` returns it. out: the file.
+        table: as ``Picture.table`` returns it; of several, memory holds one. out: the file.
         format_name: ``csv`` (UTF-8, a header, LF, empty for unknown), ``jsonl`` (null) or ``parquet``.
         raw: in CSV, write texts that look like formulas as they are.
+    Returns:
+        The number of rows.
     Raises:
         ExportError: it is Parquet, and pyarrow is not installed.
     """
-    if format_name == "parquet":
-        try:
-            table.to_parquet(out, index=False, engine="pyarrow")
-        except ImportError as error:
-            raise ExportError("Parquet needs pyarrow: pip install 'ics-recorder[parquet]'.") from error
-    elif format_name == "jsonl":
-        table.to_json(out, orient="records", lines=True, force_ascii=False)
-    else:
-        if not raw:
-            table = table.copy()
-            for name in table.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
-                table[name] = table[name].astype(object).map(shielded)
-        table.to_csv(out, index=False, lineterminator="\n")
+    count = 0
+    with ExitStack() as files:
+        writer: Any = None
+        for number, rows in enumerate([table] if isinstance(table, pd.DataFrame) else table):
+            if format_name == "parquet":
+                found = _arrow_table(rows)
+                writer = writer or files.enter_context(import_pyarrow()[1].ParquetWriter(out, found.schema))
+                writer.write_table(found)
+            elif format_name == "csv":
+                _shielded(rows, raw=raw).to_csv(out, index=False, header=number == 0, lineterminator="\n")
+            elif len(rows):  # of none, pandas writes an empty line
+                rows.to_json(out, orient="records", lines=True, force_ascii=False)
+            count += len(rows)
+    return count
+
+
+def _arrow_table(rows: pd.DataFrame) -> Any:
+    """Rows as an Arrow table, whose schema does not depend on how many words a category has."""
+    pa, _ = import_pyarrow()
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    kinds = [
+        pa.dictionary(pa.int32(), one.value_type) if pa.types.is_dictionary(one) else one for one in table.schema.types
+    ]
+    fields = [field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
+def _shielded(rows: pd.DataFrame, *, raw: bool) -> pd.DataFrame:
+    if raw:
+        return rows
+    rows = rows.copy()
+    for name in rows.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
+        rows[name] = rows[name].astype(object).map(shielded)
+    return rows
 
 
 class _Shown(Figure):

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from exporters.measures.base import Aggregate, Asked, lazy
 from exporters.measures.batches import Counted, PlyBatches
 from exporters.plots.words import PlySource, dates_of, footer_marks, is_coarse
-from exporters.tables.arrays import joined
-from exporters.tables.columns import PLY_COLUMNS
 
 __all__ = ["Adding", "Shown", "add_up", "arrays_of", "counts_of", "rows_of", "table_of", "tally"]
 
@@ -135,24 +133,11 @@ def arrays_of(counted: pd.DataFrame | Counted, *columns: str) -> tuple[NDArray[n
 
 
 def rows_of(
-    plies: PlySource, columns: Collection[str], change: Callable[[pd.DataFrame], pd.DataFrame] = lambda batch: batch
-) -> pd.DataFrame:
-    """The rows that are drawn, of batches one behind the other.
+    plies: PlySource, columns: Collection[str], rows: Callable[[pd.DataFrame], pd.DataFrame]
+) -> pd.DataFrame | Iterator[pd.DataFrame]:
+    """The rows that are drawn: a table, or of batches one after the other, because they are as many as the plies.
 
     Args:
-        plies: a ply frame, or batches. columns: that ``change`` reads. change: what is drawn of a batch.
+        plies: a ply frame, or batches. columns: that ``rows`` reads. rows: those that are drawn of a batch.
     """
-    if not isinstance(plies, PlyBatches):
-        return change(plies)
-    frames: Iterator[pd.DataFrame] = map(change, plies.read(columns))
-    first = next(frames, None)
-    if first is None:
-        return change(plies.empty)
-    names = list(first.columns)
-    known = [column for column in PLY_COLUMNS if column.name in names]
-
-    def all_frames() -> Iterator[pd.DataFrame]:
-        yield first
-        yield from frames
-
-    return joined(known, all_frames())[names]
+    return map(rows, plies.read(columns)) if isinstance(plies, PlyBatches) else rows(plies)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -175,18 +176,19 @@ def command(
         raise click.UsageError(f"{name} shows one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     wishes = pictures.catalogue.PlotOptions(player, theme, size, chat, move)
-    drawn = _draw(open_games(where, dataset, say), name, picture, wishes, filters, with_table=data is not None)
-    table, keep = drawn.table, drawn.keep
+    rows = 0
     with ExitStack() as outputs:  # both are there, or none
-        out = outputs.enter_context(open_output(output, force, keep))
+        drawn = outputs.enter_context(_draw(open_games(where, dataset, say), name, picture, wishes, filters))
+        table = picture.table(drawn.plies, wishes) if data is not None else None
+        out = outputs.enter_context(open_output(output, force, drawn.keep))
         pictures.write_picture(drawn.figure, out, chosen_format, dpi=dpi)
-        if data is not None and table is not None:
-            table_out = outputs.enter_context(open_output(data, force, keep))
-            pictures.write_table(table, table_out, data_format, raw=csv_raw)
+        if data is not None:
+            table_out = outputs.enter_context(open_output(data, force, drawn.keep))
+            rows = pictures.write_table(table, table_out, data_format, raw=csv_raw)
     target = "standard output" if output == "-" else output
     say(f"Drew {name} of {plural(drawn.games, 'game')} to {target}.")
-    if data is not None and table is not None:
-        say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
+    if data is not None:
+        say(f"Wrote {plural(rows, 'row')} to {'standard output' if data == '-' else data}.")
     say_excluded(drawn.excluded.items())
 
 
@@ -194,26 +196,29 @@ class _Drawn(NamedTuple):
     """A picture that is not written yet.
 
     Attributes:
-        figure: the picture. table: its rows, if they are wanted. games: how many it shows.
+        figure: the picture. plies: of which it was drawn. games: how many it shows.
         excluded: reason → games that it does not show. keep: files that must not be replaced.
     """
 
     figure: Any
-    table: Any
+    plies: Any
     games: int
     excluded: dict[str, int]
     keep: list[Path]
 
 
+@contextmanager
 def _draw(
-    store: AnyStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any], *, with_table: bool
-) -> _Drawn:
+    store: AnyStore, name: str, picture: Picture, wishes: PlotOptions, filters: dict[str, Any]
+) -> Iterator[_Drawn]:
     """Draw a picture.
 
     Args:
-        store: where the games are; it is closed.
+        store: where the games are; it is closed at the end of the block.
         name: of the picture. picture: of the catalogue of pictures. wishes: how it is drawn.
-        filters: values of ``filter_options``. with_table: whether its rows are wanted.
+        filters: values of ``filter_options``.
+    Yields:
+        The picture, with plies that can be read in the block.
     Raises:
         click.UsageError: the picture shows one game, and several match.
     """
@@ -228,12 +233,11 @@ def _draw(
             raise click.UsageError(f"{name} shows one game, and {count} match: name one by its key, or last.")
         with picture_data(archive, picture.scope, shown) as data:
             figure = picture.draw(data.plies, data.events, wishes)
-            table = picture.table(data.plies, wishes) if with_table else None
             if wishes.player is not None:
                 from exporters.plots.words import player_of
 
                 reasons |= player_of(data.plies, wishes.player).excluded
-        return _Drawn(figure, table, data.games, reasons, protected(archive))
+            yield _Drawn(figure, data.plies, data.games, reasons, protected(archive))
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:

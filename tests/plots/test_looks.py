@@ -178,6 +178,25 @@ def test_tables_in_every_format() -> None:
     assert pd.read_parquet(io.BytesIO(written["parquet"])).equals(table)
 
 
+def test_tables_one_behind_the_other() -> None:
+    words = [None, *(f"word {number}" for number in range(300))]
+    whole = pd.DataFrame({"word": pd.Categorical(words), "ms": pd.array([None, *range(300)], dtype="Int64")})
+    ends = [(0, 0), (0, 1), (1, 3), (3, 3), (3, 301)]
+    parts = [
+        whole[begin:end].assign(word=lambda part: part["word"].cat.remove_unused_categories()) for begin, end in ends
+    ]
+    written: dict[str, tuple[bytes, bytes]] = {}
+    for format_name in ("csv", "jsonl", "parquet"):
+        at_once, in_parts = io.BytesIO(), io.BytesIO()
+        assert write_table(whole, at_once, format_name) == write_table(iter(parts), in_parts, format_name) == 301
+        written[format_name] = at_once.getvalue(), in_parts.getvalue()
+    for format_name in ("csv", "jsonl"):
+        assert len(set(written[format_name])) == 1
+    first, second = (pd.read_parquet(io.BytesIO(content)) for content in written["parquet"])
+    pd.testing.assert_frame_equal(first, second, check_categorical=False)
+    assert first["word"].dtype == second["word"].dtype == "category"
+
+
 def test_a_handle_that_looks_like_a_formula_is_no_formula_in_csv() -> None:
     table = pd.DataFrame({"player": pd.Categorical(["=1+1", None]), "san": ["--", "e4"], "lead_ms": [-1500, 0]})
     for raw, handle in ((False, b"'=1+1"), (True, b"=1+1")):
