@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recorder.times import format_clock
@@ -25,6 +25,7 @@ _COUNTS = (
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
 _FIRST_COUNTS = ("games", "sides", "plies")
 _KEY_LENGTH = 8
+_ROWS_AT_ONCE = 5_000
 
 
 def shown_names(columns: Sequence[str]) -> list[str]:
@@ -51,10 +52,12 @@ def heading(name: str) -> str:
     return _HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize())
 
 
-def plain_rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
-    """The rows as plain values; None for what is not known."""
-    columns: Iterable[Any] = (table[name].astype(object).where(table[name].notna(), None) for name in table.columns)
-    return list(zip(*columns, strict=True))
+def plain_rows(table: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """The rows as plain values, which need far more memory than the table; None for what is not known."""
+    for begin in range(0, len(table), _ROWS_AT_ONCE):
+        some = table.iloc[begin : begin + _ROWS_AT_ONCE]
+        columns: list[Any] = [some[name].astype(object).where(some[name].notna(), None) for name in some.columns]
+        yield from zip(*columns, strict=True)
 
 
 def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -> str | None:

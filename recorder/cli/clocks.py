@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _FORMATS = ("table", "csv", "jsonl", "json")
+_ROWS_AT_ONCE = 5_000
 
 
 class _Asked(NamedTuple):
@@ -277,15 +279,17 @@ def _write_table(
     else:
         from exporters.base import open_output
 
+        rows = plain_rows(table)
+        batches = iter(lambda: list(islice(rows, _ROWS_AT_ONCE)), [])
         with open_output(output, force, protected(archive)) as out:
             if format_name == "csv":
                 from exporters.table_files import write_csv
 
-                write_csv(table.columns, [plain_rows(table)], out, raw=csv_raw)
+                write_csv(table.columns, batches, out, raw=csv_raw)
             else:
                 from exporters.table_files import write_json_lines
 
-                write_json_lines(tuple(table.columns), [plain_rows(table)], out)
+                write_json_lines(tuple(table.columns), batches, out)
     _say_counts(table.attrs, reasons)
 
 
@@ -310,10 +314,8 @@ def _print_table(table: pd.DataFrame, *, of_lag: bool) -> None:
     from exporters.measures.words import figure_text, heading, plain_rows, shown_names
 
     names = shown_names(list(table.columns))
-    rows = []
-    for row in plain_rows(table):
-        values = dict(zip(table.columns, row, strict=True))
-        rows.append([figure_text(name, values, of_lag=of_lag) for name in names])
+    values = (dict(zip(table.columns, row, strict=True)) for row in plain_rows(table))
+    rows = ([figure_text(name, of_row, of_lag=of_lag) for name in names] for of_row in values)
     headings = [heading(name) for name in names]
     numbers = [word for name, word in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
     print_table(headings, rows, right=numbers, narrow=headings[:2:-1])

@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, Literal
 
 import click
@@ -47,7 +47,7 @@ def print_json_list(values: Iterable[Any]) -> None:
 
 def print_table(
     columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
+    rows: Iterable[Sequence[object]],
     *,
     right: Sequence[str] = (),
     narrow: Sequence[str | tuple[str, int]] = (),
@@ -65,9 +65,9 @@ def print_table(
             is cut down to this width at the most. After these the widest columns are cut.
         fold: headings of columns that a narrow terminal continues on further lines instead of cutting.
     """
-    texts = [["-" if value is None else clean(str(value)) for value in row] for row in rows]
+    cells = (["-" if value is None else clean(str(value)) for value in row] for row in rows)
     if not sys.stdout.isatty():
-        for row in [list(columns), *texts]:
+        for row in chain([columns], cells):
             click.echo("\t".join(row))
         return
     from rich import box
@@ -76,7 +76,8 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    if not rows:
+    texts = list(cells)
+    if not texts:
         return
     context = click.get_current_context(silent=True)
     wide = None if context is None else context.meta.get(WIDE)
