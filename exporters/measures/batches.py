@@ -96,9 +96,9 @@ class Counted:
             self._shards.append(_Shard())
         ends = np.searchsorted(group, np.arange(1, len(self._shards) + 1) * _GROUPS_IN_SHARD)
         begin = 0
-        for shard, end in zip(self._shards, ends.tolist(), strict=True):
+        for place, (shard, end) in enumerate(zip(self._shards, ends.tolist(), strict=True)):
             if end > begin:
-                shard.add(group[begin:end], key[begin:end], count[begin:end])
+                shard.add(group[begin:end] - place * _GROUPS_IN_SHARD, key[begin:end], count[begin:end])
             begin = end
 
     def pieces(self) -> Iterator[pd.DataFrame]:
@@ -126,9 +126,10 @@ class Counted:
         """Group, key and count of the shards: of several at once, if they are small."""
         found: list[tuple[NDArray[Any], ...]] = []
         rows = 0
-        for shard in self._shards or [_Shard()]:
-            found.append(shard.summed())
-            rows += len(found[-1][0])
+        for place, shard in enumerate(self._shards or [_Shard()]):
+            group, key, count = shard.summed()
+            found.append((group.astype(np.int64) + place * _GROUPS_IN_SHARD, key, count))
+            rows += len(group)
             if rows > _ROWS_IN_PIECE:
                 yield tuple(map(np.concatenate, zip(*found, strict=True)))
                 found, rows = [], 0
@@ -137,7 +138,7 @@ class Counted:
 
 
 class _Shard:
-    """Counts of some groups: rows that have not been summed up are at most as many as those that have."""
+    """Counts of some groups, numbered from 0: as many rows that are not summed up as those that are, at most."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[NDArray[Any], ...]] = []
@@ -171,9 +172,10 @@ class _Shard:
 
 
 def _narrow(values: NDArray[np.int64]) -> NDArray[Any]:
-    """As 32 bits, if these are enough."""
-    enough = np.iinfo(np.int32).max
-    return values.astype(np.int32) if len(values) and -enough < values.min() and values.max() < enough else values
+    """As 8, 16 or 32 bits, if these are enough: groups and counts are small, and there are millions."""
+    most = max(int(values.max()), -int(values.min())) if len(values) else 0
+    kinds: tuple[Any, ...] = (np.int8, np.int16, np.int32)
+    return values.astype(next((kind for kind in kinds if most <= np.iinfo(kind).max), np.int64), copy=False)
 
 
 Steps = Generator[Asked, dict[str, Any], pd.DataFrame]
