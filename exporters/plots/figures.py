@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
@@ -33,6 +33,7 @@ __all__ = [
     "write_picture",
     "write_table",
 ]
+_LINES_AT_ONCE = 20_000
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
 FORMATS: Final = ("svg", "png", "pdf")
@@ -113,9 +114,10 @@ def write_table(
         ExportError: it is Parquet, and pyarrow is not installed.
     """
     count = 0
+    tables = [table] if isinstance(table, pd.DataFrame) else table
     with ExitStack() as files:
         writer: Any = None
-        for number, rows in enumerate([table] if isinstance(table, pd.DataFrame) else table):
+        for number, rows in enumerate(tables if format_name == "parquet" else _parts(tables)):
             if format_name == "parquet":
                 found = _arrow_table(rows)
                 writer = writer or files.enter_context(import_pyarrow()[1].ParquetWriter(out, found.schema))
@@ -126,6 +128,13 @@ def write_table(
                 rows.to_json(out, orient="records", lines=True, force_ascii=False)
             count += len(rows)
     return count
+
+
+def _parts(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Tables in parts, whose text needs little memory."""
+    for table in tables:
+        for begin in range(0, max(len(table), 1), _LINES_AT_ONCE):
+            yield table.iloc[begin : begin + _LINES_AT_ONCE]
 
 
 def _arrow_table(rows: pd.DataFrame) -> Any:
@@ -142,9 +151,11 @@ def _arrow_table(rows: pd.DataFrame) -> Any:
 def _shielded(rows: pd.DataFrame, *, raw: bool) -> pd.DataFrame:
     if raw:
         return rows
-    rows = rows.copy()
+    rows = rows.copy(deep=False)
     for name in rows.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
-        rows[name] = rows[name].astype(object).map(shielded)
+        column = rows[name]
+        # Of a category each word is changed once, not at every row.
+        rows[name] = (column if column.dtype == "category" else column.astype(object)).map(shielded)
     return rows
 
 
