@@ -29,13 +29,22 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-@pytest.fixture
-def made(cli: Cli, tmp_path: Path) -> Cli:
-    """An archive of several logs, one of which can no longer be read."""
+@pytest.fixture(scope="module")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("made")
+    cli, copy, log = Cli(folder / "archive.sqlite"), folder / "copy.sqlite", folder / ADJOURNED.name
     cli("import", WATCHER, *(SERVER / name for name in ("a09_ivariables", "b09_crazyhouse", "a12_bughouse")))
-    shutil.copy(ADJOURNED, tmp_path)
-    cli("import", "--no-keep-source", tmp_path / ADJOURNED.name)
-    (tmp_path / ADJOURNED.name).unlink()
+    shutil.copy(ADJOURNED, log)
+    cli("import", "--no-keep-source", log)
+    log.unlink()
+    cli("db", "backup", copy)
+    return copy.read_bytes()
+
+
+@pytest.fixture
+def made(cli: Cli, _made: bytes) -> Cli:
+    """An archive of several logs, one of which can no longer be read."""
+    cli.archive.write_bytes(_made)
     return cli
 
 
