@@ -33,9 +33,6 @@ __all__ = ["completion", "main"]
 _NEW_VALUES = 200_000
 """Search for reference cycles after as many new values: the 700 of Python cost an import 9 % more processor time."""
 
-_ARROW_MEMORY = ("ARROW_DEFAULT_MEMORY_POOL", "system")
-"""Read when Arrow loads: with the system's allocator tables of many games need 12 to 20 MiB less than with Arrow's."""
-
 
 @atexit.register
 def _end_without_search() -> None:
@@ -134,7 +131,6 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             gc.set_threshold(_NEW_VALUES)
-            os.environ.setdefault(*_ARROW_MEMORY)
             with _failures(ctx.meta):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
