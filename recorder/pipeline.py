@@ -89,6 +89,10 @@ class Pipeline:
             self._from = resume.get("from", offset)
             self._dropped_before = None  # known when the mark is reached
             self._tracker.resume(resume["tracker"])
+            self._recogniser.prompts.load(*resume.get("prompts", ((), {})))
+            if resume.get("prompt") is not None:
+                self._reader.prompt = (resume["prompt"][0], resume["prompt"][1])
+            self._reader.wrapped.keeps_blanks = resume.get("keeps_blanks", False)
             for number, on in resume.get("moves", {}).items():
                 self._recogniser.units.form.set(int(number), on)
 
@@ -111,7 +115,7 @@ class Pipeline:
             games += self._take(self._decode(piece))
             self._end += len(piece)
             start = stop
-            if self._end >= self._restart_again and (place := self._restart()) is not None:
+            if self._end >= self._restart_again and (place := self.restart_here()) is not None:
                 self._restart_before = place
                 self._restart_again = self._end + _RESTART_BYTES
         return games
@@ -229,6 +233,7 @@ class Pipeline:
         """
         old, self._reader = self._reader, LineReader()
         self._reader.anomalies, self._reader.dropped, self._reader.prompt = old.anomalies, old.dropped, old.prompt
+        self._reader.wrapped.keeps_blanks = old.wrapped.keeps_blanks
         try:
             return [line for line in old.finish() if line.offset < offset]
         except Exception as error:
@@ -323,10 +328,14 @@ class Pipeline:
             for example before a move list. For kinds that cannot be read from the middle, the offset is 0 and the state
             is empty: such a log is read again as a whole.
         """
-        return self._restart() or self._restart_before
+        return self.restart_here() or self._restart_before
 
-    def _restart(self) -> tuple[int, dict[str, Any]] | None:
-        """The result of ``restart``, or None if reading cannot continue."""
+    def restart_here(self) -> tuple[int, dict[str, Any]] | None:
+        """As ``restart``, but only for the place up to which everything was read.
+
+        Returns:
+            None: reading cannot continue from here.
+        """
         decoder = self._decoder
         if not isinstance(decoder, RawDecoder | JournalDecoder) or self._resume is not None or self._broken:
             return None  # if it was resumed, nothing new was understood yet
@@ -343,11 +352,29 @@ class Pipeline:
             "begin": place[0] + self._base,
             "decoder": place[1],
             "tracker": tracker,
-            "quoted": self._quoted(),
+            "quoted": +self._quoted(),
             "shapes": {shape: list(seen) for shape, seen in self._recogniser.shapes.items()},
             "lines": self._line_count,
+            "prompts": self._recogniser.prompts.saved(),
+            "prompt": self._reader.prompt,
+            "keeps_blanks": self._reader.wrapped.keeps_blanks,
             "moves": {str(number): on for number, on in self._recogniser.units.form.settings.items()},
         }
+
+    def passing_state(self) -> list[Any]:
+        """What matters for the next lines besides ``restart_here``.
+
+        Returns:
+            JSON values. Two readers of which both are equal make the same games of the lines that follow.
+        """
+        tracker = self._tracker
+        return [
+            self._reader.controls.block,
+            sorted(tracker.boards.announced),
+            tracker.ends.last_offset,
+            tracker.boards.lag_meaningless,
+            tracker.has_datagrams,
+        ]
 
     def _quoted(self) -> Counter[str]:
         """Tags inside other text or in bytes that are in no line."""

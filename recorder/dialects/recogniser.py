@@ -62,12 +62,13 @@ class Recogniser:
     Attributes:
         quoted: per tag (``<12>``, ``<b1>``) the occurrences that are part of other text: chat, help, broken lines.
         shapes: unrecognised lines by shape: how many, and the offset of the first.
+        prompts: takes prompts off lines.
     """
 
     def __init__(self, stripper: PromptStripper | None = None) -> None:
         self.quoted: Counter[str] = Counter()
         self.shapes: dict[str, list[int]] = {}
-        self._prompts = stripper or PromptStripper()
+        self.prompts = stripper or PromptStripper()
         self._list = MovelistReader()
         self._pending: tuple[Line, Style12 | Malformed] | None = None
         self.units = UnitReader(self._count_shape)
@@ -170,7 +171,7 @@ class Recogniser:
             self._again(self.units.keep(line), out)
             self._look()
             return
-        text, removed = self._prompts.strip(line.text)
+        text, removed = self.prompts.strip(line.text)
         if removed:
             self._quote(line.text[:removed])
             line = line._replace(text=text)
@@ -239,7 +240,7 @@ class Recogniser:
         skip = end
         while line.text[skip : skip + 1] == " ":
             skip += 1
-        skip += self._prompts.strip(line.text[skip:])[1]
+        skip += self.prompts.strip(line.text[skip:])[1]
         text = line.text[skip:]
         rest = line._replace(text=text, offset=line.offset + skip)
         if skip > end:
@@ -312,7 +313,7 @@ class Recogniser:
         if event is None:
             return False
         if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.PROMPT:
-            self._prompts.learn(text)
+            self.prompts.learn(text)
         if "<" in text:
             self._quote(text)
         out.append(event)
@@ -357,7 +358,7 @@ class Recogniser:
 
     def _glued(self, line: Line, out: list[Event]) -> bool:
         """Split a line into several known ones whose line ends were lost; only if all of it is known."""
-        places = split_glued(line.text, self._prompts)
+        places = split_glued(line.text, self.prompts)
         if not places or places[0] == (0, len(line.text)):
             return False
         parts = [line._replace(text=line.text[a:b].rstrip(), offset=line.offset + a) for a, b in places]
@@ -373,7 +374,7 @@ class Recogniser:
         return True
 
     def _unknown(self, line: Line, out: list[Event]) -> None:
-        if self._prompts.learn(line.text):
+        if self.prompts.learn(line.text):
             out.append(SessionNotice(line, SessionNoticeKind.PROMPT, line.text.strip()))
             return
         self._count_shape(_DIGITS.sub("0", _NAME_WORD.sub("X", line.text[:_MAX_SHAPE_LENGTH])), line.offset)

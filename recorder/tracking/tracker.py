@@ -137,6 +137,11 @@ class Tracker:
         """The session being read."""
         return self.boards.session
 
+    @property
+    def has_datagrams(self) -> bool:
+        """Whether this connection has shown ICC's datagrams."""
+        return self._datagrams is not None
+
     def feed(self, events: list[Event]) -> list[Game]:
         """Take events in order.
 
@@ -319,6 +324,8 @@ class Tracker:
             muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
         begun = self._emitted.announced(offset)
         begun += [(run.game_no, run.announcement) for run in boards.every() if run.announcement is not None]
+        # Lines from the offset on show later sessions again.
+        sessions = (run.session for run in boards.every() if run.session is not None and run.restart_offset == offset)
         state = {
             "mark": mark,
             "muted": muted,
@@ -328,7 +335,7 @@ class Tracker:
             "list_frames": self.list_frames,
             "elsewhere": dict(self.ends.elsewhere),
             **dump_waiting(boards, begun, offset, {number: last + 1 for number, last in muted}),
-            "session": self.session.saved(),
+            "session": next(sessions, self.session).saved(),
             "titles": dict(self._chat.titles),
         }
         return offset, state

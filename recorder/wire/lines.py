@@ -76,6 +76,8 @@ class LineReader:
         dropped: tag → occurrences that were in the decoded stream and are in no line's text. (Less than zero where
             joining a wrapped line made a tag that was not in the stream.)
         prompt: the first prompt that stood alone on a line, and its offset; or None.
+        wrapped: the line that the next one may continue.
+        controls: the reply block that is open.
     """
 
     def __init__(self, max_line_bytes: int = 65536) -> None:
@@ -90,9 +92,9 @@ class LineReader:
         self._long = False  # the unfinished line is too long and being dropped
         self._tail = b""  # its last bytes, in which a tag may begin
         self._at_ms: int | None = None
-        self._wrapped = WrappedLine()
-        self._controls = Controls()
-        self._datagram = self._controls.datagram
+        self.wrapped = WrappedLine()
+        self.controls = Controls()
+        self._datagram = self.controls.datagram
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
         """Read one chunk.
@@ -119,8 +121,8 @@ class LineReader:
     @property
     def pending_offset(self) -> int | None:
         """Offset of the first line that is not emitted yet; None if every byte read has been."""
-        if self._wrapped.line is not None:
-            return self._wrapped.line.offset
+        if self.wrapped.line is not None:
+            return self.wrapped.line.offset
         if self._datagram.open:
             return self._datagram.start
         if self._parts or self._long:
@@ -139,14 +141,14 @@ class LineReader:
             self._telnet = TelnetFilter()
         cut = bool(_DELTA.match(b"".join(self._parts)))
         self._complete(self._at_ms, out)
-        self._controls.end_datagram(self._at_ms, out)
-        self._wrapped.release(out)
+        self.controls.end_datagram(self._at_ms, out)
+        self.wrapped.release(out)
         if cut and out:
             # Its last number may be cut, and nothing follows that would show it.
             text, offset, _, _ = out.pop()
             message = "the log ends inside a delta board"
             self.anomalies.append(Anomaly.of(AnomalyKind.CUT, offset, None, message, text))
-        self._controls.reset()
+        self.controls.reset()
         return list(map(_NAME, out))
 
     def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
@@ -166,8 +168,8 @@ class LineReader:
                 else:
                     self._take(whole, offset + begin, at_ms, out)
             self._pend(data[last + 1 :], offset + last + 1, at_ms, out)
-        if self._wrapped.line is not None and self._parts and self._parts[0].lstrip(DELETED)[:1] not in _MAY_CONTINUE:
-            self._wrapped.release(out)  # the first bytes of the next line show that it is another one
+        if self.wrapped.line is not None and self._parts and self._parts[0].lstrip(DELETED)[:1] not in _MAY_CONTINUE:
+            self.wrapped.release(out)  # the first bytes of the next line show that it is another one
 
     def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Keep the beginning of a line until its end comes."""
@@ -205,7 +207,7 @@ class LineReader:
         """The unfinished line has ended."""
         if self._long:
             self._long = False
-            self._wrapped.release(out)
+            self.wrapped.release(out)
         elif self._parts:
             raw = b"".join(self._parts)
             self._parts.clear()
@@ -263,23 +265,23 @@ class LineReader:
 
     def _give_cut(self, cut: CutLines, indices: range, out: list[LineRow]) -> None:
         """What ``_give_many`` does."""
-        self._wrapped.release(out)
+        self.wrapped.release(out)
         texts = cut.texts
         kept = [
             index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
-        out += cut.lines(kept, self._controls.block)
+        out += cut.lines(kept, self.controls.block)
         if self.prompt is None:
             self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
         last = texts[indices[-1]]
         if last and last not in _PROMPTS and not is_whole(last):
-            self._wrapped.hold(Line._make(out.pop()))
+            self.wrapped.hold(Line._make(out.pop()))
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
         """Emit lines that are only text and continue nothing: what ``_take`` does with them, in bulk."""
-        if self._wrapped.line is not None:
-            self._wrapped.release(out)
-        block = self._controls.block
+        if self.wrapped.line is not None:
+            self.wrapped.release(out)
+        block = self.controls.block
         for index, text in enumerate(texts):
             if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS):
                 out.append((text, firsts[index], at_ms, block))
@@ -287,7 +289,7 @@ class LineReader:
                 self.prompt = text, firsts[index]
         last = texts[-1]
         if last and last not in _PROMPTS and not is_whole(last):  # the next line may continue it
-            self._wrapped.hold(Line._make(out.pop()))
+            self.wrapped.hold(Line._make(out.pop()))
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
@@ -301,7 +303,7 @@ class LineReader:
 
     def _end_line(self) -> None:
         """A line end has come."""
-        self._controls.header = False
+        self.controls.header = False
         if self._datagram.open:
             self._datagram.add("\n")
 
@@ -316,7 +318,7 @@ class LineReader:
             part = raw[done : end.end()]
             if len(part.lstrip(b"\r")) > self._max:
                 stripped = raw[done:].lstrip(b"\r")
-                self._wrapped.release(out)
+                self.wrapped.release(out)
                 self._begin_long(start + len(raw) - len(stripped), stripped)
                 return -1
             self._take_part(part, start + done, at_ms, out)
@@ -326,18 +328,18 @@ class LineReader:
     def _take_part(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read a line, or the part of it that a control sequence of ICC ends."""
         if len(stripped := raw.lstrip(b"\r")) > self._max:
-            self._wrapped.release(out)
+            self.wrapped.release(out)
             self._begin_long(start + len(raw) - len(stripped), stripped)
             return
         start += len(raw) - len(stripped)
         if _PING_LINE.match(stripped):
             return
-        before = self._wrapped.line
+        before = self.wrapped.line
         if before is not None:
             if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(PING, b"")):
                 self._join(stripped.replace(PING, b"").translate(None, DELETED).decode("latin-1"), at_ms, out)
                 return
-            self._wrapped.release(out)
+            self.wrapped.release(out)
             if before.text.startswith("<12>") and _FRAME_REST.match(stripped):
                 rest = stripped.replace(PING, b"").translate(None, DELETED).decode("latin-1")
                 text, offset, _, block = out.pop()
@@ -350,7 +352,7 @@ class LineReader:
         for token in _TOKEN.finditer(stripped):
             cut_off = token[0] == b"\x1a" and not self._datagram.open
             self._give_piece(stripped[position : token.start()], start + position, at_ms, out, cut_off)
-            self._wrapped.release(out)
+            self.wrapped.release(out)
             position = token.end()
             if not self._datagram.open and _TAGGED.match(stripped, token.start()):
                 position -= 1  # a lone mark before a line of the plain stream, whose first byte is none of the mark
@@ -358,7 +360,7 @@ class LineReader:
             if token[0] == b"\x1a":
                 message = "the server marks lost data: its output buffer was full"
                 self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
-            self._controls.obey(token, start, self._at_ms, out)
+            self.controls.obey(token, start, self._at_ms, out)
         self._give_piece(stripped[position:], start + position, at_ms, out)
 
     def _forget_datagram(self) -> None:
@@ -402,18 +404,18 @@ class LineReader:
         if self._datagram.open:
             self._add(text)
             return
-        if self._controls.header:
-            self._controls.header = False
-            out.append(Line("\x19[" + text, start - 2, at_ms, self._controls.block))
+        if self.controls.header:
+            self.controls.header = False
+            out.append(Line("\x19[" + text, start - 2, at_ms, self.controls.block))
             return
         if text in _PROMPTS:
             self.prompt = self.prompt or (text, start)
             return
-        line = Line(text, start, at_ms, self._controls.block)
+        line = Line(text, start, at_ms, self.controls.block)
         if is_whole(text):
             out.append(line)
         else:
-            self._wrapped.hold(line)
+            self.wrapped.hold(line)
 
     def _add(self, text: str) -> None:
         """Add text to the open datagram."""
@@ -426,7 +428,7 @@ class LineReader:
 
     def _join(self, text: str, at_ms: int | None, out: list[LineRow]) -> None:
         """Append a continuation line (``\\`` and three blanks) to the line that is kept open."""
-        wrapped = self._wrapped
+        wrapped = self.wrapped
         line = wrapped.line
         assert line is not None
         if wrapped.size + len(text) - MARGIN > self._max:

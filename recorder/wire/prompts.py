@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 __all__ = ["LONE_PROMPT", "PromptStripper", "strip_prompts"]
@@ -82,6 +83,16 @@ class PromptStripper:
             self._alone[match["prompt"]] += 1
             return self._alone[match["prompt"]] >= _TIMES_ALONE and self._add(match["prompt"])
         return False
+
+    def saved(self) -> tuple[list[str], dict[str, int]]:
+        """What was learned, as JSON keeps it: prompts, and how often others stood alone."""
+        return sorted(self._learned), dict(self._alone)
+
+    def load(self, learned: Iterable[str], alone: Mapping[str, int]) -> None:
+        """Take what ``saved`` gave."""
+        for prompt in learned:
+            self._add(prompt)
+        self._alone.update(alone)
 
     def _add(self, prompt: str) -> bool:
         bare = prompt.rstrip()

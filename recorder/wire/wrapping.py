@@ -23,6 +23,7 @@ class WrappedLine:
     Attributes:
         line: the line, without its continuations; None if no line is open.
         size: its characters so far, continuations included.
+        keeps_blanks: this server leaves the blank where it breaks a line.
     """
 
     def __init__(self) -> None:
@@ -32,7 +33,7 @@ class WrappedLine:
         self._end = ""  # its last characters, in which a tag may begin
         self._last = ""  # its last physical line
         self._width = 0  # the longest of its physical lines
-        self._keeps_blanks = False  # this server leaves the blank where it breaks a line
+        self.keeps_blanks = False
 
     def hold(self, line: Line) -> None:
         """Keep a line open."""
@@ -71,9 +72,9 @@ class WrappedLine:
         if not part or not before.strip():
             return ""
         if before.endswith(" ") or part.startswith(" "):
-            self._keeps_blanks = True
+            self.keeps_blanks = True
             return ""
-        if self._keeps_blanks:
+        if self.keeps_blanks:
             return ""
         word = len(before.rpartition(" ")[2]) + len(part.partition(" ")[0])
         return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - MARGIN else " "

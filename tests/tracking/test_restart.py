@@ -177,3 +177,33 @@ def logged(steps: list[tuple[int, str]]) -> bytes:
 def test_growth_anywhere(steps: list[tuple[int, str]], places: list[int]) -> None:
     data = logged(steps)
     check(data, sorted(at % (len(data) + 1) for at in places))
+
+
+def test_a_prompt_learned_before_the_place() -> None:
+    """The line of the result is known only by the user's own prompt before it."""
+    table = Table()
+    lines = ['prompt set to "mine> ".', table.header(), table.observing(), table.frame(), *table.plays("e4", "e5")]
+    data = log(*lines) + b"mine> " + log(table.over("Bob resigns", "1-0"))
+    assert [game.result for game in whole(data)[0]] == ["1-0"]
+    check(data, [data.index(b"P/e7-e5")])
+
+
+def test_where_a_server_breaks_lines_is_known_behind_the_place() -> None:
+    """FatICS leaves the blank where it breaks a line, so where none is left, none was."""
+    table = Table()
+    first = log("Ann(50): a line that the server \n\\   has broken")
+    data = first + log(table.header(), table.observing(), table.frame(), *table.plays("e4", "e5"))
+    data += log("Bob kibitzes: one-word-that-is-broken-at-\n\\   its-end", table.over("Bob resigns", "1-0"))
+    (game,) = whole(data)[0]
+    assert any("broken-at-its-end" in event.text for event in game.observations[0].events)
+    check(data, [data.index(b"Bob kibitzes")])
+
+
+def test_a_game_that_began_before_another_login_keeps_its_session() -> None:
+    table = Table()
+    greeting = "**** Starting FICS session as %s ****"
+    data = log(greeting % "Carl", table.header(), table.observing(), table.frame(), *table.plays("e4", "e5"))
+    data += log(greeting % "Dora", "some line", "another line")
+    (game,) = whole(data)[0]
+    assert game.me == "Carl"
+    check(data, [data.index(b"another line")])
