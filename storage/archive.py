@@ -42,8 +42,6 @@ from storage.write.games import find_successors, order_of_sources, restore_order
 from storage.write.merged import stale
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from storage.read.columns import ColumnReader
     from storage.write.source import SourceWriter
 
@@ -82,20 +80,6 @@ class ArchiveStore(Closing):
                 version that upgrades it) or newer than this program's.
         """
         return cls(Database.open(where, create=create, read_only=read_only))
-
-    @classmethod
-    def make_shard(cls, path: Path) -> Self:
-        """Make an empty archive that gets the sources which a process reads for another one.
-
-        Args:
-            path: of the new file, in a folder that has nothing but shards; it need not survive a crash.
-        Returns:
-            The shard, open for writing.
-        """
-        from storage.write.shards import create_shard
-
-        create_shard(path)
-        return cls(Database(path, read_only=False, shard=True))
 
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read in the block is of one moment, even while another program writes."""

@@ -32,14 +32,11 @@ class Database:
     Args:
         path: an existing file.
         read_only: nothing can be written.
-        shard: it is a shard (``storage.write.shards``): its games are not compared with each other, and it need not
-            survive a power cut.
     """
 
-    def __init__(self, path: Path, *, read_only: bool, shard: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
         self.read_only = read_only
-        self._shard = shard
         self._snapshot: sqlite3.Connection | None = None
         self._transaction: Connection | None = None
 
@@ -55,7 +52,7 @@ class Database:
     @cached_property
     def _writer(self) -> Engine:
         """The engine of all transactions: it caches compiled statements and keeps no connection open."""
-        return make_engine(self.path, foreign_keys=False, lasting=not self._shard)
+        return make_engine(self.path, foreign_keys=False)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -124,8 +121,7 @@ class Database:
             driver = driver_of(connection)
             before = driver.total_changes
             yield connection
-            if not self._shard:
-                relate(driver)
+            relate(driver)
             if driver.total_changes != before:
                 mark_changed(driver)
 

@@ -164,18 +164,13 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
-def _prepare(
-    connection: sqlite3.Connection, *, read_only: bool, foreign_keys: bool = True, lasting: bool = True
-) -> None:
+def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: bool = True) -> None:
     """The pragmas and functions of every connection.
 
     Writing ones use WAL with ``synchronous=NORMAL``: a power cut may lose the last committed import, never leave half
-    of one. What need not survive this process is not waited for.
+    of one.
     """
-    if not lasting:
-        connection.execute("PRAGMA journal_mode=MEMORY")
-        connection.execute("PRAGMA synchronous=OFF")
-    elif not read_only:
+    if not read_only:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
@@ -197,7 +192,7 @@ def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True, lasting: bool = True) -> Engine:
+def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:
     """An engine on an existing file.
 
     A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the
@@ -207,7 +202,6 @@ def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = Tru
         path: the file.
         read_only: open it so that nothing can be written.
         foreign_keys: False for migrations and bulk work, which check once at their end instead of per row.
-        lasting: False for a file that is thrown away after a crash.
     """
     from sqlalchemy import URL, create_engine, event
     from sqlalchemy.pool import NullPool
@@ -217,7 +211,7 @@ def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = Tru
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: Any) -> None:
-        _prepare(connection, read_only=read_only, foreign_keys=foreign_keys, lasting=lasting)
+        _prepare(connection, read_only=read_only, foreign_keys=foreign_keys)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

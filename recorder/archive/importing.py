@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, timing_of
 from recorder.archive.partial_logs import PartialLogs
+from recorder.archive.spool import take_over
 from recorder.archive.storing import (
     NothingYetError,
     Outcome,
@@ -304,12 +305,12 @@ def _store(reading: SourceReading, ahead: ReadAhead | None, outcome: Outcome) ->
     """
     read = None if ahead is None else ahead.outcome
     here = (reading.kind, reading.options, reading.before)
-    if ahead is None or ahead.shard is None or read is None or here != (ahead.kind, ahead.options, None):
+    if ahead is None or ahead.spool is None or read is None or here != (ahead.kind, ahead.options, None):
         return try_storing(reading, outcome)
     if read.status == "failed":
         return read
     with writing_source(reading) as writer:
-        writer.take_over(ahead.shard, reading.seen.sha256)
+        take_over(ahead.spool, writer)
     outcome.games, outcome.plies, outcome.undated = read.games, read.plies, read.undated
     outcome.report, outcome.read_up_to, outcome.message = read.report, read.read_up_to, read.message
     return None

@@ -17,16 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.inputs import Input, LogReading, ReadOptions
+from recorder.archive.log_pieces import LogPieces, Prefix
+from recorder.archive.spool import Spool, SpoolWriter, take_over
 from recorder.archive.storing import Outcome, SourceReading, marked, writing_source
 from recorder.archive.workers import TASKS_AHEAD, Channel, Workers
 from recorder.errors import SourceError
 from recorder.model import SourceKind, SourceReport
-from recorder.pipeline import PARSER_VERSION
 from recorder.sources import HEAD_BYTES, Scrubbing, detect, read_blocks
 from recorder.sources.redaction import Forgotten, Redactor
-from storage import ArchiveStore
 
 if TYPE_CHECKING:
+    from recorder.model import Game
     from recorder.progress import Progress
     from storage import SourceWriter
 
@@ -35,8 +36,10 @@ __all__ = ["PIECE_BYTES", "NoBorderError", "Pieces", "cut_file", "joined_report"
 PIECE_BYTES: Final = 4 << 20
 """About how long a piece is."""
 _DIVIDED_BYTES: Final = 2 * PIECE_BYTES
+_DIVIDED_LOG_BYTES: Final = 16 << 20
 _MOST_BYTES: Final = 8 * PIECE_BYTES
 """Where no border is found in so many bytes, there may be none for a long time."""
+_BLOCK_BYTES: Final = 1 << 18
 _BORDERS: Final = tuple(
     result + end + end + b'[Event "' for result in (b"1-0", b"0-1", b"1/2-1/2") for end in (b"\n", b"\r\n")
 )
@@ -53,20 +56,19 @@ class _Piece:
 
     Attributes:
         data: secrets and forgotten handles are replaced. offset: of their first byte. last: the file ends with them.
-        sha256: of the file. options: how it is read. shard: to be made.
+        options: how it is read. spool: gets the games.
     """
 
     data: bytes
     offset: int
     last: bool
-    sha256: str
     options: ReadOptions
-    shard: Path
+    spool: Path
 
 
 @dataclass(slots=True)
 class _PieceRead:
-    """What a process read of a piece; its games are in the shard.
+    """What a process read of a piece; its games are in the spool.
 
     Attributes:
         counts: of the games. report: of these bytes alone. unredacted: as ``SavedPipeline.unredacted``.
@@ -81,7 +83,7 @@ class _PieceRead:
 
 
 def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
-    """Read a piece into a shard; runs in a process of its own.
+    """Read a piece; runs in a process of its own.
 
     Returns:
         None: no game ends with the piece, or something was found in it that is reported for a file as a whole.
@@ -89,28 +91,18 @@ def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
     resume = {"begin": piece.offset, "lines": 0} if piece.offset else None
     pipeline = piece.options.pipeline(SourceKind.PGN, resume=resume, offset=piece.offset)
     counts = Outcome("", "new")
-    with (
-        ArchiveStore.make_shard(piece.shard) as shard,
-        shard.write_source(
-            sha256=piece.sha256,
-            size_bytes=len(piece.data),
-            name="",
-            path=None,
-            kind=SourceKind.PGN.value,
-            keep=False,
-            parser_version=PARSER_VERSION,
-            options={},
-        ) as writer,
-    ):
-        games = pipeline.receive(piece.data)
+    with Spool(piece.spool).write_source(keep=False) as writer:
+
+        def take(games: list[Game]) -> None:
+            writer.add_games(games)
+            counts.count(games)
+
+        for at in range(0, len(piece.data), _BLOCK_BYTES):
+            take(pipeline.receive(piece.data[at : at + _BLOCK_BYTES]))
         read_up_to, state = pipeline.restart()
         if not piece.last and read_up_to != piece.offset + len(piece.data):
-            writer.finish(SourceReport())
             return None
-        games += pipeline.finish()
-        writer.add_games(games)
-        counts.count(games)
-        writer.finish(pipeline.report)
+        take(pipeline.finish())
     if pipeline.report.warnings or pipeline.report.failures:
         return None
     return _PieceRead(counts, pipeline.report, pipeline.unredacted, read_up_to, state)
@@ -120,13 +112,13 @@ class Pieces:
     """Reads PGN files in pieces.
 
     Args:
-        workers: the processes. folder: for shards.
+        workers: the processes. folder: for spools.
     """
 
     def __init__(self, workers: Workers, folder: Path) -> None:
         self._workers = workers
         self._folder = folder
-        self._shards = 0
+        self._spools = 0
 
     def store(self, reading: SourceReading, outcome: Outcome) -> bool:
         """Read a file and store it, in one transaction.
@@ -154,7 +146,23 @@ class Pieces:
         outcome.report, outcome.read_up_to = found.report, found.read_up_to
         return True
 
-    def _read(self, reading: SourceReading, writer: SourceWriter) -> _PieceRead:
+    def read_log(self, reading: SourceReading, writer: SourceWriter | SpoolWriter, outcome: Outcome) -> Prefix | None:
+        """Read a raw log as far as it can be read in pieces.
+
+        Args:
+            reading: of a file of any kind. writer: of the source. outcome: the games are counted in it.
+        Returns:
+            None: it is not divided.
+        Raises:
+            WorkerDiedError: a process died. SourceError: the file was truncated while being read.
+        """
+        if reading.kind is not SourceKind.RAW or reading.before or reading.on_games or reading.followed:
+            return None
+        if reading.seen.size < _DIVIDED_LOG_BYTES:
+            return None
+        return LogPieces(self._workers, self._folder, reading, writer, outcome).read()
+
+    def _read(self, reading: SourceReading, writer: SourceWriter | SpoolWriter) -> _PieceRead:
         """Have a file read piece by piece; return what was found in all of it."""
         submitted: deque[tuple[_Piece, Future[_PieceRead | None]]] = deque()
         whole: _PieceRead | None = None
@@ -165,7 +173,7 @@ class Pieces:
         assert whole is not None
         return whole
 
-    def _cut(self, reading: SourceReading, writer: SourceWriter) -> Iterator[_Piece]:
+    def _cut(self, reading: SourceReading, writer: SourceWriter | SpoolWriter) -> Iterator[_Piece]:
         """Keep the bytes of a file and cut them into pieces."""
         pieces = cut_file(
             reading.source, reading.options, reading.seen.size, PIECE_BYTES, reading.progress, on_clean=writer.keep
@@ -174,10 +182,8 @@ class Pieces:
             yield self._piece(reading, data, offset, last=last)
 
     def _piece(self, reading: SourceReading, data: bytes, offset: int, *, last: bool) -> _Piece:
-        self._shards += 1
-        return _Piece(
-            data, offset, last, reading.seen.sha256, reading.options, self._folder / f"piece-{self._shards}.db"
-        )
+        self._spools += 1
+        return _Piece(data, offset, last, reading.options, self._folder / f"piece-{self._spools}.spool")
 
 
 def cut_file(
@@ -232,7 +238,7 @@ def pieces_of(source: Input, options: ReadOptions) -> int:
     Args:
         source: the file. options: how it is read.
     Returns:
-        0: it is too small, cannot be read, or is no PGN as far as its beginning shows.
+        0: it is too small, cannot be read, or is neither PGN nor a raw log as far as its beginning shows.
     """
     size = source.size_bytes
     if size < _DIVIDED_BYTES:
@@ -249,6 +255,8 @@ def pieces_of(source: Input, options: ReadOptions) -> int:
         except SourceError:
             return 0
         kind = detect(head[:HEAD_BYTES])
+    if kind is SourceKind.RAW:
+        return size // (_DIVIDED_LOG_BYTES // 2) if size >= _DIVIDED_LOG_BYTES else 0
     return size // PIECE_BYTES if kind is SourceKind.PGN else 0
 
 
@@ -262,7 +270,7 @@ def _last_border(data: bytes) -> int:
 
 
 def _take_over(
-    writer: SourceWriter, before: _PieceRead | None, piece: _Piece, future: Future[_PieceRead | None]
+    writer: SourceWriter | SpoolWriter, before: _PieceRead | None, piece: _Piece, future: Future[_PieceRead | None]
 ) -> _PieceRead:
     """Wait for a piece and store its games.
 
@@ -277,8 +285,7 @@ def _take_over(
     read = future.result()
     if read is None:
         raise NoBorderError
-    writer.take_over_games(piece.shard, piece.sha256)
-    piece.shard.unlink()
+    take_over(piece.spool, writer)
     if before is None:
         return read
     counts = replace(

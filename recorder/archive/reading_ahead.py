@@ -1,7 +1,7 @@
 """Logs of an import read in several processes, ahead of the one that stores them.
 
-Each process reads logs into a database of its own, a shard, as into an empty archive; the archive takes over the rows
-in the order in which the logs were named. Whether a log is new is decided when its turn comes: a log that is not, or
+Each process writes down what it would store of a log (``spool.py``), and that is stored in the order in which the logs
+were named. Whether a log is new is decided when its turn comes: a log that is not, or
 that was to be read otherwise, is read again there. So the archive is the same, however many processes there are.
 """
 
@@ -22,6 +22,7 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.importing import kind_of, try_storing, was_exported
 from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
 from recorder.archive.pieces import PIECE_BYTES, Pieces, pieces_of
+from recorder.archive.spool import Spool
 from recorder.archive.storing import Outcome, SourceReading
 from recorder.archive.workers import Channel, Workers, batches, jobs_for
 from recorder.errors import SourceError
@@ -44,14 +45,14 @@ class ReadAhead:
 
     Attributes:
         seen: its fingerprint.
-        kind, options: as what and how it was read. shard: where it is. outcome: what became of it.
+        kind, options: as what and how it was read. spool: what to store of it. outcome: what became of it.
             All are None if it was not read, since it is not new.
     """
 
     seen: Fingerprint
     kind: SourceKind | None = None
     options: ReadOptions | None = None
-    shard: Path | None = None
+    spool: Path | None = None
     outcome: Outcome | None = None
 
 
@@ -60,13 +61,13 @@ class _Batch:
     """Logs for one process.
 
     Attributes:
-        logs: each with its number in the import. sizes: at which the hash so far is wanted. shard: to be made.
+        logs: each with its number in the import. sizes: at which the hash so far is wanted. folder: for spools.
     """
 
     logs: list[tuple[int, Input]]
     sizes: list[int]
     keep: bool
-    shard: Path
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,7 @@ class _Steps:
 
 
 def _read_batch(batch: _Batch, channel: Channel) -> None:
-    """Read logs into a shard; runs in a process of its own."""
-    store: ArchiveStore | None = None
+    """Read logs; runs in a process of its own."""
     for number, source in batch.logs:
         try:
             seen = fingerprint(source, batch.sizes)
@@ -102,10 +102,11 @@ def _read_batch(batch: _Batch, channel: Channel) -> None:
         if plan is None:
             continue
         kind, options = plan
-        store = store or ArchiveStore.make_shard(batch.shard)
         outcome = Outcome(source.name, "new", seen.damage, kind.value, seen.sha256, seen.size, named=source.named)
         step = _Steps(channel, number)
-        reading = SourceReading(store, source, seen, kind, options, None, batch.keep, step, False, None)
+        reading = SourceReading(
+            Spool(_spool(batch.folder, number)), source, seen, kind, options, None, batch.keep, step, False, None
+        )
         channel.say((number, try_storing(reading, outcome) or outcome))
 
 
@@ -113,7 +114,7 @@ class ReadingAhead:
     """The logs of an import on their way through several processes.
 
     Args:
-        workers: the processes. folder: for shards.
+        workers: the processes. folder: for spools.
         archive: into which they are read. sources: all files of the import, in their order.
         groups: those that other processes read as a whole, with their numbers.
         options: how they are read. keep: whether their bytes are kept.
@@ -151,7 +152,6 @@ class ReadingAhead:
         }
         self._place = {number: at for at, batch in enumerate(self._batches) for number, _ in batch}
         self._submitted = 0
-        self._left = [len(batch) for batch in self._batches]
 
     def take(self, number: int, progress: Progress) -> ReadAhead | None:
         """Wait until a log was read.
@@ -194,28 +194,20 @@ class ReadingAhead:
                     shown = step
 
     def done(self, number: int) -> None:
-        """Forget a log that is stored; the shard goes with the last of its logs."""
+        """Forget a log that is stored."""
         self._steps.pop(number, None)
-        if number in self._place:
-            at = self._place[number]
-            self._left[at] -= 1
-            if not self._left[at]:
-                self._shard(at).unlink(missing_ok=True)
+        _spool(self._folder, number).unlink(missing_ok=True)
 
     @property
     def _ahead(self) -> int:
         return _BATCHES_AHEAD * self._workers.jobs
 
-    def _shard(self, at: int) -> Path:
-        """Path of the database with the games of batch number ``at``."""
-        return self._folder / f"{at}.db"
-
     def _submit(self, at: int) -> None:
         """Have a process read batch number ``at``."""
         logs = self._batches[at]
         sizes = sorted({size for size, _ in (*self._known, *self._gone)})
-        batch = _Batch(logs, sizes, self._keep, self._shard(at))
-        future = self._workers.submit(_read_batch, batch, said=partial(self._said, at), asked=self._asked)
+        batch = _Batch(logs, sizes, self._keep, self._folder)
+        future = self._workers.submit(_read_batch, batch, said=self._said, asked=self._asked)
         future.add_done_callback(partial(self._ended, logs))
 
     def _asked(self, question: tuple[int, Fingerprint]) -> tuple[SourceKind, ReadOptions] | None:
@@ -235,17 +227,21 @@ class ReadingAhead:
         self._plans[number] = ReadAhead(seen, kind, options)
         return kind, options
 
-    def _said(self, at: int, message: _Step | tuple[int, Outcome | None]) -> None:
-        """Take a message of the process that reads batch number ``at``.
+    def _said(self, message: _Step | tuple[int, Outcome | None]) -> None:
+        """Take a message of a process.
 
         Args:
-            message: progress, or the number of a log and its outcome (None: its games are not in the shard).
+            message: progress, or the number of a log and its outcome (None: it was not read).
         """
         if isinstance(message, _Step):
             self._steps[message.number] = message
             return
         number, outcome = message
-        read = None if outcome is None else replace(self._plans[number], shard=self._shard(at), outcome=outcome)
+        read = (
+            None
+            if outcome is None
+            else replace(self._plans[number], spool=_spool(self._folder, number), outcome=outcome)
+        )
         self._futures[number].set_result(read)
 
     def _ended(self, logs: list[tuple[int, Input]], done: Future[None]) -> None:
@@ -259,6 +255,11 @@ class ReadingAhead:
                 else:
                     future.set_exception(error)
                     error = None
+
+
+def _spool(folder: Path, number: int) -> Path:
+    """Where a process writes down what is to be stored of log number ``number``."""
+    return folder / f"{number}.spool"
 
 
 def _batches(sources: Sequence[Input], divided: Collection[int]) -> list[list[tuple[int, Input]]]:

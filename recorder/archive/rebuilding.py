@@ -15,6 +15,7 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.import_paths import copy_source
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
+from recorder.archive.spool import Spool, SpoolWriter, take_over
 from recorder.archive.storing import marked
 from recorder.archive.workers import Channel, WorkerDiedError, Workers, batches, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
@@ -76,14 +77,18 @@ class _Batch:
 
     Attributes:
         old: the archive in which they are. rows: each with its number among all sources, from 1. count: of all sources.
-        forgotten: players that the new archive forgets. shard: to be made.
+        forgotten: players that the new archive forgets. folder: for spools.
     """
 
     old: Path
     rows: list[tuple[int, SourceRow]]
     count: int
     forgotten: Forgotten
-    shard: Path
+    folder: Path
+
+    def spool(self, number: int) -> Path:
+        """Where a process writes down what is to be stored of source number ``number``."""
+        return self.folder / f"{number}.spool"
 
 
 def read_again(
@@ -141,16 +146,15 @@ def _read_all(
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-rebuild-") as folder, Workers(processes) as workers:
         groups = [
-            _Batch(
-                old.path, [(n + 1, rows[n]) for n in numbers], len(rows), forgotten, Path(folder) / f"{numbers[0]}.db"
-            )
+            _Batch(old.path, [(n + 1, rows[n]) for n in numbers], len(rows), forgotten, Path(folder))
             for numbers in batches([row.size_bytes for row in rows])
         ]
         for batch, future in zip(groups, in_order(workers, _read_apart, groups, progress), strict=True):
-            yield from _take_over(new, batch, future, workers, progress)
+            yield from _take_over(old, new, batch, future, workers, progress)
 
 
 def _take_over(
+    old: ArchiveStore,
     new: ArchiveStore,
     batch: _Batch,
     future: Future[list[Unread | str | None]],
@@ -168,41 +172,40 @@ def _take_over(
         if len(batch.rows) == 1:
             yield Unread(batch.rows[0][1], f"is not read, since the process that read it {error}", True)
             return
-        alone = [
-            replace(batch, rows=[numbered], shard=batch.shard.with_suffix(f".{numbered[0]}.db"))
-            for numbered in batch.rows
-        ]
+        alone = [replace(batch, rows=[numbered]) for numbered in batch.rows]
         for one, again in zip(alone, in_order(workers, _read_apart, alone, progress), strict=True):
-            yield from _take_over(new, one, again, workers, progress)
+            yield from _take_over(old, new, one, again, workers, progress)
         return
-    for (_, row), found in zip(batch.rows, results, strict=True):
+    for (number, row), found in zip(batch.rows, results, strict=True):
         if not isinstance(found, Unread):
-            with _writing(new, row, None) as writer:  # the shard has its timing file, too
-                writer.take_over(batch.shard, row.sha256)
+            with _writing(new, row, source_timing(old, row)) as writer:
+                take_over(batch.spool(number), writer)
         yield found
-    batch.shard.unlink()
 
 
 def _read_apart(batch: _Batch, channel: Channel) -> list[Unread | str | None]:
-    """Read sources into a shard; runs in a process of its own.
+    """Read sources; runs in a process of its own.
 
     Returns:
         For each source of the batch, as ``_read_source``.
     """
-    with ArchiveStore.open(str(batch.old), read_only=True) as old, ArchiveStore.make_shard(batch.shard) as shard:
+    with ArchiveStore.open(str(batch.old), read_only=True) as old:
         return [
-            _read_source(old, shard, row, batch.forgotten, of_several(channel.progress, number, batch.count))
+            _read_source(
+                old, Spool(batch.spool(number)), row, batch.forgotten, of_several(channel.progress, number, batch.count)
+            )
             for number, row in batch.rows
         ]
 
 
 def _read_source(
-    old: ArchiveStore, new: ArchiveStore, row: SourceRow, forgotten: Forgotten, progress: Progress
+    old: ArchiveStore, new: ArchiveStore | Spool, row: SourceRow, forgotten: Forgotten, progress: Progress
 ) -> Unread | str | None:
     """Read one source.
 
     Args:
-        old: where it is. new: where it is stored, perhaps a shard. forgotten: players that are not stored.
+        old: where it is. forgotten: players that are not stored.
+        new: where it is stored, a spool in a process that reads for another one.
     Returns:
         That it could not be read, a sentence about what errors of this program kept from being read, or None.
     """
@@ -221,7 +224,7 @@ def _read_source(
 
 
 def _read(
-    new: ArchiveStore,
+    new: ArchiveStore | Spool,
     row: SourceRow,
     blocks: Iterator[bytes],
     timing: bytes | None,
@@ -258,7 +261,9 @@ def _read(
     return failures_sentence(pipeline.report, row.name)
 
 
-def _writing(new: ArchiveStore, row: SourceRow, timing: bytes | None) -> AbstractContextManager[SourceWriter]:
+def _writing(
+    new: ArchiveStore | Spool, row: SourceRow, timing: bytes | None
+) -> AbstractContextManager[SourceWriter | SpoolWriter]:
     """The transaction in which a source is stored."""
     return new.write_source(
         sha256=row.sha256,

@@ -6,9 +6,9 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recorder.archive.erasing import holds
 from recorder.archive.inputs import Fingerprint, Input, LogReading, ReadOptions
@@ -28,6 +28,7 @@ from storage.read.sources import UNFINISHED
 
 if TYPE_CHECKING:
     from recorder.archive.pieces import Pieces
+    from recorder.archive.spool import Spool, SpoolWriter
     from recorder.model import Game
     from recorder.progress import Progress
     from storage import ArchiveStore, SourceRow, SourceWriter
@@ -142,9 +143,12 @@ def stored_path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | 
 
 @dataclass(slots=True, frozen=True)
 class SourceReading:
-    """The second pass over a source: ``before`` is what the archive has of it, the rest as for ``import_source``."""
+    """The second pass over a source: ``before`` is what the archive has of it, the rest as for ``import_source``.
 
-    archive: ArchiveStore
+    ``archive`` is a spool in a process that reads for another one.
+    """
+
+    archive: ArchiveStore | Spool
     source: Input
     seen: Fingerprint
     kind: SourceKind
@@ -165,18 +169,20 @@ class _Intake:
         outcome: counts the games.
         on_games: as for ``import_source``.
         start: the place from which the pipeline reads. keep_from: that from which bytes are kept; None: none are.
+        again: so many games are stored already.
         done: the place of the next byte.
     """
 
     def __init__(
         self,
-        writer: SourceWriter,
+        writer: SourceWriter | SpoolWriter,
         pipeline: AnyPipeline,
         outcome: Outcome,
         on_games: Callable[[list[Game]], None] | None,
         *,
         start: int,
         keep_from: int | None,
+        again: int,
         done: int,
     ) -> None:
         self.done = done
@@ -186,9 +192,12 @@ class _Intake:
         self._on_games = on_games
         self._start = start
         self._keep_from = keep_from
+        self._again = again
 
     def store(self, games: list[Game]) -> None:
         """Store games."""
+        if self._again:
+            self._again, games = max(self._again - len(games), 0), games[self._again :]
         self._writer.add_games(games)
         self._outcome.count(games)
         if self._on_games is not None:
@@ -203,7 +212,9 @@ class _Intake:
         self.done += len(clean)
 
 
-def writing_source(reading: SourceReading, *, keep: bool | None = None) -> AbstractContextManager[SourceWriter]:
+def writing_source(
+    reading: SourceReading, *, keep: bool | None = None
+) -> AbstractContextManager[SourceWriter | SpoolWriter]:
     """The transaction in which a source is stored.
 
     Args:
@@ -246,15 +257,24 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         raise SourceError(
             f"{source.name} contains saved games, and only logs can be followed; import it when it has grown."
         )
-    following = options.followed_pipeline(kind, resume=resume, offset=start) if followed else None
-    pipeline: AnyPipeline = following or options.pipeline(kind, resume=resume, offset=start)
     with writing_source(reading, keep=keep) as writer:
         if not keep:
             writer.keep_nothing()  # nor what was kept before
         keep_from = writer.keep_from if keep else None
+        prefix = None if reading.pieces is None else reading.pieces.read_log(reading, writer, outcome)
+        again = 0
+        if prefix is not None:
+            again = prefix.games_again
+            keep_from = prefix.kept_bytes if keep else None
+            if prefix.state is not None:
+                resume, start = prefix.state, prefix.state["begin"]
+        following = options.followed_pipeline(kind, resume=resume, offset=start) if followed else None
+        pipeline: AnyPipeline = following or options.pipeline(kind, resume=resume, offset=start)
         # The lines of a resumed log do not depend on earlier ones, so earlier bytes need not be read again.
         first = start if keep_from is None or start <= keep_from else 0
-        intake = _Intake(writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, done=first)
+        intake = _Intake(
+            writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, again=again, done=first
+        )
         scrubbing = Scrubbing(kind, begun=first > 0, redact=Redactor(forgotten, kind).receive)
         end = seen.size
         if followed and kind is not SourceKind.TYPESCRIPT:
@@ -274,10 +294,14 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         writer.restart(outcome.read_up_to, marked(state, mark))
         if not followed:
             intake.store(pipeline.finish(unfinished=mark is not None))
-        if keep and pipeline.unredacted:
+        report, unredacted = pipeline.report, pipeline.unredacted
+        if prefix is not None:
+            unredacted += prefix.unredacted
+            report = replace(report, anomalies=[*prefix.anomalies, *report.anomalies], anomalies_from=0)
+        if keep and unredacted:
             writer.keep_nothing()
-        outcome.report = pipeline.report
-        writer.finish(pipeline.report)
+        outcome.report = report
+        writer.finish(report)
 
 
 def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:
@@ -320,7 +344,7 @@ def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:
 def _begin(
     source: Input,
     seen: Fingerprint,
-    writer: SourceWriter,
+    writer: SourceWriter | SpoolWriter,
     pipeline: Pipeline,
     scrubbing: Scrubbing,
     end: int,
@@ -341,5 +365,5 @@ def _begin(
         running = hashlib.sha256()
         for block in LogReading(source, size=size):
             running.update(block)
-        writer.resize(running.hexdigest(), size)
+        cast("SourceWriter", writer).resize(running.hexdigest(), size)
     return Begun(pipeline, scrubbing, size, running, unread, secrets.token_hex(8), end < seen.size)

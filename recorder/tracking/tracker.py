@@ -324,7 +324,6 @@ class Tracker:
             muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
         begun = self._emitted.announced(offset)
         begun += [(run.game_no, run.announcement) for run in boards.every() if run.announcement is not None]
-        # Lines from the offset on show later sessions again.
         sessions = (run.session for run in boards.every() if run.session is not None and run.restart_offset == offset)
         state = {
             "mark": mark,
@@ -335,7 +334,7 @@ class Tracker:
             "list_frames": self.list_frames,
             "elsewhere": dict(self.ends.elsewhere),
             **dump_waiting(boards, begun, offset, {number: last + 1 for number, last in muted}),
-            "session": next(sessions, self.session).saved(),
+            "session": next(sessions, self.session).saved(),  # later ones come again behind the offset
             "titles": dict(self._chat.titles),
         }
         return offset, state

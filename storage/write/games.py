@@ -11,7 +11,7 @@ import hashlib
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recorder.model import Game, Observation, Player
 from storage.mapping import (
@@ -31,9 +31,6 @@ from storage.settings import rename_decisions
 from storage.write.analyses import move_analyses
 from storage.write.merged import touch
 from storage.write.rows import add_plies, insert_into, insert_plies, insert_rows, select_in
-
-if TYPE_CHECKING:
-    from storage.write.shards import Shard
 
 __all__ = [
     "BATCH_EVENTS",
@@ -156,9 +153,7 @@ _TABLES = (
     "segments",
 )  # parents first
 _INTO = {name: insert_into(name) for name in _TABLES}
-_ID, _KEY, _SOURCE_ID, _WHITE_ID, _BLACK_ID, _WHITE, _BLACK = map(
-    COLUMNS["games"].index, ("id", "key", "source_id", "white_id", "black_id", "white", "black")
-)
+_KEY = COLUMNS["games"].index("key")
 _FIND_PLAYERS = (
     "SELECT server, handle_folded, id FROM wanted CROSS JOIN players ON server = column1 AND handle_folded = column2"
 )
@@ -242,33 +237,6 @@ class GameRows:
         batches["segments"] += [
             SEGMENTS.row(part, game_id, seq, first + part.observation) for seq, part in enumerate(game.segments)
         ]
-
-    def take_over(self, shard: Shard) -> None:
-        """Take the games of the source from a shard; they get the keys that they have then.
-
-        Args:
-            shard: of the source.
-        """
-        self.flush()
-        if len(self._players) > KNOWN_PLAYERS:
-            self._players.clear()
-        rows, handles = shard.games(), shard.players()
-        for server, folded, number in select_in(self._driver, _FIND_PLAYERS, list(handles.values())):
-            self._players[server, folded] = number
-        games: list[Row] = []
-        for game_id, row in enumerate(rows, self._next_game):
-            values = list(row)
-            values[_ID], values[_SOURCE_ID] = game_id, self._source_id
-            values[_KEY] = shard.wanted.get(values[_KEY], values[_KEY])
-            for side, handle in ((_WHITE_ID, values[_WHITE]), (_BLACK_ID, values[_BLACK])):
-                values[side] = self._player_at(handles[values[side]], handle)
-            games.append(tuple(values))
-        insert_rows(self._driver, _INTO["players"], self._batches["players"])
-        self._batches["players"].clear()
-        shard.move_games(self._source_id, self._next_game, self._next_observation, self._next_ply)
-        self._insert_games(games)
-        self._next_game += len(games)
-        self._next_observation, self._next_ply = self._next_id("observations"), self._next_id("plies")
 
     def touch(self) -> None:
         """Note the games that were added since the last time, for those that are made of them."""

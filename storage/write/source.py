@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import zstandard
 from sqlalchemy import Connection, insert, select, update
 
 from recorder.errors import StorageError
@@ -16,22 +15,16 @@ from storage.maintenance.removal import delete_games, delete_unused_players
 from storage.mapping import ANOMALIES, SHAPES, Row
 from storage.read.sources import ELSEWHERE, drop_kept, unpacked
 from storage.schema import tables as models
+from storage.write.chunks import ChunkCutter
 from storage.write.games import GameRows
 from storage.write.rows import insert_sql
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 __all__ = [
-    "CHUNK_BYTES",
     "SourceWriter",
     "continue_source",
     "reopen_last_chunk",
     "start_source",
 ]
-
-CHUNK_BYTES = 1 << 20
-"""Most decompressed bytes in one stored chunk."""
 
 _INSERT_CHUNK = insert_sql("source_chunks")
 
@@ -55,10 +48,8 @@ class SourceWriter:
         self.keep_from = chunk_offset + len(rest)
         self._size_bytes = size_bytes
         self._keep = keep
-        self._pending = [rest] if rest else []
-        self._pending_size = len(rest)
+        self._cutter = ChunkCutter(rest)
         self._chunk_offset = chunk_offset
-        self._compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3: 1 % smaller, 40 % slower
         self._rows = GameRows(driver, row_id)
         self._finished = False
 
@@ -66,12 +57,11 @@ class SourceWriter:
         """The source is only so long: what comes behind is not taken yet."""
         self._size_bytes = size_bytes
         if self._keep:
-            kept = b"".join(self._pending)
+            kept = self._cutter.rest
             while self._chunk_offset > size_bytes:
                 self._chunk_offset, before = reopen_last_chunk(self._connection, self.row_id)
                 kept = before + kept
-            self._pending = [kept[: size_bytes - self._chunk_offset]]
-            self._pending_size = len(self._pending[0])
+            self._cutter = ChunkCutter(kept[: size_bytes - self._chunk_offset])
         self._driver.execute(  # ``finish`` stores how many are kept
             "UPDATE sources SET sha256 = ?, size_bytes = ?, kept_bytes = 0 WHERE id = ?",
             (sha256, size_bytes, self.row_id),
@@ -83,31 +73,22 @@ class SourceWriter:
         Args:
             block: any length; blocks follow each other from ``keep_from`` on.
         """
-        if not self._keep:
-            return
-        self._pending.append(block)
-        self._pending_size += len(block)
-        if self._pending_size >= CHUNK_BYTES:
-            self._store_chunks(CHUNK_BYTES)
+        if self._keep:
+            for chunk in self._cutter.receive(block):
+                self.keep_chunk(*chunk)
 
-    def _store_chunks(self, least: int) -> None:
-        """Store what is pending but for a rest of fewer than ``least`` bytes."""
-        data = memoryview(b"".join(self._pending))
-        done = 0
-        while len(data) - done >= least and done < len(data):
-            chunk = data[done : done + CHUNK_BYTES]
-            self._driver.execute(
-                _INSERT_CHUNK, (self.row_id, self._chunk_offset, len(chunk), self._compressor.compress(chunk))
-            )
-            done += len(chunk)
-            self._chunk_offset += len(chunk)
-        self._pending = [bytes(data[done:])]
-        self._pending_size = len(data) - done
+    def keep_chunk(self, size_bytes: int, zstd: bytes) -> None:
+        """Store the next bytes of the source, as a ``ChunkCutter`` gives them.
+
+        Args:
+            size_bytes: how many they are. zstd: compressed.
+        """
+        self._driver.execute(_INSERT_CHUNK, (self.row_id, self._chunk_offset, size_bytes, zstd))
+        self._chunk_offset += size_bytes
 
     def keep_nothing(self) -> None:
         """Do not store the source's bytes after all, nor those that were stored before."""
         self._keep = False
-        self._pending.clear()
         drop_kept(self._driver, self.row_id)
 
     def add_games(self, games: Sequence[Game]) -> None:
@@ -121,31 +102,6 @@ class SourceWriter:
     def flush(self) -> None:
         """Insert what is held back."""
         self._rows.flush()
-
-    def take_over(self, path: Path, sha256: str) -> None:
-        """Store the source as another process read it, from its bytes to its report.
-
-        Args:
-            path: of the shard in which it is; nothing of it was stored here before. sha256: of the source.
-        """
-        from storage.write.shards import Shard
-
-        shard = Shard(self._driver, path, sha256)
-        shard.move_source(self.row_id)
-        self._rows.take_over(shard)
-        self._finished = True
-
-    def take_over_games(self, path: Path, sha256: str) -> None:
-        """Store the games that another process read in a piece of the source.
-
-        Args:
-            path, sha256: as for ``take_over``; of the piece.
-        """
-        from storage.write.shards import Shard
-
-        shard = Shard(self._driver, path, sha256, apart=True)
-        self._rows.take_over(shard)
-        shard.close()
 
     def restart(self, offset: int, state: dict[str, Any]) -> None:
         """Note where reading goes on when the source has grown.
@@ -168,7 +124,9 @@ class SourceWriter:
         Raises:
             StorageError: other bytes were kept than the source's size says.
         """
-        self._store_chunks(1)
+        if self._keep:
+            for chunk in self._cutter.finish():
+                self.keep_chunk(*chunk)
         self.flush()
         if self._keep and self._chunk_offset != self._size_bytes:
             raise StorageError(
