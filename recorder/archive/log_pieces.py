@@ -51,6 +51,11 @@ class _Reach(NamedTuple):
     most_steps: int = 64
     steps_after: int = 4
 
+    @property
+    def bytes(self) -> int:
+        """How far that is at most."""
+        return self.step_bytes * self.most_steps
+
 
 _REACH: Final = _Reach()
 _GUESS_STEPS: Final = 4
@@ -235,6 +240,8 @@ class LogPieces:
                 self._folder = Path(folder)  # pieces that are not wanted any more may still be read
                 if self._read_on() or self._state is before:
                     break
+            if self._state is not None and self._reading.seen.size - self._state["begin"] < _REACH.bytes:
+                break
         return Prefix(self._state, self._kept_bytes, self._games_again, self._anomalies, self._unredacted)
 
     def _read_on(self) -> bool:
@@ -366,7 +373,9 @@ class LogPieces:
             SourceError: the log has changed.
         """
         size_bytes = self._reading.seen.size
-        piece_bytes = max(_REACH.most_steps * _REACH.step_bytes, min(LOG_PIECE_BYTES, size_bytes // self._workers.jobs))
+        piece_bytes = max(_REACH.bytes, min(LOG_PIECE_BYTES, size_bytes // self._workers.jobs))
+        # Pieces of one length: behind a short one at the end no reader would agree.
+        piece_bytes = size_bytes // max(size_bytes // piece_bytes, 1) + _REACH.step_bytes
         begin = end = offset
         with ExitStack() as files:
             out = files.enter_context(self._next_file())

@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from recorder.tracking.session import dump_counts, load_counts
+
 __all__ = ["State", "can_be_joined", "digest_of", "guessed_state", "joined_state"]
 
 _MOST_SHAPES: Final = 1000
@@ -72,6 +74,8 @@ def joined_state(total: State, since: State, now: State) -> State:
     tracker = {**now["tracker"], "titles": {**total["tracker"]["titles"], **now["tracker"]["titles"]}}
     for name in ("frames", "holdings", "elsewhere"):
         tracker[name] = _sum(*(state["tracker"][name] for state in (total, since, now)))
+    for name in ("frames", "holdings"):
+        tracker[name] = dump_counts(load_counts(tracker[name]))  # in the order of one reader
     tracker["list_frames"] += total["tracker"]["list_frames"] - since["tracker"]["list_frames"]
     shapes = dict(total["shapes"])
     for shape, (count, first) in now["shapes"].items():

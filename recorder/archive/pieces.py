@@ -232,11 +232,13 @@ def cut_file(
     yield b"".join([*blocks, clean]), offset, True
 
 
-def pieces_of(source: Input, options: ReadOptions) -> int:
+def pieces_of(source: Input, options: ReadOptions, share_bytes: int | None = None) -> int:
     """In about how many pieces a file will be read.
 
     Args:
         source: the file. options: how it is read.
+        share_bytes: how much each process reads of all files; a raw log that is no longer is read by one of them. None:
+            raw logs are not divided.
     Returns:
         0: it is too small, cannot be read, or is neither PGN nor a raw log as far as its beginning shows.
     """
@@ -256,7 +258,8 @@ def pieces_of(source: Input, options: ReadOptions) -> int:
             return 0
         kind = detect(head[:HEAD_BYTES])
     if kind is SourceKind.RAW:
-        return size // (_DIVIDED_LOG_BYTES // 2) if size >= _DIVIDED_LOG_BYTES else 0
+        divided = share_bytes is not None and size >= max(_DIVIDED_LOG_BYTES, share_bytes + 1)
+        return size // (_DIVIDED_LOG_BYTES // 2) if divided else 0
     return size // PIECE_BYTES if kind is SourceKind.PGN else 0
 
 
