@@ -16,6 +16,7 @@ from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.redaction import Forgotten, silenced
 from recorder.tracking.in_progress import InProgressTracker
+from recorder.tracking.session import open_games
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import COUNTED_TAGS, LineReader
 
@@ -367,13 +368,16 @@ class Pipeline:
         Returns:
             JSON values. Two readers of which both are equal make the same games of the lines that follow.
         """
-        tracker = self._tracker
+        boards = self._tracker.boards
+        # What is known of datagrams, and of boards that are set aside, is not compared: such readers are never equal.
+        apart = self._tracker.has_datagrams or any(run.strange for run in boards.every())
         return [
-            self._reader.controls.block,
-            sorted(tracker.boards.announced),
-            tracker.ends.last_offset,
-            tracker.boards.lag_meaningless,
-            tracker.has_datagrams,
+            self._reader.controls.open_parts,
+            sorted(boards.announced),
+            self._tracker.ends.last_offset,
+            boards.lag_meaningless,
+            open_games(boards),
+            self._base if apart else None,
         ]
 
     def _quoted(self) -> Counter[str]:
