@@ -20,6 +20,7 @@ from recorder.pipeline import Pipeline
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
 from recorder.sources import (
     HEAD_BYTES,
+    Scrubbing,
     SourceKind,
     detect,
     find_logs,
@@ -29,13 +30,13 @@ from recorder.sources import (
     scrubbed,
     why_not_a_log,
 )
+from recorder.sources.redaction import Forgotten, Redactor
 from recorder.times import parse_zone
 from recorder.urls import INPUT_SCHEMES, check_url, download, is_url, shown_url
 
 if TYPE_CHECKING:
     from recorder.model import Game
     from recorder.progress import Progress
-    from recorder.sources.redaction import Forgotten
 
 __all__ = [
     "Fingerprint",
@@ -44,6 +45,7 @@ __all__ = [
     "ReadOptions",
     "LogReading",
     "checked_options",
+    "clean_blocks",
     "fingerprint",
     "local_copy",
     "open_inputs",
@@ -345,6 +347,33 @@ class LogReading:
             path, name = path.removesuffix(own), name.removesuffix(own)
         text = str(error)
         return SourceError(name + text.removeprefix(path)) if text.startswith(path) else error
+
+
+def clean_blocks(
+    source: Input,
+    kind: SourceKind,
+    options: ReadOptions,
+    size_bytes: int,
+    progress: Progress | None,
+    offset: int = 0,
+) -> Iterator[bytes]:
+    """The bytes of a log, secrets and forgotten handles replaced.
+
+    Args:
+        source: the log, of this kind. options: how it is read.
+        size_bytes: of the log, decompressed. progress: called after each block.
+        offset: of the first byte; a line begins with it.
+    Raises:
+        SourceError: the file is shorter now.
+    """
+    scrubbing = Scrubbing(kind, begun=offset > 0, redact=Redactor(options.forgotten or Forgotten(), kind).receive)
+    read = offset
+    for block in LogReading(source, progress, size=size_bytes, offset=offset):
+        read += len(block)
+        yield scrubbing.receive(block)
+    if read != size_bytes:
+        raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
+    yield scrubbing.finish()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,21 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from recorder.archive.inputs import LogReading, ReadOptions
+from recorder.archive.inputs import ReadOptions, clean_blocks
 from recorder.archive.log_states import State, can_be_joined, digest_of, guessed_state, joined_state
 from recorder.archive.spool import Spool, SpoolWriter, read_spool
 from recorder.archive.workers import TASKS_AHEAD, Channel, Workers
-from recorder.errors import SourceError
-from recorder.model import Anomaly, Game, SourceKind
+from recorder.model import Anomaly, SourceKind
 from recorder.pipeline import Pipeline
-from recorder.sources import Scrubbing
-from recorder.sources.redaction import Forgotten, Redactor
+from recorder.tracking.assemble import add_titles
 
 if TYPE_CHECKING:
     from recorder.archive.storing import Outcome, SourceReading
@@ -59,7 +58,7 @@ class _Reach(NamedTuple):
 
 _REACH: Final = _Reach()
 _GUESS_STEPS: Final = 4
-_ROUNDS: Final = 4
+_MOST_ALONE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,26 +156,25 @@ def _read_piece(piece: _Piece, _channel: Channel) -> _PieceRead:
     games = 0
     with Spool(piece.spool).write_source(keep=False) as writer:
 
-        def read(block: bytes, least: int = 0) -> _Place:
+        def read(block: bytes) -> None:
             nonlocal games
             ended = pipeline.receive(block)
             writer.add_games(ended)
             games += len(ended)
-            return _place(pipeline, games, least)
 
         for number, block in enumerate(_blocks(piece.path, piece.reach)):
-            place = read(block)
+            read(block)
             if piece.guessed and number < piece.reach.most_steps:
-                found.head.append(place)
+                found.head.append(_place(pipeline, games, 0))
+        settled = 0
+        for block in islice(_blocks(piece.then, piece.reach), piece.reach.most_steps) if piece.then else ():
+            read(block)
+            found.tail.append(_place(pipeline, games, piece.end))
+            settled += found.tail[-1].offset >= piece.end
+            if settled > piece.reach.steps_after:
+                break
         if piece.then is None:
-            found.tail.append(place)
-        else:
-            settled = 0
-            for number, block in enumerate(_blocks(piece.then, piece.reach)):
-                if number == piece.reach.most_steps or settled > piece.reach.steps_after:
-                    break
-                found.tail.append(read(block, piece.end))
-                settled += found.tail[-1].offset >= piece.end
+            found.tail.append(_place(pipeline, games, 0))
     report = pipeline.report
     found.anomalies, found.unredacted = report.anomalies, pipeline.unredacted
     found.failed = bool(report.failures)
@@ -225,6 +223,7 @@ class LogPieces:
         self._anomalies: list[Anomaly] = []
         self._unredacted = 0
         self._games_again = 0
+        self._agreed = 0
 
     def read(self) -> Prefix:
         """Read the log and store its games.
@@ -234,29 +233,38 @@ class LogPieces:
         Raises:
             WorkerDiedError: a process died. SourceError: the file has changed.
         """
-        for _ in range(_ROUNDS):
-            before = self._state
+        alone = 0  # how often readers did not agree at the first border
+        while alone < _MOST_ALONE:
+            before, agreed = self._state, self._agreed
             with tempfile.TemporaryDirectory(dir=self._parent, ignore_cleanup_errors=True) as folder:
                 self._folder = Path(folder)  # pieces that are not wanted any more may still be read
                 if self._read_on() or self._state is before:
                     break
             if self._state is not None and self._reading.seen.size - self._state["begin"] < _REACH.bytes:
                 break
+            alone += self._agreed == agreed
         return Prefix(self._state, self._kept_bytes, self._games_again, self._anomalies, self._unredacted)
 
     def _read_on(self) -> bool:
-        """Read as many pieces as readers agree on; whether that was the whole log."""
+        """Read as many pieces as readers agree on; return whether nothing is to be read in pieces behind them."""
         submitted: deque[tuple[_Piece, Future[_PieceRead]]] = deque()
         pieces = self._pieces()
         last: _Read | None = None
+        full = False
         try:
             while True:
-                while len(submitted) <= TASKS_AHEAD * self._workers.jobs and (piece := next(pieces, None)) is not None:
-                    submitted.append((piece, self._workers.submit(_read_piece, piece, said=_nothing)))
-                if not submitted:
+                try:
+                    while len(submitted) <= TASKS_AHEAD * self._workers.jobs:
+                        if (next_piece := next(pieces, None)) is None:
+                            break
+                        submitted.append((next_piece, self._workers.submit(_read_piece, next_piece)))
+                    if not submitted:
+                        break
+                    piece, future = submitted.popleft()
+                    found = future.result()
+                except OSError:  # no space in the temporary folder, which one process does not need
+                    full = True
                     break
-                piece, future = submitted.popleft()
-                found = future.result()
                 if last is None:
                     if found.failed or (end := _end(found, 0)) is None:
                         return False
@@ -267,13 +275,14 @@ class LogPieces:
                     break
                 following, place = agreed
                 self._store(last, place)
+                self._agreed += 1
                 last = following
         finally:
             for _, waiting in submitted:
                 waiting.cancel()
         if last is not None:
             self._store(last, last.end)
-        return not submitted and (last is None or last.piece.then is None)
+        return full or (not submitted and (last is None or last.piece.then is None))
 
     def _follow(self, last: _Read, piece: _Piece, found: _PieceRead) -> tuple[_Read, _Place] | None:
         """Go on with the next piece.
@@ -313,7 +322,9 @@ class LogPieces:
             first, at = at, at + len(games)
             games = games[: max(end.games - first, 0)]
             self._games_again += sum(game.first_offset >= end.offset for game in games)
-            some = [_titled(game, titles) for game in games[max(skipped - first, 0) :]]
+            some = games[max(skipped - first, 0) :]
+            for game in some:
+                add_titles(game, titles)
             self._writer.add_games(some)
             self._outcome.count(some)
         read.piece.spool.unlink()
@@ -404,45 +415,18 @@ class LogPieces:
         Raises:
             SourceError: the log has changed.
         """
-        reading, kind = self._reading, SourceKind.RAW
-        redactor = Redactor(reading.options.forgotten or Forgotten(), kind)
-        scrubbing = Scrubbing(kind, begun=offset > 0, redact=redactor.receive)
-        read = done = offset
-        for block in LogReading(reading.source, reading.progress, size=reading.seen.size, offset=offset):
-            read += len(block)
-            clean = scrubbing.receive(block)
-            self._keep(clean, done)
+        reading, done = self._reading, offset
+        for clean in clean_blocks(
+            reading.source, SourceKind.RAW, reading.options, reading.seen.size, reading.progress, offset
+        ):
+            new = clean[max(self._kept_bytes - done, 0) :]
+            self._writer.keep(new)
+            self._kept_bytes += len(new)
             done += len(clean)
             yield clean
-        if read != reading.seen.size:
-            raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
-        clean = scrubbing.finish()
-        self._keep(clean, done)
-        yield clean
-
-    def _keep(self, clean: bytes, begin: int) -> None:
-        """Keep the bytes from a place on, as far as they are not kept yet."""
-        new = clean[max(self._kept_bytes - begin, 0) :]
-        self._writer.keep(new)
-        self._kept_bytes += len(new)
 
 
 def _end(found: _PieceRead, mark: int) -> _Place | None:
     """The last place from which reading can go on, no game being open that began before a mark; None: there is none."""
     usable = (place for place in reversed(found.tail) if place.state and place.offset >= mark)
     return next(usable, None)
-
-
-def _titled(game: Game, titles: Mapping[str, str]) -> Game:
-    """A game with the titles that the lines before its piece have shown."""
-    if titles:
-        for side in ("white", "black"):
-            player = getattr(game, side)
-            known = titles.get(player.handle.lower())
-            if player.titles is None and known is not None:
-                setattr(game, side, player._replace(titles=known))
-    return game
-
-
-def _nothing(_message: object) -> None:
-    """A process that reads a piece says nothing: progress is that of the bytes."""

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+from recorder.model import TimeBasis
 from recorder.tracking.session import dump_counts, load_counts
+from recorder.tracking.tracker import Tracker
 
 __all__ = ["State", "can_be_joined", "digest_of", "guessed_state", "joined_state"]
 
@@ -37,18 +40,17 @@ def digest_of(offset: int, state: State, passing: list[Any]) -> bytes:
 
 def guessed_state(offset: int, known: State) -> State:
     """The state of a reader that begins at a place and knows of the session what another reader knows."""
-    empty: State = {"muted": [], "muted_lists": [], "facts": [], "creating": [], "starting": None, "announced": []}
-    counts: State = {"frames": {}, "holdings": {}, "list_frames": 0, "elsewhere": {}}
-    tracker = {"mark": offset, **empty, **counts, "session": known["tracker"]["session"], "titles": {}}
-    counts = {"quoted": {}, "shapes": {}, "lines": 0}
-    return {**known, "from": offset, "begin": offset, "tracker": tracker, **counts}
+    _, fresh = Tracker(basis=TimeBasis.NONE).restart_state(offset)
+    tracker = {**fresh, "session": known["tracker"]["session"]}
+    return {**known, "from": offset, "begin": offset, "tracker": tracker, "quoted": {}, "shapes": {}, "lines": 0}
 
 
 def _sum(total: Mapping[str, int], since: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
     """Counts of all before a place, and of what another reader counted between there and now."""
-    names = dict.fromkeys((*total, *now))
-    summed = {name: total.get(name, 0) + now.get(name, 0) - since.get(name, 0) for name in names}
-    return {name: count for name, count in summed.items() if count}
+    summed = Counter(total)
+    summed.update(now)
+    summed.subtract(since)
+    return dict(+summed)
 
 
 def can_be_joined(total: State, since: State, now: State) -> bool:

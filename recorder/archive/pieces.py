@@ -16,15 +16,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder.archive.inputs import Input, LogReading, ReadOptions
+from recorder.archive.inputs import Input, ReadOptions, clean_blocks
 from recorder.archive.log_pieces import LogPieces, Prefix
 from recorder.archive.spool import Spool, SpoolWriter, take_over
 from recorder.archive.storing import Outcome, SourceReading, marked, writing_source
 from recorder.archive.workers import TASKS_AHEAD, Channel, Workers
 from recorder.errors import SourceError
 from recorder.model import SourceKind, SourceReport
-from recorder.sources import HEAD_BYTES, Scrubbing, detect, read_blocks
-from recorder.sources.redaction import Forgotten, Redactor
+from recorder.sources import HEAD_BYTES, detect, read_blocks
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -131,7 +130,7 @@ class Pieces:
             WorkerDiedError: a process died; nothing is stored.
             SourceError: the file was truncated while being read.
         """
-        if reading.kind is not SourceKind.PGN or reading.before is not None or reading.on_games or reading.followed:
+        if not _can_be_divided(reading, SourceKind.PGN):
             return False
         try:
             with writing_source(reading) as writer:
@@ -156,9 +155,7 @@ class Pieces:
         Raises:
             WorkerDiedError: a process died. SourceError: the file was truncated while being read.
         """
-        if reading.kind is not SourceKind.RAW or reading.before or reading.on_games or reading.followed:
-            return None
-        if reading.seen.size < _DIVIDED_LOG_BYTES:
+        if not _can_be_divided(reading, SourceKind.RAW) or reading.seen.size < _DIVIDED_LOG_BYTES:
             return None
         return LogPieces(self._workers, self._folder, reading, writer, outcome).read()
 
@@ -167,7 +164,7 @@ class Pieces:
         submitted: deque[tuple[_Piece, Future[_PieceRead | None]]] = deque()
         whole: _PieceRead | None = None
         for piece in self._cut(reading, writer):
-            submitted.append((piece, self._workers.submit(_read_piece, piece, said=_nothing)))
+            submitted.append((piece, self._workers.submit(_read_piece, piece)))
             while len(submitted) > (0 if piece.last else TASKS_AHEAD * self._workers.jobs):
                 whole = _take_over(writer, whole, *submitted.popleft())
         assert whole is not None
@@ -184,6 +181,11 @@ class Pieces:
     def _piece(self, reading: SourceReading, data: bytes, offset: int, *, last: bool) -> _Piece:
         self._spools += 1
         return _Piece(data, offset, last, reading.options, self._folder / f"piece-{self._spools}.spool")
+
+
+def _can_be_divided(reading: SourceReading, kind: SourceKind) -> bool:
+    """Whether a source of this kind is read from its beginning to its end, and its games are wanted nowhere else."""
+    return reading.kind is kind and reading.before is None and not (reading.on_games or reading.followed)
 
 
 def cut_file(
@@ -206,13 +208,9 @@ def cut_file(
     Raises:
         NoBorderError: no game seems to end for a long time. SourceError: the file has changed.
     """
-    kind = SourceKind.PGN
-    scrubbing = Scrubbing(kind, redact=Redactor(options.forgotten or Forgotten(), kind).receive)
     blocks: list[bytes] = []
-    offset = size = read = 0
-    for block in LogReading(source, progress, size=size_bytes):
-        read += len(block)
-        clean = scrubbing.receive(block)
+    offset = size = 0
+    for clean in clean_blocks(source, SourceKind.PGN, options, size_bytes, progress):
         on_clean(clean)
         blocks.append(clean)
         size += len(clean)
@@ -225,11 +223,7 @@ def cut_file(
             elif size > _MOST_BYTES:
                 raise NoBorderError
             blocks, size = [data[end:]], size - end
-    clean = scrubbing.finish()
-    on_clean(clean)
-    if read != size_bytes:
-        raise SourceError(f"{source.name}: the file was truncated while being read; import it again")
-    yield b"".join([*blocks, clean]), offset, True
+    yield b"".join(blocks), offset, True
 
 
 def pieces_of(source: Input, options: ReadOptions, share_bytes: int | None = None) -> int:
@@ -261,10 +255,6 @@ def pieces_of(source: Input, options: ReadOptions, share_bytes: int | None = Non
         divided = share_bytes is not None and size >= max(_DIVIDED_LOG_BYTES, share_bytes + 1)
         return size // (_DIVIDED_LOG_BYTES // 2) if divided else 0
     return size // PIECE_BYTES if kind is SourceKind.PGN else 0
-
-
-def _nothing(_message: object) -> None:
-    """A process that reads a piece says nothing: progress is that of the bytes."""
 
 
 def _last_border(data: bytes) -> int:

@@ -123,7 +123,7 @@ class Workers:
         function: Callable[[_Task, Channel], _Result],
         task: _Task,
         *,
-        said: Callable[[Any], object],
+        said: Callable[[Any], object] = lambda message: None,
         asked: Callable[[Any], object] = lambda question: None,
     ) -> Future[_Result]:
         """Have a function called in another process, when one is free.

@@ -52,10 +52,15 @@ class Compressor:
     """Compresses closed parts of one folder, so that recording need not wait."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._left: list[tuple[str, str]] = []  # those that a crash left and that stay plain
-        self._work: list[tuple[str, Future[object]]] = [("", self._thread.submit(self._compress_left_over))]
+        self._work: list[tuple[str, Future[object]]] = []
+        try:
+            there = sorted(folder.iterdir())  # now: what this process closes later is in ``compress``
+        except OSError as error:
+            self._left.append(("", str(error)))
+        else:
+            self._work.append(("", self._thread.submit(self._compress_left_over, there)))
 
     def compress(self, path: Path) -> None:
         """Compress a closed part in the background.
@@ -80,9 +85,9 @@ class Compressor:
         """Wait until all requested parts are compressed."""
         self._thread.shutdown()
 
-    def _compress_left_over(self) -> None:
+    def _compress_left_over(self, there: list[Path]) -> None:
         """Finish work that a crash interrupted: compress closed parts, remove unfinished files without a writer."""
-        for path in sorted(self._folder.iterdir()):
+        for path in there:
             if is_unfinished(path):
                 with contextlib.suppress(OSError):  # another program does the same now
                     if time.time() - path.stat().st_mtime > _STALE_S:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -37,6 +38,7 @@ from recorder.tracking.session import SessionFacts
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = [
+    "add_titles",
     "assemble",
     "disputed_start",
     "end_word",
@@ -333,3 +335,16 @@ def _player(handle: str, facts: HeaderFacts, *, white: bool) -> Player:
         return Player(handle, None, None, None, registered, sealed)
     # Servers print 0 for a player without a rating, mostly in examined games.
     return Player(handle, rating.text, rating.value or None, None, registered, sealed)
+
+
+def add_titles(game: Game, titles: Mapping[str, str]) -> None:
+    """Give the players of a game the titles that chat has shown; those that they have stay.
+
+    Args:
+        titles: of each handle in lower case, as printed.
+    """
+    for side in ("white", "black"):
+        player = getattr(game, side)
+        known = titles.get(player.handle.lower())
+        if player.titles is None and known is not None:
+            setattr(game, side, player._replace(titles=known))

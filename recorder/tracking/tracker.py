@@ -39,7 +39,7 @@ from recorder.events import (
 )
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
-from recorder.tracking.assemble import assemble, disputed_start
+from recorder.tracking.assemble import add_titles, assemble, disputed_start
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import lose_all, settle, take_notice
@@ -250,11 +250,7 @@ class Tracker:
         """The game of a run that is closed, with what is known at a place of the source."""
         session = run.session or self.session
         game = assemble(run, session=session.facts(offset, run.first_offset), basis=self.basis, date=self.date)
-        for side in ("white", "black"):
-            player = getattr(game, side)
-            titles = self._chat.titles.get(player.handle.lower())
-            if titles is not None:
-                setattr(game, side, player._replace(titles=titles))
+        add_titles(game, self._chat.titles)
         return game
 
     # -- errors of this program --------------------------------------------------------------------------------

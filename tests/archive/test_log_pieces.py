@@ -39,7 +39,10 @@ class Here:
 
     def submit(self, function: Callable[[Any, Any], Any], task: object, **_said: object) -> Future[Any]:
         future: Future[Any] = Future()
-        future.set_result(function(task, None))
+        try:
+            future.set_result(function(task, None))
+        except OSError as error:
+            future.set_exception(error)
         return future
 
 
@@ -284,6 +287,35 @@ def test_a_log_that_becomes_shorter_is_not_stored(tmp_path: Path, monkeypatch: p
     assert report.outcomes[0].message == f"{path}: the file was truncated while being read; import it again"
     with ArchiveStore.open(str(tmp_path / "games.db")) as archive:
         assert archive.sources() == []
+
+
+@pytest.mark.parametrize("at", [0, 3])
+def test_a_full_temporary_folder_costs_nothing(
+    tmp_path: Path, small: list[bool], monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Neither where a process writes games nor where the pieces are written."""
+
+    def full_piece(piece: _Piece, channel: Channel) -> _PieceRead:
+        if piece.offset >= at * (48 << 10):
+            raise OSError(28, "No space left on device")
+        return _read_piece(piece, channel)
+
+    monkeypatch.setattr(log_pieces, "_read_piece", full_piece)
+    compare(tmp_path, logs("a06*", most=1) * 6)
+    assert any(small) == (at > 0)
+
+
+def test_no_space_for_pieces_costs_nothing(tmp_path: Path, small: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    make = LogPieces._next_file
+
+    def full(self: LogPieces) -> Any:
+        if self._made == 9:
+            raise OSError(28, "No space left on device")
+        return make(self)
+
+    monkeypatch.setattr(LogPieces, "_next_file", full)
+    compare(tmp_path, logs("a06*", most=1) * 12)
+    assert small
 
 
 def dying_piece(piece: _Piece, channel: Channel) -> _PieceRead:

@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from recorder.errors import JournalError
 from recorder.journal.format import MAX_DATA_BYTES, JournalHeader, Record, RecordKind, parse_note
 from recorder.journal.parts import PartFile, new_part, part_blocks, session_parts
 from recorder.journal.reader import JournalReader
-from recorder.journal.writer import JournalWriter, Sync
+from recorder.journal.writer import Compressor, JournalWriter, Sync
 from tests.support.effort import examples
 
 S = 1_000_000_000
@@ -407,6 +408,26 @@ def test_a_part_that_stays_plain_is_noted(tmp_path: Path) -> None:
         if record.kind is RecordKind.NOTE
     ]
     assert [note["part"] for note in notes if note["kind"] == "uncompressed"] == [first.name]
+
+
+def test_a_part_is_compressed_once_however_late_what_a_crash_left_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, look = threading.Event(), Compressor._compress_left_over
+
+    def late(self: Compressor, *there: Any) -> None:
+        begun.wait(5)
+        look(self, *there)
+
+    monkeypatch.setattr(Compressor, "_compress_left_over", late)
+    journal = writer(tmp_path, max_bytes=1)
+    first = journal.path
+    journal.received(b"x")
+    first.with_name(f"{first.name}.zst").mkdir()
+    journal.received(b"y")
+    begun.set()
+    journal.close()
+    assert [name for name, _ in journal._compressor.failures()] == [first.name]
 
 
 LIMITED = """
