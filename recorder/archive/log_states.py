@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+from recorder.dialects.recogniser import MAX_SHAPES
 from recorder.model import TimeBasis
+from recorder.tracking.game_lines import TITLES_KEPT
 from recorder.tracking.session import dump_counts, load_counts
 from recorder.tracking.tracker import Tracker
 
 __all__ = ["State", "can_be_joined", "digest_of", "guessed_state", "joined_state"]
 
-_MOST_SHAPES: Final = 1000
-_MOST_TITLES: Final = 4096
-"""A reader stops to learn shapes and titles at so many; then what it knows depends on the order of the lines."""
 _COUNTS: Final = ("frames", "holdings", "list_frames", "elsewhere")
 _OF_READ_AGAIN: Final = ("muted", "muted_lists")
 """What matters only where lines are read again: before the place where these readers agree."""
@@ -63,7 +62,7 @@ def can_be_joined(total: State, since: State, now: State) -> bool:
     halves = (
         now["shapes"][shape][0] > count for shape, (count, _) in since["shapes"].items() if shape not in total["shapes"]
     )
-    return len(titles) < _MOST_TITLES and len(shapes) < _MOST_SHAPES and not any(halves)
+    return len(titles) < TITLES_KEPT and len(shapes) < MAX_SHAPES and not any(halves)
 
 
 def joined_state(total: State, since: State, now: State) -> State:

@@ -36,7 +36,7 @@ from recorder.events import Event, Line, Malformed, Noise, SessionNotice, Sessio
 from recorder.events.frames import Style12
 from recorder.wire.prompts import PromptStripper
 
-__all__ = ["Recogniser"]
+__all__ = ["MAX_SHAPES", "Recogniser"]
 
 _PROMPT_ALONE: Final = re.compile(r"\S*[%>]\s*")  # a prompt that was not learned yet
 _TAG: Final = re.compile(r"<(?:12|b1|g1|d1)>")
@@ -49,7 +49,7 @@ _TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
 }
 # Texts about games that servers send at any time, in the middle of a list too.
 _GAME_STARTS: Final = ("Game ", "{Game ", "You are now ", "Removing ", "Creating: ")
-_MAX_SHAPES: Final = 1000
+MAX_SHAPES: Final = 1000
 _OTHER_SHAPES: Final = "(other shapes)"
 _DIGITS: Final = re.compile(r"[0-9]+")
 _NAME_WORD: Final = re.compile(r"\b(?=\w*[A-Z0-9])[A-Za-z][A-Za-z0-9-]{2,}\b")
@@ -381,7 +381,7 @@ class Recogniser:
         out.append(Unrecognised(line))
 
     def _count_shape(self, shape: str, offset: int) -> None:
-        if shape not in self.shapes and len(self.shapes) >= _MAX_SHAPES:
+        if shape not in self.shapes and len(self.shapes) >= MAX_SHAPES:
             shape = _OTHER_SHAPES
         seen = self.shapes.setdefault(shape, [0, offset])
         seen[0] += 1

@@ -24,9 +24,9 @@ from recorder.tracking.facts import begins_another
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = ["Chat", "GameEnds", "place_of_line", "take_game_notice", "take_partner"]
+__all__ = ["TITLES_KEPT", "Chat", "GameEnds", "place_of_line", "take_game_notice", "take_partner"]
 
-_TITLES_KEPT = 4096
+TITLES_KEPT = 4096
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
 _OWN = frozenset((ChatKind.SAY, ChatKind.TELL, ChatKind.PARTNER_TELL))
 _NEAR_BYTES = 1024
@@ -56,7 +56,7 @@ class Chat:
 
     def take(self, event: ChatLine) -> None:
         """Keep a line of chat if it is of the kinds that are kept and of a game that is known."""
-        if event.titles and event.speaker and len(self.titles) < _TITLES_KEPT:
+        if event.titles and event.speaker and len(self.titles) < TITLES_KEPT:
             # Only chat has titles behind the handle; no line of a game prints them.
             self.titles[event.speaker.lower()] = event.titles
         if event.kind not in self.kinds:

@@ -192,7 +192,7 @@ def test_more_titles_and_shapes_than_a_reader_learns(
     tmp_path: Path, small: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shapes = b"".join(f"fics% odd {'x' * number} line\r\n".encode() for number in range(1, 80))
-    monkeypatch.setattr(log_states, "_MOST_SHAPES", 60)
+    monkeypatch.setattr(log_states, "MAX_SHAPES", 60)
     compare(tmp_path, shapes + logs("a06*", most=1) * 4)
     assert not any(small)
 
