@@ -244,11 +244,10 @@ class JournalWriter:
             self.note("uncompressed", part=part, why=why)
 
     def close(self) -> None:
-        """End the journal and wait until its parts are compressed. After a failure, or a second time: nothing."""
-        if self._refusal is not None:
-            return
-        self._end_part(self.now_ns(), more=False)
-        self._refusal = f"The journal {self.path} is closed."
+        """End the journal, unless it has failed or is closed, and wait until its parts are compressed."""
+        if self._refusal is None:
+            self._end_part(self.now_ns(), more=False)
+            self._refusal = f"The journal {self.path} is closed."
         self._compressor.finish()
         self.path = find_part(self.path)
 
