@@ -71,6 +71,8 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
         task = bar.add_task("", total=None, visible=False)  # until something is reported
 
         def update(name: str, done: int, total: int | None) -> None:
+            if done < bar.tasks[0].completed:  # something else has begun, at another rate
+                bar.reset(task, start=True)
             bar.tasks[0].total = total  # for ``update``, None is no change
             bar.update(task, description=name, completed=done, visible=True)
 

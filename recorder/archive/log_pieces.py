@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from recorder.archive.inputs import ReadOptions, clean_blocks
 from recorder.archive.log_states import State, can_be_joined, digest_of, guessed_state, joined_state
 from recorder.archive.spool import Spool, SpoolWriter, read_spool
-from recorder.archive.workers import TASKS_AHEAD, Channel, Workers
+from recorder.archive.workers import TASKS_AHEAD, Channel, Workers, look_until_done
 from recorder.model import Anomaly, SourceKind
 from recorder.pipeline import Pipeline
 from recorder.tracking.assemble import add_titles
@@ -148,8 +148,8 @@ class Prefix(NamedTuple):
     unredacted: int
 
 
-def _read_piece(piece: _Piece, _channel: Channel) -> _PieceRead:
-    """Read a piece; runs in a process of its own."""
+def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead:
+    """Read a piece, and say how many bytes of it were read; runs in a process of its own."""
     found = _PieceRead()
     pipeline = piece.options.pipeline(SourceKind.RAW, resume=piece.state, offset=piece.offset)
     assert isinstance(pipeline, Pipeline)
@@ -164,6 +164,7 @@ def _read_piece(piece: _Piece, _channel: Channel) -> _PieceRead:
 
         for number, block in enumerate(_blocks(piece.path, piece.reach)):
             read(block)
+            channel.say(len(block))
             if piece.guessed and number < piece.reach.most_steps:
                 found.head.append(_place(pipeline, games, 0))
         settled = 0
@@ -224,6 +225,7 @@ class LogPieces:
         self._unredacted = 0
         self._games_again = 0
         self._agreed = 0
+        self._read_bytes: list[int] = []
 
     def read(self) -> Prefix:
         """Read the log and store its games.
@@ -257,10 +259,13 @@ class LogPieces:
                     while len(submitted) <= TASKS_AHEAD * self._workers.jobs:
                         if (next_piece := next(pieces, None)) is None:
                             break
-                        submitted.append((next_piece, self._workers.submit(_read_piece, next_piece)))
+                        submitted.append(
+                            (next_piece, self._workers.submit(_read_piece, next_piece, said=self._read_bytes.append))
+                        )
                     if not submitted:
                         break
                     piece, future = submitted.popleft()
+                    look_until_done(future, self._show_progress)
                     found = future.result()
                 except OSError:  # no space in the temporary folder, which one process does not need
                     full = True
@@ -283,6 +288,14 @@ class LogPieces:
         if last is not None:
             self._store(last, last.end)
         return full or (not submitted and (last is None or last.piece.then is None))
+
+    def _show_progress(self) -> None:
+        """Show how much was read, up to about where one process reads on alone."""
+        if self._reading.progress is not None:
+            size_bytes = self._reading.seen.size
+            self._reading.progress(
+                self._reading.source.name, min(sum(self._read_bytes), size_bytes - _REACH.bytes), size_bytes
+            )
 
     def _follow(self, last: _Read, piece: _Piece, found: _PieceRead) -> tuple[_Read, _Place] | None:
         """Go on with the next piece.
@@ -416,9 +429,7 @@ class LogPieces:
             SourceError: the log has changed.
         """
         reading, done = self._reading, offset
-        for clean in clean_blocks(
-            reading.source, SourceKind.RAW, reading.options, reading.seen.size, reading.progress, offset
-        ):
+        for clean in clean_blocks(reading.source, SourceKind.RAW, reading.options, reading.seen.size, None, offset):
             new = clean[max(self._kept_bytes - done, 0) :]
             self._writer.keep(new)
             self._kept_bytes += len(new)

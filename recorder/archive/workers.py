@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
@@ -33,6 +34,7 @@ __all__ = [
     "count_of_cores",
     "in_order",
     "jobs_for",
+    "look_until_done",
     "main",
 ]
 
@@ -265,10 +267,20 @@ def in_order(
         if not submitted:
             return
         future, steps = submitted.popleft()
-        while not wait([future], _LOOK_S).done:
-            if steps:
-                progress(*steps.pop())
+        look_until_done(future, partial(_show_last, progress, steps))
         yield future
+
+
+def _show_last(progress: Progress, steps: deque[tuple[str, int, int | None]]) -> None:
+    if steps:
+        progress(*steps.pop())
+
+
+def look_until_done(future: Future[Any], look: Callable[[], object]) -> None:
+    """Wait for what was submitted, and do something now and then, and when it is done."""
+    while not wait([future], _LOOK_S).done:
+        look()
+    look()
 
 
 def main() -> None:

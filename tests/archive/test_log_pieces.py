@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,10 +38,10 @@ class Here:
 
     jobs = 2
 
-    def submit(self, function: Callable[[Any, Any], Any], task: object, **_said: object) -> Future[Any]:
+    def submit(self, function: Callable[[Any, Any], Any], task: object, said: Callable[[Any], object]) -> Future[Any]:
         future: Future[Any] = Future()
         try:
-            future.set_result(function(task, None))
+            future.set_result(function(task, SimpleNamespace(say=said)))
         except OSError as error:
             future.set_exception(error)
         return future
@@ -225,6 +226,26 @@ def test_several_processes(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(logs("a06*", most=1) * 6))
     (report,) = both(tmp_path, [path, packed])
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
+
+
+def test_progress_is_of_what_was_read(tmp_path: Path) -> None:
+    one = logs("b04*", most=1)
+    path = tmp_path / "session.log"
+    path.write_bytes(one * (250_000 // len(one)))
+    size_bytes, shown = path.stat().st_size, []
+    with ArchiveStore.open(str(tmp_path / "a.db"), create=True) as archive:
+        import_source(
+            archive,
+            Input(str(path), path),
+            ReadOptions(),
+            partial_logs=PartialLogs(archive),
+            pieces=Pieces(Here(), tmp_path),  # type: ignore[arg-type]
+            progress=lambda name, done, total: shown.append((done, total)),
+        )
+    recognised = shown.index((size_bytes, size_bytes)) + 1
+    assert len(shown) - recognised > 3
+    assert shown[recognised:] == sorted(shown[recognised:])
+    assert shown[recognised] < shown[-1] == (size_bytes, size_bytes)
 
 
 def test_a_divided_log_that_has_grown(tmp_path: Path, small: list[bool]) -> None:

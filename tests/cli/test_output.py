@@ -144,3 +144,20 @@ def test_a_bar_is_shown_once_something_is_reported(
         progress("a.log", 1, 2)
         time.sleep(0.25)
         assert "1/2 bytes" in capsys.readouterr().err
+
+
+def test_the_rate_is_that_of_what_is_done_now(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bytes are read twice: to recognise a log, which is quick, and to import it."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    with show_progress() as progress:
+        progress("a.log", 0, 10**9)
+        progress("a.log", 10**9, 10**9)
+        for done in (10**5, 2 * 10**5):
+            progress("a.log", done, 10**9)
+            time.sleep(0.15)
+    left = re.findall(r"\d:\d\d:\d\d", capsys.readouterr().err)
+    assert left[-1] > "0:01:00"
