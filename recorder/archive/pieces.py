@@ -39,10 +39,11 @@ _DIVIDED_LOG_BYTES: Final = 16 << 20
 _MOST_BYTES: Final = 8 * PIECE_BYTES
 """Where no border is found in so many bytes, there may be none for a long time."""
 _BLOCK_BYTES: Final = 1 << 18
-_BORDERS: Final = tuple(
-    result + end + end + b'[Event "' for result in (b"1-0", b"0-1", b"1/2-1/2") for end in (b"\n", b"\r\n")
-)
-"""Not behind ``*``: this program ends a part with it that the next one continues."""
+_BEGINS: Final = b'\n[Event "'
+_RESULTS: Final = (b"1-0", b"0-1", b"1/2-1/2")
+"""Behind which a game ends. Not ``*``: this program ends a part with it that the next one continues."""
+_BETWEEN_BYTES: Final = 32
+"""At most so many are a result and the empty lines between two games; in the games of ficsgames.org there are two."""
 
 
 class NoBorderError(Exception):
@@ -166,15 +167,17 @@ class Pieces:
         for piece in self._cut(reading, writer):
             submitted.append((piece, self._workers.submit(_read_piece, piece)))
             while len(submitted) > (0 if piece.last else TASKS_AHEAD * self._workers.jobs):
-                whole = _take_over(writer, whole, *submitted.popleft())
+                done, future = submitted.popleft()
+                whole = _take_over(writer, whole, done, future)
+                if reading.progress is not None:
+                    reading.progress(reading.source.name, done.offset + len(done.data), reading.seen.size)
         assert whole is not None
         return whole
 
     def _cut(self, reading: SourceReading, writer: SourceWriter | SpoolWriter) -> Iterator[_Piece]:
         """Keep the bytes of a file and cut them into pieces."""
-        pieces = cut_file(
-            reading.source, reading.options, reading.seen.size, PIECE_BYTES, reading.progress, on_clean=writer.keep
-        )
+        size_bytes = reading.seen.size
+        pieces = cut_file(reading.source, reading.options, size_bytes, PIECE_BYTES, None, on_clean=writer.keep)
         for data, offset, last in pieces:
             yield self._piece(reading, data, offset, last=last)
 
@@ -259,7 +262,13 @@ def pieces_of(source: Input, options: ReadOptions, share_bytes: int | None = Non
 
 def _last_border(data: bytes) -> int:
     """Where the last game of the bytes seems to begin; 0: nowhere."""
-    return max(at + mark.index(b"[") if (at := data.rfind(mark)) >= 0 else 0 for mark in _BORDERS)
+    at = len(data)
+    while (at := data.rfind(_BEGINS, 0, at)) >= 0:
+        between = data[max(at - _BETWEEN_BYTES, 0) : at + 1]
+        ended = between.rstrip(b"\r\n")
+        if ended.endswith(_RESULTS) and between.count(b"\n", len(ended)) > 1:
+            return at + 1
+    return 0
 
 
 def _take_over(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +23,7 @@ from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint
 from recorder.archive.pieces import PIECE_BYTES, Pieces, pieces_of
 from recorder.archive.spool import Spool
 from recorder.archive.storing import Outcome, SourceReading
-from recorder.archive.workers import Channel, Workers, batches, count_of_cores, jobs_for
+from recorder.archive.workers import Channel, Workers, batches, count_of_cores, jobs_for, look_until_done
 from recorder.errors import SourceError
 from storage import ArchiveStore, is_database
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["ReadAhead", "ReadingAhead", "reading_ahead"]
 
 _BATCHES_AHEAD: Final = 2
-_LOOK_S: Final = 0.1
 _HEAD_BYTES: Final = 4096
 
 
@@ -183,15 +181,13 @@ class ReadingAhead:
         while self._submitted < len(self._batches) and self._submitted <= self._place[number] + self._ahead:
             self._submit(self._submitted)
             self._submitted += 1
-        name, shown = self._sources[number].name, None
-        while True:
-            try:
-                return future.result(_LOOK_S)
-            except NotYetError:
-                step = self._steps.get(number)
-                if step is not None and step is not shown:
-                    progress(name, step.done, step.total)
-                    shown = step
+
+        def show() -> None:
+            if (step := self._steps.get(number)) is not None:
+                progress(self._sources[number].name, step.done, step.total)
+
+        look_until_done(future, show)
+        return future.result()
 
     def done(self, number: int) -> None:
         """Forget a log that is stored."""

@@ -6,6 +6,7 @@ import bz2
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from recorder.archive import pieces, reading_ahead, workers
 from recorder.archive.pieces import Pieces, _Piece, _PieceRead, _read_piece
 from recorder.archive.storing import Outcome, SourceReading
 from recorder.archive.workers import Channel
+from recorder.sources.files import read_blocks
 from tests.archive.test_reading_ahead import ROOT, both, contents, import_with
 from tests.support.cli import SERVER, WATCHER, Cli
 
@@ -65,6 +67,32 @@ def test_the_archive_is_that_of_an_undivided_reading(
     assert divided == [True, True]
     assert report.games > 50
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
+
+
+def test_progress_is_of_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recorder.archive.inputs.read_blocks", partial(read_blocks, size=4096))
+    path = tmp_path / "fics.pgn"
+    path.write_bytes(FICS)
+    shown: list[int] = []
+    import_with(2, tmp_path / "a.db", [path], progress=lambda name, done, total: shown.append(done))
+    recognised = shown.index(len(FICS)) + 1
+    assert len(shown) - recognised > 3
+    assert shown[recognised:] == sorted(shown[recognised:])
+    assert shown[recognised] < shown[-1] == len(FICS)
+
+
+@pytest.mark.parametrize(
+    ("text", "border"),
+    [
+        (b'1. e4 1-0\n\n[Event "x"]', 11),
+        (b'1. e4 0-1\r\n\r\n\r\n[Event "x"]\n1. e4 *\n\n[Event "y"]', 15),
+        (b'1. e4 1/2-1/2\n[Event "x"]', 0),
+        (b'1. e4 *\n\n[Event "x"]', 0),
+        (b'[Event "x"]', 0),
+    ],
+)
+def test_a_piece_ends_where_a_game_does(text: bytes, border: int) -> None:
+    assert pieces._last_border(text) == border
 
 
 def test_a_compressed_file_is_divided_too(tmp_path: Path, divided: list[bool]) -> None:

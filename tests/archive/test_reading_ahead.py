@@ -22,6 +22,7 @@ from recorder.archive.inputs import ReadOptions
 from recorder.archive.reading_ahead import _Batch, _read_batch
 from recorder.archive.workers import Channel, WorkerDiedError, Workers
 from recorder.errors import ExitCode, StorageError
+from recorder.progress import Progress, no_progress
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -36,15 +37,12 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def import_with(jobs: int, where: Path, paths: Sequence[Path], **options: Any) -> ImportReport:
+def import_with(
+    jobs: int, where: Path, paths: Sequence[Path], *, progress: Progress = no_progress, **options: Any
+) -> ImportReport:
     with ArchiveStore.open(str(where), create=True) as archive:
-        return import_paths(
-            archive, str(where), [str(path) for path in paths], ReadOptions(**options), jobs=jobs, progress=_silent
-        )
-
-
-def _silent(name: str, done: int, total: int | None) -> None:
-    pass
+        names = [str(path) for path in paths]
+        return import_paths(archive, str(where), names, ReadOptions(**options), jobs=jobs, progress=progress)
 
 
 def contents(where: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -81,6 +79,14 @@ def test_the_archive_of_several_processes_is_that_of_one(tmp_path: Path) -> None
     (report,) = both(tmp_path, folders)
     assert sum(outcome.status == "new" for outcome in report.outcomes) > 15
     assert report.plies > 3000
+
+
+def test_progress_names_each_log(tmp_path: Path) -> None:
+    """Also one that was read while another one was stored."""
+    shown: dict[str, None] = {}
+    logs = sorted((SERVER / "a10_examine").glob("*.raw"))
+    import_with(2, tmp_path / "a.db", logs, progress=lambda name, done, total: shown.update({name: None}))
+    assert list(shown) == ["file 1 of 2: observer_GuestExa.raw", "file 2 of 2: observer_GuestExb.raw"]
 
 
 def test_logs_that_grow_repeat_or_are_none_are_settled_in_their_turn(tmp_path: Path) -> None:
