@@ -90,7 +90,7 @@ class Pipeline:
             self._from = resume.get("from", offset)
             self._dropped_before = None  # known when the mark is reached
             self._tracker.resume(resume["tracker"])
-            self._recogniser.prompts.load(*resume.get("prompts", ((), {})))
+            self._recogniser.prompts.load(resume.get("prompts", ((), {}))[0], {})
             if resume.get("prompt") is not None:
                 self._reader.prompt = (resume["prompt"][0], resume["prompt"][1])
             self._reader.wrapped.keeps_blanks = resume.get("keeps_blanks", False)
@@ -317,6 +317,7 @@ class Pipeline:
     def _pass_mark(self, resume: dict[str, Any]) -> None:
         self._recogniser.quoted = Counter(resume["quoted"])
         self._recogniser.shapes = {shape: list(seen) for shape, seen in resume["shapes"].items()}
+        self._recogniser.prompts.load(*resume.get("prompts", ((), {})))
         self._line_count = resume["lines"]
         self._tracker.pass_mark()
 
@@ -380,6 +381,11 @@ class Pipeline:
             self._base if apart else None,
         ]
 
+    @property
+    def anomalies(self) -> tuple[list[Anomaly], list[Anomaly]]:
+        """What was wrong with lines, and with what they say, in the order in which it was found."""
+        return [*map(self._redacted, self._reader.anomalies)], list(self._tracker.anomalies)
+
     def _quoted(self) -> Counter[str]:
         """Tags inside other text or in bytes that are in no line."""
         quoted = Counter(self._recogniser.quoted)
@@ -427,7 +433,7 @@ class Pipeline:
             line_count=self._line_count + (0 if engines is None else engines.lines),
             frames=frames,
             holdings=holdings,
-            elsewhere=dict(tracker.ends.elsewhere),
+            elsewhere=dict(+tracker.ends.elsewhere),  # a reader of a piece may count from below 0
             anomalies=sorted(
                 (
                     found

@@ -53,14 +53,12 @@ class ServerSession:
     Args:
         server: the site's name if the user gave it.
         family: of the banner, or None.
-        hosts: offsets and hosts of connections; the site's name if nothing else gives it. The sessions of a source
-            share one list, and the pipeline appends to it.
+        before: another session of the same source; they share ``hosts`` and ``prompt``, which the pipeline sets.
 
     Attributes:
+        hosts: offsets and hosts of connections; the site's name if nothing else gives it.
         me: our handle.
         tokens: of the first whole frame, tag included.
-        prompt: the first of the servers' own prompts that stood alone, and its offset; set by the line reader. It
-            counts only for what is concluded behind it, so the pieces in which bytes arrive do not matter.
     """
 
     def __init__(
@@ -68,14 +66,26 @@ class ServerSession:
         server: str | None,
         family: str | None = None,
         me: str | None = None,
-        hosts: list[tuple[int, str]] | None = None,
+        before: ServerSession | None = None,
     ) -> None:
         self.server = server
-        self.hosts = [] if hosts is None else hosts
+        self.hosts: list[tuple[int, str]] = [] if before is None else before.hosts
+        self._prompts: list[tuple[str, int]] = [] if before is None else before._prompts
         self.family = family
         self.me = me
         self.tokens: int | None = None
-        self.prompt: tuple[str, int] | None = None
+
+    @property
+    def prompt(self) -> tuple[str, int] | None:
+        """The first of the servers' own prompts that stood alone, and its offset.
+
+        It counts only for what is concluded behind it, so the pieces in which bytes arrive do not matter.
+        """
+        return self._prompts[0] if self._prompts else None
+
+    @prompt.setter
+    def prompt(self, prompt: tuple[str, int] | None) -> None:
+        self._prompts[:] = [] if prompt is None else [prompt]
 
     def look(self, frame: Style12) -> None:
         """Note the shape of the first whole frame, which differs between families of servers.

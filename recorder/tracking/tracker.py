@@ -323,12 +323,12 @@ class Tracker:
         sessions = (run.session for run in boards.every() if run.session is not None and run.restart_offset == offset)
         state = {
             "mark": mark,
-            "muted": muted,
-            "muted_lists": muted_lists,
+            "muted": [list(game) for game in sorted({*map(tuple, muted)})],
+            "muted_lists": sorted({*muted_lists}),
             "frames": dump_counts(boards.frame_counts()),
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
-            "elsewhere": dict(self.ends.elsewhere),
+            "elsewhere": dict(+self.ends.elsewhere),
             **dump_waiting(boards, begun, offset, {number: last + 1 for number, last in muted}),
             "session": next(sessions, self.session).saved(),  # later ones come again behind the offset
             "titles": dict(self._chat.titles),
@@ -396,7 +396,7 @@ class Tracker:
         Args:
             family: of the server. me: our handle. None: the line does not show it.
         """
-        self.boards.session = ServerSession(self.server, family, me, self.session.hosts)
+        self.boards.session = ServerSession(self.server, family, me, self.session)
         self.boards.lag_meaningless = self.session.lag_meaningless
 
     def _movelist(self, event: MovelistRead) -> None:

@@ -89,10 +89,10 @@ class PromptStripper:
         return sorted(self._learned), dict(self._alone)
 
     def load(self, learned: Iterable[str], alone: Mapping[str, int]) -> None:
-        """Take what ``saved`` gave."""
+        """Take what ``saved`` gave; lines that were counted since do not count."""
         for prompt in learned:
             self._add(prompt)
-        self._alone.update(alone)
+        self._alone = Counter(alone)
 
     def _add(self, prompt: str) -> bool:
         bare = prompt.rstrip()
