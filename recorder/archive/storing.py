@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -285,7 +285,10 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
             intake.take(scrubbing.finish())
-        outcome.read_up_to, state = pipeline.restart()
+        if prefix is not None and isinstance(pipeline, Pipeline):
+            outcome.read_up_to, state = prefix.restart_behind(pipeline)
+        else:
+            outcome.read_up_to, state = pipeline.restart()
         mark = None
         if outcome.begun is not None:
             mark = outcome.begun.mark
@@ -297,7 +300,7 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         report, unredacted = pipeline.report, pipeline.unredacted
         if prefix is not None:
             unredacted += prefix.unredacted
-            report = replace(report, anomalies=[*prefix.anomalies, *report.anomalies], anomalies_from=0)
+            report = prefix.whole_report(report)
         if keep and unredacted:
             writer.keep_nothing()
         outcome.report = report
@@ -313,7 +316,7 @@ def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, 
         SourceError: the file is shorter now.
     """
     read, unread = first, b""
-    for block in LogReading(reading.source, reading.progress, size=end, offset=first):
+    for block in LogReading(reading.source, reading.progress, size=end, offset=first) if first < end else ():
         read += len(block)
         intake.take(scrubbing.receive(block))
         left = read - intake.done

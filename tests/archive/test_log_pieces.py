@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import signal
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -17,10 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.generate import make
-from recorder.archive import log_pieces, log_states, pieces, reading_ahead, workers
+from recorder.archive import log_pieces, log_readers, pieces, reading_ahead, workers
 from recorder.archive.importing import import_source
 from recorder.archive.inputs import Input, ReadOptions
-from recorder.archive.log_pieces import LogPieces, _Piece, _PieceRead, _Reach, _read_piece
+from recorder.archive.log_pieces import LogPieces
+from recorder.archive.log_readers import LogPiece, PieceRead, Reach, read_piece
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.pieces import Pieces
 from recorder.archive.storing import Outcome
@@ -51,7 +53,7 @@ class Here:
 def small(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Logs of 16 kB and more are divided. Returns, for each piece behind another one, whether reading went on there."""
     monkeypatch.setattr(log_pieces, "LOG_PIECE_BYTES", 48 << 10)
-    monkeypatch.setattr(log_pieces, "_REACH", _Reach(2048, 24, 6))
+    monkeypatch.setattr(log_pieces, "_REACH", Reach(2048, 24, 6))
     monkeypatch.setattr(log_pieces, "_GUESS_STEPS", 2)
     monkeypatch.setattr(pieces, "_DIVIDED_LOG_BYTES", 16 << 10)
     monkeypatch.setattr(pieces, "_DIVIDED_BYTES", 8192)
@@ -59,14 +61,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(reading_ahead, "PIECE_BYTES", 4096)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     found: list[bool] = []
-    follow = LogPieces._follow
+    agreement = LogPieces._agreement
 
     def noted(self: LogPieces, *arguments: Any) -> Any:
-        agreed = follow(self, *arguments)
+        agreed = agreement(self, *arguments)
         found.append(agreed is not None)
         return agreed
 
-    monkeypatch.setattr(LogPieces, "_follow", noted)
+    monkeypatch.setattr(LogPieces, "_agreement", noted)
     return found
 
 
@@ -121,7 +123,7 @@ def _compare(tmp_path: Path, path: Path, **options: Any) -> Outcome:
 def test_a_session_in_which_a_game_is_always_open(
     tmp_path: Path, boards: bytes, small: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_pieces, "_REACH", _Reach(16 << 10, 170))
+    monkeypatch.setattr(log_pieces, "_REACH", Reach(16 << 10, 170))
     outcome = compare(tmp_path, boards)
     assert outcome.games >= 450
     assert small == [True]
@@ -160,7 +162,7 @@ def test_sessions_of_several_users_and_servers(tmp_path: Path, pattern: str, sma
 def test_pieces_of_any_size(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_pieces, "LOG_PIECE_BYTES", data.draw(st.integers(20_000, 100_000)))
-        reach = _Reach(*(data.draw(st.integers(*limits)) for limits in ((500, 5000), (1, 100), (0, 9))))
+        reach = Reach(*(data.draw(st.integers(*limits)) for limits in ((500, 5000), (1, 100), (0, 9))))
         patch.setattr(log_pieces, "_REACH", reach)
         one = data.draw(st.sampled_from(["a06*", "a09*Blk", "a10*", "b04*", "b05*", "b07*", "b08*", "c04*", "c08*"]))
         other = data.draw(st.sampled_from(["a10*", "a12*", "b07*", "b09*", "c06*", "c08*"]))
@@ -171,10 +173,17 @@ def test_pieces_of_any_size(tmp_path_factory: pytest.TempPathFactory, data: st.D
         )
 
 
+@pytest.mark.parametrize(("one", "other"), [("a07*I", "a07*J"), ("b08*", "b05*")])
+def test_games_of_one_number_at_one_time(tmp_path: Path, one: str, other: str) -> None:
+    """Two connections in one log: readers that go on at a state would mix their games."""
+    parts = [re.findall(rb"(?:[^\n]*\n\r?){1,5}", logs(pattern, most=1) * 4) for pattern in (one, other)]
+    compare(tmp_path, b"".join(lines for both in zip(*parts, strict=False) for lines in both)[:250_000])
+
+
 def test_datagrams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In this session a game never ends."""
     monkeypatch.setattr(log_pieces, "LOG_PIECE_BYTES", 6000)
-    monkeypatch.setattr(log_pieces, "_REACH", _Reach(500, 12, 4))
+    monkeypatch.setattr(log_pieces, "_REACH", Reach(500, 12, 4))
     one = session()
     compare(tmp_path, one * (24_000 // len(one)))
 
@@ -193,7 +202,7 @@ def test_more_titles_and_shapes_than_a_reader_learns(
     tmp_path: Path, small: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shapes = b"".join(f"fics% odd {'x' * number} line\r\n".encode() for number in range(1, 80))
-    monkeypatch.setattr(log_states, "MAX_SHAPES", 60)
+    monkeypatch.setattr(log_readers, "MAX_SHAPES", 60)
     compare(tmp_path, shapes + logs("a06*", most=1) * 4)
     assert not any(small)
 
@@ -285,7 +294,7 @@ def test_an_error_of_this_program_is_reported_as_by_one_reader(
     read = take_holdings
 
     def failing(run: Any, event: Any) -> Any:
-        if event.line.offset % 50 == 0 and event.line.offset > 110_000:
+        if event.line.offset % 50 == 0 and event.line.offset > 260_000:
             raise ValueError("a test's")
         return read(run, event)
 
@@ -316,12 +325,12 @@ def test_a_full_temporary_folder_costs_nothing(
 ) -> None:
     """Neither where a process writes games nor where the pieces are written."""
 
-    def full_piece(piece: _Piece, channel: Channel) -> _PieceRead:
+    def full_piece(piece: LogPiece, channel: Channel) -> PieceRead:
         if piece.offset >= at * (48 << 10):
             raise OSError(28, "No space left on device")
-        return _read_piece(piece, channel)
+        return read_piece(piece, channel)
 
-    monkeypatch.setattr(log_pieces, "_read_piece", full_piece)
+    monkeypatch.setattr(log_pieces, "read_piece", full_piece)
     compare(tmp_path, logs("a06*", most=1) * 6)
     assert any(small) == (at > 0)
 
@@ -330,7 +339,7 @@ def test_no_space_for_pieces_costs_nothing(tmp_path: Path, small: list[bool], mo
     make = LogPieces._next_file
 
     def full(self: LogPieces) -> Any:
-        if self._made == 9:
+        if self._files == 15:
             raise OSError(28, "No space left on device")
         return make(self)
 
@@ -339,15 +348,15 @@ def test_no_space_for_pieces_costs_nothing(tmp_path: Path, small: list[bool], mo
     assert small
 
 
-def dying_piece(piece: _Piece, channel: Channel) -> _PieceRead:
-    """As ``_read_piece``; kills its process at the third piece."""
+def dying_piece(piece: LogPiece, channel: Channel) -> PieceRead:
+    """As ``read_piece``; kills its process at the third piece."""
     if piece.offset > 2 * (48 << 10):
         os.kill(os.getpid(), signal.SIGKILL)
-    return _read_piece(piece, channel)
+    return read_piece(piece, channel)
 
 
 def test_a_process_that_dies_costs_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_pieces, "_read_piece", dying_piece)
+    monkeypatch.setattr(log_pieces, "read_piece", dying_piece)
     path = tmp_path / "session.log"
     path.write_bytes(logs("a06*", most=1) * 6)
     report = import_with(2, tmp_path / "games.db", [path])

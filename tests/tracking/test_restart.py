@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from recorder.events import RatingText
 from recorder.model import Disposition
+from recorder.pipeline import Pipeline
+from recorder.sources import SourceKind
 from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.session import EmittedGames, dump_counts, dump_facts, load_counts, load_facts
 from tests.edge_cases.scripts import Table, log, read
@@ -186,6 +188,28 @@ def test_a_prompt_learned_before_the_place() -> None:
     data = log(*lines) + b"mine> " + log(table.over("Bob resigns", "1-0"))
     assert [game.result for game in whole(data)[0]] == ["1-0"]
     check(data, [data.index(b"P/e7-e5")])
+
+
+def test_a_prompt_that_stood_alone_is_counted_once() -> None:
+    """Twice before the place, in lines that are read again; the third time would show that it is a prompt."""
+    table = Table()
+    lines = [table.header(), table.observing(), table.frame(), *table.plays("e4"), "word% ", "word% "]
+    data = log(*lines, *table.plays("e5"), "word% some odd text", table.over("Bob resigns", "1-0"))
+    check(data, [len(log(*lines))])
+
+
+def test_the_state_does_not_depend_on_blocks() -> None:
+    """The prompt belongs to the source, and the second login is in the same block or in another one."""
+    login = "**** Starting FICS session as {} ****"
+    data = log(login.format("Ann"), "fics% ", *Table().plays("e4"), login.format("Bob"), *Table().plays("d4"))
+    states = []
+    for size in (len(data), 100):
+        pipeline = Pipeline(SourceKind.RAW)
+        for at in range(0, len(data), size):
+            pipeline.receive(data[at : at + size])
+        states.append(pipeline.restart_here())
+    assert states[0] is not None
+    assert states[0] == states[1]
 
 
 def test_where_a_server_breaks_lines_is_known_behind_the_place() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.archive.log_pieces import _place
-from recorder.archive.log_states import guessed_state
+from recorder.archive.log_readers import guessed_state, joined_state, place_of
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.tracking.answers import movelist
 
+TITLED = "fics% Alekhine(GM)(50): good evening"
 QUIET = log(*["fics% Zed(50): the weather is fine today"] * 6_600, "{Game 99 (Xx vs. Yy) Xx resigns} 0-1", "a line")
 """So long that no list of an earlier game is waited for any more."""
 
@@ -60,13 +60,48 @@ def test_readers_agree_only_where_they_go_on_alike(make: object) -> None:
     for at in range(0, len(behind), 16 << 10):
         games += whole.receive(behind[at : at + (16 << 10)])
         begun.receive(behind[at : at + (16 << 10)])
-    agreed = _place(whole, 0, len(before)).digest == _place(begun, 0, 0).digest
+    place, other = place_of(whole, 0, len(before)), place_of(begun, 0, 0)
+    agreed = place.digest == other.digest
     ends = [
         [(game.game_no, game.first_offset, game.ply_count, game.white.rating) for game in games]
         for games in (reader.receive(later) + reader.finish() for reader in (whole, begun))
     ]
     assert ends[0] == ends[1] or not agreed
     assert games
+
+
+def test_what_readers_know_is_joined() -> None:
+    """Behind the place at which they agree the later reader knows the rest; a game before it reaches over the border.
+
+    The game of number 9 begins behind the border and ends the log; of number 7 only the result is behind it.
+    """
+    table, lines = ended()
+    last = Table(9, "Ed", "Fay")
+    before = log(TITLED, "an odd line", "{Game 30 (Xx vs. Yy) Xx resigns} 0-1", *lines, "Bob kibitzes: <12> x")
+    behind = log(last.header(), last.observing(), last.frame(), *last.plays("d4"), table.over("Bob resigns", "1-0"))
+    behind += log("an odd line", "another odd line") + QUIET
+    later = log("an odd line", "a third odd line", *last.plays("d5"), "{Game 31 (Xx vs. Zz) Xx resigns} 0-1")
+    whole = Pipeline(SourceKind.RAW)
+    whole.receive(before)
+    known = whole.restart_here()
+    assert known is not None
+    guess = guessed_state(len(before), known[1])
+    begun = Pipeline(SourceKind.RAW, resume=guess, offset=len(before))
+    places = []
+    for reader in (whole, begun):
+        reader.receive(behind)
+        places.append(place_of(reader, 0, len(before)))
+        reader.receive(later)
+    (total, since), ends = places, [reader.restart_here() for reader in (whole, begun)]
+    assert total.digest == since.digest is not None
+    assert ends[0] is not None
+    assert ends[1] is not None
+    assert joined_state(total.state, since.state, ends[1][1]) == ends[0][1]
+    assert ends[0][1]["tracker"]["muted"]
+
+    again = Pipeline(SourceKind.RAW, resume=joined_state(total.state, since.state, guess), offset=len(before))
+    again.receive(behind + later)
+    assert again.restart_here() == ends[0]
 
 
 def test_blocks_around_posed_output_are_compared() -> None:
