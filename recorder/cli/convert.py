@@ -11,9 +11,8 @@ from click.core import ParameterSource
 from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_written
 from recorder.cli.option_types import WordSet
 from recorder.cli.options import INCLUDES, Command, dask_option, jobs_option, reading_options
-from recorder.cli.output import say
+from recorder.cli.output import long_work, say
 from recorder.errors import ExitCode
-from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def command(
         computers=not no_computers,
         include=include,
     )
-    with show_progress() as progress, open_inputs(logs, progress=progress) as inputs:
+    with long_work() as progress, open_inputs(logs, progress=progress) as inputs:
         converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
     _say_converted(converted, output)
     if strict and any(found.anomalies for found in converted):
@@ -200,7 +199,7 @@ def _make_dataset(
         _print_outcome(outcome)
 
     try:
-        with show_progress() as progress:
+        with long_work() as progress:
             report = convert_to_dataset(
                 logs,
                 where,

@@ -11,9 +11,8 @@ import click
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.option_types import complete_sources
 from recorder.cli.options import Command, archive_option, jobs_option, json_option
-from recorder.cli.output import print_json, say
+from recorder.cli.output import long_work, print_json, say
 from recorder.errors import ExitCode
-from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _positions(what: str | None, where: str) -> None:
             return
         if (sentence := index_sentence(index.state())) and what == "build":
             say(sentence)
-            with show_progress(steps=True) as progress:
+            with long_work(steps=True) as progress:
                 index.update(progress)
         state = index.state()
     say(f"{plural(state.games, 'game')} indexed, {state.size_bytes // 1024:,} KiB.")
@@ -215,7 +214,7 @@ def _rebuild(
         with (
             ArchiveStore.open(str(path), read_only=True) as old,
             ArchiveStore.open(str(replacement.path)) as new,
-            show_progress() as progress,
+            long_work() as progress,
         ):
             missing, unread = read_again(old, new, progress, carry_over=carry_over, jobs=jobs)
             changes = compare(old, new) if carry_over or not missing else None
@@ -315,7 +314,7 @@ def verify(ctx: click.Context, source_ids: tuple[str, ...], jobs: int | None, wh
     from recorder.archive.verifying import verify_archive
     from recorder.cli.import_report import say_analyses
 
-    with open_archive(where) as archive, show_progress() as progress:
+    with open_archive(where) as archive, long_work() as progress:
         report = verify_archive(archive, source_ids, progress, jobs=jobs)
     audits = report.audits
     if as_json:

@@ -10,9 +10,8 @@ import click
 from recorder.archive.locate import archive_file, open_archive
 from recorder.cli.option_types import complete_handles
 from recorder.cli.options import Command, archive_option, json_option
-from recorder.cli.output import print_json, say
+from recorder.cli.output import long_work, print_json, say
 from recorder.errors import StorageError
-from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         return
     if not dry_run and not yes:
         _confirm(handles, where)
-    with open_archive(where, create=not dry_run, read_only=False) as archive, show_progress() as progress:
+    with open_archive(where, create=not dry_run, read_only=False) as archive, long_work() as progress:
         found, left = erase_handles(archive, handles, progress, dry_run=dry_run)
         if dry_run:
             if as_json:

@@ -33,8 +33,8 @@ EXIT_CODES: Final = {
     " others were analysed)",
     ExitCode.RECONNECTING: "`status --check`: a recorder runs, but is not connected or not logged in",
     ExitCode.NOT_RECORDING: "`status --check`: nothing is being recorded",
-    ExitCode.INTERRUPTED: "interrupted by the user; finished work is kept (`record`, `proxy` and `follow` end with 0"
-    " after Ctrl-C)",
+    ExitCode.INTERRUPTED: "interrupted: Ctrl-C, SIGTERM or a closed terminal; finished work is kept (`record`,"
+    " `proxy` and `follow` end with 0 after Ctrl-C)",
     ExitCode.PIPE: "the reader of standard output has closed it, or is too slow for `--events`",
 }
 """Each exit code and its meaning."""

@@ -8,9 +8,8 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, archive_option, jobs_option, json_option, reading_options
-from recorder.cli.output import print_json, say
+from recorder.cli.output import long_work, print_json, say
 from recorder.errors import ExitCode
-from recorder.progress import show_progress
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def command(
             _print_file(found, alone=alone, dry_run=dry_run, verbose=verbose)
 
     try:
-        with show_progress() as progress:
+        with long_work() as progress:
             report = import_paths(
                 archive,
                 where,

@@ -1,19 +1,21 @@
-"""How the commands talk: exit codes, tables."""
+"""How the commands talk: progress, tables."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Literal
 
 import click
 
+from recorder.progress import Progress, show_progress
 from recorder.text import clean
 
-__all__ = ["ARCHIVE_FACT", "WIDE", "print_json", "print_json_list", "print_table", "say"]
+__all__ = ["ARCHIVE_FACT", "WIDE", "long_work", "print_json", "print_json_list", "print_table", "say"]
 
 
 WIDE: Final = "ics_recorder.wide"
@@ -26,6 +28,25 @@ def say(message: str = "") -> None:
     """Print one line to stderr. A closed stderr is no failure."""
     with contextlib.suppress(OSError):
         click.echo(message, err=True)
+
+
+@contextlib.contextmanager
+def long_work(*, steps: bool = False) -> Iterator[Progress]:
+    """Show the progress of a command. SIGTERM, or a terminal that is closed, ends it as Ctrl-C does: it cleans up.
+
+    Args:
+        steps: as for ``show_progress``.
+    """
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has one
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores SIGHUP
+    for number in changed:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with show_progress(steps=steps) as progress:
+            yield progress
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def print_json(value: Any) -> None:

@@ -25,7 +25,7 @@ from recorder.cli.options import (
     game_filter,
     unique_option,
 )
-from recorder.cli.output import say
+from recorder.cli.output import long_work, say
 from recorder.errors import ExportError
 from recorder.text import plural
 
@@ -385,10 +385,9 @@ def _write_site(
     where: str, folder: str, filters: dict[str, Any], base_url: str | None, pseudonyms: bool, chat: str, force: bool
 ) -> None:
     from recorder.archive.static_site import SiteOptions, write_site
-    from recorder.progress import show_progress
 
     options = SiteOptions(base_url, pseudonyms, chat, force)
-    with show_progress(steps=True) as progress:
+    with long_work(steps=True) as progress:
         written = write_site(where, game_filter(**filters), Path(folder), options, progress)
     pages = f"{plural(written.games, 'game')} and {plural(written.players, 'player')}"
     say(f"Wrote pages of {pages}, {written.size_bytes // 1_000_000:,} MB, to {folder}.")

@@ -8,8 +8,7 @@ import click
 
 from recorder.archive.publishing import TEXTS, publish_archive
 from recorder.cli.options import Command, archive_option, json_option
-from recorder.cli.output import print_json, say
-from recorder.progress import show_progress
+from recorder.cli.output import long_work, print_json, say
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def command(url: str, with_text: str | None, dry_run: bool, as_json: bool, where
     file. PostgreSQL 15 or newer and the extra `postgres` are needed. In Python, recorder.Tables(URL) reads the
     database.
     """
-    with show_progress(steps=True) as progress:
+    with long_work(steps=True) as progress:
         found = publish_archive(where, url, with_text=with_text, dry_run=dry_run, progress=progress)
     if as_json:
         print_json({"dry_run": dry_run} | found._asdict())

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, json_option
-from recorder.cli.output import print_json, say
+from recorder.cli.output import long_work, print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
 from recorder.errors import EngineError, ExitCode
-from recorder.progress import show_progress
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -123,7 +120,7 @@ def engine(
 
     run = AnalysisRun(spec, limits, partial(_report, quiet))
     try:
-        with _ended_by_sigterm(), show_progress(steps=True) as progress:
+        with long_work(steps=True) as progress:
             chosen = game_filter(keys=keys, **filters)
             analyse_games(run, files, where, chosen, output or "-", again=again, force=force, progress=progress)
     except KeyboardInterrupt:
@@ -170,16 +167,6 @@ def _read_options(words: Sequence[str]) -> dict[str, str | None]:
             raise click.UsageError(f"--option {word!r} has no name; write NAME=VALUE.")
         found[name.strip()] = value if equals else None
     return found
-
-
-@contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Treat SIGTERM as an interrupt: stop the engine and store its results."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _summary(run: AnalysisRun) -> str:
