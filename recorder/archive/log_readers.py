@@ -139,16 +139,16 @@ def read_piece(piece: LogPiece, channel: Channel) -> PieceRead:
             read(block)
             channel.say(len(block))
             if piece.state is not None and number < reach.most_steps:
-                found.head.append(place_of(pipeline, games, 0))
+                found.head.append(_place_of(pipeline, games, 0))
         settled = 0
         for block in islice(blocks_of((piece.then,), reach), reach.most_steps) if piece.then else ():
             read(block)
-            found.tail.append(place_of(pipeline, games, piece.end))
+            found.tail.append(_place_of(pipeline, games, piece.end))
             settled += found.tail[-1].offset >= piece.end
             if settled > reach.steps_after:
                 break
         if piece.then is None:
-            found.tail.append(place_of(pipeline, games, 0))
+            found.tail.append(_place_of(pipeline, games, 0))
             writer.add_games(pipeline.finish())
             found.ended = (pipeline.restart_here() or (0, None))[1]
     found.anomalies, found.unredacted = pipeline.anomalies, pipeline.unredacted
@@ -164,7 +164,7 @@ def blocks_of(paths: tuple[Path, ...], reach: Reach) -> Iterator[bytes]:
                 yield block
 
 
-def place_of(pipeline: Pipeline, games: int, least: int) -> Place:
+def _place_of(pipeline: Pipeline, games: int, least: int) -> Place:
     """Where a reader is; ``least``: with a game that began before it no reader can agree."""
     anomalies = tuple(map(len, pipeline.anomalies))
     place = pipeline.restart_here()

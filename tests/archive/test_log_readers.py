@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.archive.log_readers import guessed_state, joined_state, place_of
+from recorder.archive.log_readers import _place_of, guessed_state, joined_state
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
@@ -60,7 +60,7 @@ def test_readers_agree_only_where_they_go_on_alike(make: object) -> None:
     for at in range(0, len(behind), 16 << 10):
         games += whole.receive(behind[at : at + (16 << 10)])
         begun.receive(behind[at : at + (16 << 10)])
-    place, other = place_of(whole, 0, len(before)), place_of(begun, 0, 0)
+    place, other = _place_of(whole, 0, len(before)), _place_of(begun, 0, 0)
     agreed = place.digest == other.digest
     ends = [
         [(game.game_no, game.first_offset, game.ply_count, game.white.rating) for game in games]
@@ -90,7 +90,7 @@ def test_what_readers_know_is_joined() -> None:
     places = []
     for reader in (whole, begun):
         reader.receive(behind)
-        places.append(place_of(reader, 0, len(before)))
+        places.append(_place_of(reader, 0, len(before)))
         reader.receive(later)
     (total, since), ends = places, [reader.restart_here() for reader in (whole, begun)]
     assert total.digest == since.digest is not None
