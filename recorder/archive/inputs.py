@@ -401,7 +401,8 @@ def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | N
     Args:
         source: the log.
         marks: sizes at which the hash of the bytes so far is wanted.
-        progress: called after each block, with bytes of the file as it is on disk.
+        progress: called after each block, with bytes of the file as it is on disk; its name ends in ``(hash)``,
+            because reading the games is another operation, which begins at 0 again.
     Raises:
         SourceError: the file cannot be opened, or nothing of it can be decompressed.
     """
@@ -409,7 +410,8 @@ def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | N
     size, head = 0, b""
     found: dict[int, str] = {}
     wanted = sorted(mark for mark in set(marks) if mark > 0)
-    reading = LogReading(source, progress)
+    named = progress and (lambda name, done, total: progress(f"{name} (hash)", done, total))
+    reading = LogReading(source, named)
     for block in reading:
         if len(head) < HEAD_BYTES:
             head += block[: HEAD_BYTES - len(head)]
