@@ -72,7 +72,7 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
 
         def update(name: str, done: int, total: int | None) -> None:
             if done < bar.tasks[0].completed:  # something else has begun, at another rate
-                bar.reset(task, start=True)
+                bar.reset(task, description=name)
             bar.tasks[0].total = total  # for ``update``, None is no change
             bar.update(task, description=name, completed=done, visible=True)
 

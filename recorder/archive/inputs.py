@@ -242,10 +242,8 @@ def open_inputs(
                     continue
                 if kind == "pipe":
                     copy = Path(folder) / str(len(given))
-                    with copy.open("wb") as out, _stream(path) as stream:
-                        shutil.copyfileobj(stream, out)
                     given.add(copy)
-                    yield Input("standard input" if path == "-" else path, copy, spooled=True)
+                    yield _copied(path, copy)
                     continue
                 found = 0
                 try:
@@ -262,6 +260,18 @@ def open_inputs(
                         yield Input(path, Path(path), error=f"{path}: no file in this folder can be a log")
 
         yield inputs()
+
+
+def _copied(path: str, copy: Path) -> Input:
+    """Copy standard input or a pipe."""
+    name, error = "standard input" if path == "-" else path, None
+    try:
+        with copy.open("wb") as out, _stream(path) as stream:
+            shutil.copyfileobj(stream, out)
+    except OSError as failed:
+        reason = failed.strerror or str(failed)
+        error = f"{name}: cannot be copied to {copy.parent}: {reason}; TMPDIR chooses another folder"
+    return Input(name, copy, spooled=True, error=error)
 
 
 def _of_url(url: str, copy: Path) -> Input:

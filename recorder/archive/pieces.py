@@ -20,7 +20,7 @@ from recorder.archive.inputs import Input, ReadOptions, clean_blocks
 from recorder.archive.log_pieces import LogPieces, Prefix
 from recorder.archive.spool import Spool, SpoolWriter, take_over
 from recorder.archive.storing import Outcome, SourceReading, marked, writing_source
-from recorder.archive.workers import TASKS_AHEAD, Channel, Workers
+from recorder.archive.workers import TASKS_AHEAD, Channel, Workers, look_until_done
 from recorder.errors import SourceError
 from recorder.model import SourceKind, SourceReport
 from recorder.sources import HEAD_BYTES, detect, read_blocks
@@ -83,7 +83,7 @@ class _PieceRead:
 
 
 def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
-    """Read a piece; runs in a process of its own.
+    """Read a piece, and say how many bytes of it were read; runs in a process of its own.
 
     Returns:
         None: no game ends with the piece, or something was found in it that is reported for a file as a whole.
@@ -98,7 +98,9 @@ def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
             counts.count(games)
 
         for at in range(0, len(piece.data), _BLOCK_BYTES):
-            take(pipeline.receive(piece.data[at : at + _BLOCK_BYTES]))
+            block = piece.data[at : at + _BLOCK_BYTES]
+            take(pipeline.receive(block))
+            channel.say(len(block))
         read_up_to, state = pipeline.restart()
         if not piece.last and read_up_to != piece.offset + len(piece.data):
             return None
@@ -163,14 +165,19 @@ class Pieces:
     def _read(self, reading: SourceReading, writer: SourceWriter | SpoolWriter) -> _PieceRead:
         """Have a file read piece by piece; return what was found in all of it."""
         submitted: deque[tuple[_Piece, Future[_PieceRead | None]]] = deque()
+        read_bytes: list[int] = []
         whole: _PieceRead | None = None
+
+        def show() -> None:
+            if reading.progress is not None:
+                reading.progress(reading.source.name, sum(read_bytes), reading.seen.size)
+
         for piece in self._cut(reading, writer):
-            submitted.append((piece, self._workers.submit(_read_piece, piece)))
+            submitted.append((piece, self._workers.submit(_read_piece, piece, said=read_bytes.append)))
             while len(submitted) > (0 if piece.last else TASKS_AHEAD * self._workers.jobs):
                 done, future = submitted.popleft()
+                look_until_done(future, show)
                 whole = _take_over(writer, whole, done, future)
-                if reading.progress is not None:
-                    reading.progress(reading.source.name, done.offset + len(done.data), reading.seen.size)
         assert whole is not None
         return whole
 

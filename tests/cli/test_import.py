@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -236,6 +237,16 @@ def test_standard_input(cli: Cli) -> None:
     assert (outcome["name"], outcome["games"]) == ("standard input", 5)
     (source,) = cli.json("sources", "--json")
     assert source["path"] is None
+
+
+def test_no_space_for_standard_input_is_said_with_what_to_do(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    said = cli("import", "-", input=b"x", code=ExitCode.INPUT).stderr
+    assert "standard input: cannot be copied to " in said
+    assert ": No space left on device; TMPDIR chooses another folder" in said
 
 
 def test_a_pipe_can_be_read_once_only(cli: Cli, tmp_path: Path) -> None:
