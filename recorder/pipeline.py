@@ -304,8 +304,8 @@ class Pipeline:
         if isinstance(decoder, JournalDecoder):
             known = len(session.hosts)
             session.hosts += [(place + self._base, host) for place, host in decoder.hosts[known:]]
-        if session.prompt is None:
-            session.prompt = self._reader.prompt
+        if self._reader.prompt is not None and not session.prompts:
+            session.prompts.append(self._reader.prompt)
         if len(lines) <= _FEW_LINES:
             return tracker.feed(self._recogniser.feed(lines)) if lines else []
         games: list[Game] = []

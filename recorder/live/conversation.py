@@ -177,8 +177,8 @@ class Conversation:
         lines = self._reader.receive(Chunk(data, self._offset, at_ms))
         self._offset += len(data)
         events = self._recogniser.feed(lines)
-        if self.tracker.session.prompt is None:
-            self.tracker.session.prompt = self._reader.prompt
+        if self._reader.prompt is not None and not self.tracker.session.prompts:
+            self.tracker.session.prompts.append(self._reader.prompt)
         self.games += len(self.tracker.feed(events))
         if self.we is not None and not self.we.guest and len(self._lasting.own) < len(_LASTING):
             self._look_for_own(events, now_ms)

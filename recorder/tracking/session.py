@@ -53,10 +53,12 @@ class ServerSession:
     Args:
         server: the site's name if the user gave it.
         family: of the banner, or None.
-        before: another session of the same source; they share ``hosts`` and ``prompt``, which the pipeline sets.
+        before: another session of the same source; they share ``hosts`` and ``prompts``, to which the pipeline appends.
 
     Attributes:
         hosts: offsets and hosts of connections; the site's name if nothing else gives it.
+        prompts: at most one, the first of the servers' own prompts that stood alone, and its offset. It counts only
+            for what is concluded behind it, so the pieces in which bytes arrive do not matter.
         me: our handle.
         tokens: of the first whole frame, tag included.
     """
@@ -70,22 +72,10 @@ class ServerSession:
     ) -> None:
         self.server = server
         self.hosts: list[tuple[int, str]] = [] if before is None else before.hosts
-        self._prompts: list[tuple[str, int]] = [] if before is None else before._prompts
+        self.prompts: list[tuple[str, int]] = [] if before is None else before.prompts
         self.family = family
         self.me = me
         self.tokens: int | None = None
-
-    @property
-    def prompt(self) -> tuple[str, int] | None:
-        """The first of the servers' own prompts that stood alone, and its offset.
-
-        It counts only for what is concluded behind it, so the pieces in which bytes arrive do not matter.
-        """
-        return self._prompts[0] if self._prompts else None
-
-    @prompt.setter
-    def prompt(self, prompt: tuple[str, int] | None) -> None:
-        self._prompts[:] = [] if prompt is None else [prompt]
 
     def look(self, frame: Style12) -> None:
         """Note the shape of the first whole frame, which differs between families of servers.
@@ -119,7 +109,7 @@ class ServerSession:
             Server, dialect and our handle; each None where unknown.
         """
         host = next((host for place, host in reversed(self.hosts) if place < begun), None)
-        prompt = self.prompt[0] if self.prompt is not None and self.prompt[1] < offset else None
+        prompt = next((text for text, place in self.prompts if place < offset), None)
         dialect = detect_dialect(self.family, prompt, self.tokens)
         site = self.server or (dialect.site if dialect is not None else None) or host
         return SessionFacts(site, dialect.name if dialect is not None else None, self.me)
@@ -130,7 +120,7 @@ class ServerSession:
         Returns:
             The state for ``load``.
         """
-        return [self.family, self.me, self.tokens, self.prompt]
+        return [self.family, self.me, self.tokens, next(iter(self.prompts), None)]
 
     def load(self, saved: list[Any]) -> None:
         """Take what ``saved`` gave.
@@ -139,7 +129,7 @@ class ServerSession:
             saved: of an earlier session of this source.
         """
         self.family, self.me, self.tokens, prompt = saved
-        self.prompt = None if prompt is None else (prompt[0], prompt[1])
+        self.prompts[:] = [] if prompt is None else [(prompt[0], prompt[1])]
 
 
 _MOST_GAMES = 512

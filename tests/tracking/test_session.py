@@ -67,7 +67,7 @@ def test_a_late_banner_in_pieces(size: int) -> None:
 
 def test_a_prompt_applies_only_after_its_place() -> None:
     session = ServerSession(None)
-    session.prompt = ("aics% ", 100)
+    session.prompts.append(("aics% ", 100))
     assert session.facts(100, 1).dialect is None
     reported = detect_dialect(None, "aics% ", None)
     assert reported is not None
@@ -91,7 +91,7 @@ def test_only_a_complete_frame_sets_the_number_of_fields() -> None:
 
 def test_a_session_survives_being_saved() -> None:
     session = ServerSession(None, Family.ICC.value, "Eve")
-    session.prompt = ("aics% ", 5)
+    session.prompts.append(("aics% ", 5))
     session.tokens = 33
     restored = ServerSession(None)
     restored.load(session.saved())
