@@ -142,7 +142,7 @@ class Pieces:
                     writer.keep_nothing()
                 writer.restart(found.read_up_to, marked(found.state, None))
                 writer.finish(found.report)
-        except NoBorderError:
+        except (NoBorderError, OSError):  # no space in the temporary folder, which one process does not need
             return False
         outcome.games, outcome.plies, outcome.undated = found.counts.games, found.counts.plies, found.counts.undated
         outcome.report, outcome.read_up_to = found.report, found.read_up_to

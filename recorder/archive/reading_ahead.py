@@ -105,7 +105,9 @@ def _read_batch(batch: _Batch, channel: Channel) -> None:
         reading = SourceReading(
             Spool(_spool(batch.folder, number)), source, seen, kind, options, None, batch.keep, step, False, None
         )
-        channel.say((number, try_storing(reading, outcome) or outcome))
+        ended = try_storing(reading, outcome) or outcome
+        # What fails here need not fail in its turn: perhaps there is no space in the temporary folder.
+        channel.say((number, None if ended.status == "failed" else ended))
 
 
 class ReadingAhead:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -171,6 +172,23 @@ def test_games_without_a_border_are_read_undivided(
     path.write_text('[Event "x"]\n' + "".join(game.format(number) for number in range(1000)))
     (report,) = both(tmp_path, [path])
     assert report.games == 1000
+    assert divided == [False]
+
+
+def full_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
+    """As ``_read_piece``, without space in the temporary folder from the second piece on."""
+    if piece.offset:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return _read_piece(piece, channel)
+
+
+def test_a_full_temporary_folder_costs_nothing(
+    tmp_path: Path, divided: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "_read_piece", full_piece)
+    path = tmp_path / "saved.pgn"
+    path.write_bytes(SAVED)
+    both(tmp_path, [path])
     assert divided == [False]
 
 

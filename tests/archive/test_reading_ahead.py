@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -20,7 +21,9 @@ from recorder.archive import reading_ahead, workers
 from recorder.archive.import_paths import ImportReport, import_paths
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.reading_ahead import _Batch, _read_batch
+from recorder.archive.spool import SpoolWriter
 from recorder.archive.workers import Channel, WorkerDiedError, Workers
+from recorder.containment import SWITCH
 from recorder.errors import ExitCode, StorageError
 from recorder.progress import Progress, no_progress
 from storage import ArchiveStore
@@ -168,6 +171,23 @@ def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, m
     import_with(1, tmp_path / "one.db", [path for path in paths if path != ADJOURNED])
     import_with(1, tmp_path / "one.db", [ADJOURNED])
     assert contents(where) == contents(tmp_path / "one.db")
+
+
+def full_batch(batch: _Batch, channel: Channel) -> None:
+    """As ``_read_batch``, without space in the temporary folder."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpoolWriter, "add_games", full)
+        patch.delenv(SWITCH)
+        _read_batch(batch, channel)
+
+
+def test_a_full_temporary_folder_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_ahead, "_read_batch", full_batch)
+    both(tmp_path, [WATCHER, ADJOURNED])
 
 
 def failing(task: str, channel: Channel) -> str:
