@@ -70,7 +70,7 @@ def test_the_archive_is_that_of_an_undivided_reading(
     assert [outcome.status for outcome in report.outcomes] == ["new", "new"]
 
 
-def test_progress_is_of_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_of_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.archive.inputs.read_blocks", partial(read_blocks, size=4096))
     path = tmp_path / "fics.pgn"
     path.write_bytes(FICS)
