@@ -107,7 +107,7 @@ def game_report(
     return render_page(
         "game.html",
         values,
-        styles=("game.css",),
+        styles=("board.css", "game.css"),
         scripts=("game.js",),
         more_style=chart_style,
         data=play_data(boards, shown),

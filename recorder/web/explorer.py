@@ -71,7 +71,7 @@ def explorer_page(listed: ListState, found: Explored, *, unindexed: int) -> byte
         "ended": plural(found.ended, "game") if found.ended else "",
         "unindexed": plural(unindexed, "game") if unindexed else "",
     }
-    return render("explorer.html", values, replace(site, listed=listed))
+    return render("explorer.html", values, replace(site, listed=listed), styles=("board.css",))
 
 
 def _row(move: ExploredMove, listed: ListState, site: WebSite) -> dict[str, Any]:

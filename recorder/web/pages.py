@@ -262,7 +262,7 @@ def live_page(state: LiveState, *, search: str, playing: bool, hide_results: boo
         values,
         WebSite((_GAMES, _EXPLORER, _INSIGHTS, _LIVE._replace(here=True))),
         ("live.js",),
-        ("live.css",),
+        ("board.css", "live.css"),
     )
 
 

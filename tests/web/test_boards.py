@@ -1,0 +1,105 @@
+"""Boards of all pages: their squares have the colours of the reader's theme."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from httpx2 import Response
+from PIL import Image
+from playwright.sync_api import Browser
+from starlette.testclient import TestClient
+
+from exporters.report.game import game_report
+from recorder.web.live_reader import LiveReader
+from recorder.web.pages import live_page
+from tests.exporters.games import make_game
+from tests.exporters.test_report import saved_match
+from tests.web.test_live import BOARD, writer
+
+SCHEMES = ("light", "dark")
+_PLACES = ((15 + 3, 15 + 2 * 45 + 3), (15 + 45 + 3, 15 + 2 * 45 + 3), (200, 3))
+"""Corners of a6 and b6, and the margin, in the units of a drawn board."""
+
+
+@pytest.fixture(scope="module")
+def pages(site: TestClient, game_page: Response, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Every kind of page that has a board, and a game that has none which can be drawn."""
+    match = saved_match("1A. e4 {179} 1B. d4 {178} 1a. e5 {177} 1b. d5 {176}")
+    journal = writer(folder := tmp_path_factory.mktemp("journals"))
+    journal.note("connected")
+    reader = LiveReader(folder, with_chat=True)
+    journal.received(BOARD)
+    reader.look()
+    ((name, board),) = reader.state.boards.items()
+    boards = {name: board, "wide": board._replace(id="wide", squares="")}
+    live = live_page(reader.state._replace(boards=boards), search="", playing=False, hide_results=False)
+    reader.close()
+    journal.close()
+    return {
+        "report": game_report(make_game()).decode(),
+        "match": game_report(match.a, match=match).decode(),
+        "game": game_page.text,
+        "explorer": site.get("/explorer?moves=e4").text,
+        "live": live.decode(),
+    }
+
+
+@pytest.mark.parametrize("name", ["report", "match", "game", "explorer", "live"])
+def test_rules_for_squares_match_in_the_tree_of_a_use(pages: dict[str, str], name: str) -> None:
+    """A selector with an ancestor outside of the drawing matches nothing there, and what has no colour is black."""
+    html = pages[name]
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    drawn = re.search(r'<g id="board-white">(.*?)<g id="board-black">', html, re.DOTALL)
+    assert style is not None
+    assert drawn is not None
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", re.sub(r"/\*.*?\*/", "", style[1], flags=re.DOTALL))
+    coloured = [
+        set(selector.strip(" .\n").split("."))
+        for selectors, declarations in rules
+        if re.search(r"\b(fill|display):", declarations)
+        for selector in selectors.split(",")
+        if re.fullmatch(r"\s*(\.[\w-]+)+\s*", selector)
+    ]
+    classes = set(re.findall(r'class="([^"]*)"', drawn[1]))
+    assert {"margin", "coord", "sq light", "sq dark"} <= {" ".join(words.split()[:2]) for words in classes}
+    assert [words for words in classes if not any(chosen <= set(words.split()) for chosen in coloured)] == []
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("name", ["report", "match", "game", "explorer", "live"])
+def test_squares_have_the_colours_of_the_theme(
+    pages: dict[str, str], browser: Browser, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(pages[name], encoding="utf-8")
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(path.as_uri())
+    boards = page.locator("svg.board:visible, .final svg:visible")
+    assert boards.count() == {"report": 2, "match": 4, "game": 2}.get(name, 1)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        style = "getComputedStyle(document.documentElement)"
+        wanted = [page.evaluate(f"{style}.getPropertyValue('--{word}')") for word in ("light", "dark", "card")]
+        with Image.open(io.BytesIO(page.screenshot(full_page=True))) as shot:
+            picture = shot.convert("RGB")
+        for board in boards.all():
+            box = board.bounding_box()
+            assert box is not None
+            left, top, width, height = [float(part) for part in (board.get_attribute("viewBox") or "").split()]
+            places = _PLACES[: 2 if left else 3]  # a board of the page Live has no margin
+            seen = [
+                "#{:02x}{:02x}{:02x}".format(
+                    *picture.getpixel(  # type: ignore[misc]
+                        (
+                            int(box["x"] + (x - left) / width * box["width"]),
+                            int(box["y"] + (y - top) / height * box["height"]),
+                        )
+                    )
+                )
+                for x, y in places
+            ]
+            assert seen == wanted[: len(places)], scheme
+    page.close()
