@@ -8,7 +8,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import PurePath
 from typing import Protocol
 
+from recorder.text import clean
+
 __all__ = ["Progress", "no_progress", "of_several", "show_progress", "shown_progress"]
+
+
+_FIGURES_WIDTH = 42
+"""Columns of a terminal beside the name: a short bar, bytes, rate and remaining time."""
 
 
 class Progress(Protocol):
@@ -41,6 +47,8 @@ def of_several(progress: Progress, number: int, count: int) -> Progress:
 def show_progress(*, steps: bool = False) -> Iterator[Progress]:
     """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
 
+    Of a path only the file's name is shown.
+
     Args:
         steps: what is counted are steps, no bytes.
     Yields:
@@ -59,18 +67,22 @@ def show_progress(*, steps: bool = False) -> Iterator[Progress]:
         TransferSpeedColumn,
     )
     from rich.progress import Progress as Bar
+    from rich.table import Column
 
+    console = Console(stderr=True)
+    longest = max(console.width - _FIGURES_WIDTH, 12)
     with Bar(
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=longest)),
         BarColumn(),
         *([MofNCompleteColumn()] if steps else [DownloadColumn(), TransferSpeedColumn()]),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
     ) as bar:
         task = bar.add_task("", total=None, visible=False)  # until something is reported
 
         def update(name: str, done: int, total: int | None) -> None:
+            name = clean(PurePath(name).name)
             if done < bar.tasks[0].completed:  # something else has begun, at another rate
                 bar.reset(task, description=name)
             bar.tasks[0].total = total  # for ``update``, None is no change

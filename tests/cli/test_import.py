@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pty
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -376,12 +377,16 @@ def test_an_interrupted_import_keeps_the_finished_logs(cli: Cli, monkeypatch: py
     assert [source["name"] for source in cli.json("sources", "--json")] == [ADJOURNED.name]
 
 
-def test_progress_is_shown_on_a_terminal_only(cli: Cli) -> None:
-    words = [sys.executable, "-m", "recorder", "import", "--db", str(cli.archive), str(GUESTS)]
+def test_progress_is_shown_on_a_terminal_only(cli: Cli, tmp_path: Path) -> None:
+    """The bar names the file, however long the names of its folders are."""
+    folder = tmp_path / ("Prüfung der Türme " * 9).strip()
+    folder.mkdir()
+    log = shutil.copy(GUESTS, folder)
+    words = [sys.executable, "-m", "recorder", "import", "--db", str(cli.archive), str(log)]
     leader, follower = pty.openpty()
     with os.fdopen(leader, "rb", buffering=0) as screen:
         process = subprocess.Popen(
-            words, stderr=follower, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"}
+            words, stderr=follower, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}
         )
         os.close(follower)
         shown = b""

@@ -146,6 +146,25 @@ def test_a_bar_is_shown_once_something_is_reported(
         assert "1/2 bytes" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [("folder/" * 30 + "a.log", "a.log "), ("a.log" + 99 * "g", "a.loggggg"), ("a.log\x1b[H\n", "a.log\\x1b[H\\n ")],
+)
+def test_the_bar_shows_name_and_figures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, seen: str, columns: int
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with show_progress() as progress:
+        progress(name, 500_000_000, 1_500_000_000)
+    (line,) = re.findall(r"a\.log[^\r\n]*", capsys.readouterr().err)
+    assert "0.5/1.5 GB" in line
+    assert "-:--:--" in line
+    assert line.startswith(seen)
+
+
 def test_the_rate_is_that_of_what_is_done_now(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
