@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/ics-recorder
 CORPUS := tests/corpus
-JOBS ?= 3
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # The tests start hundreds of processes: with the compiled modules on the disk each of them costs a third less.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -50,8 +50,8 @@ demo: $(VENV)/.installed
 	@echo "Look at all of them: $(RUN) web --db demo/archive.sqlite --open"
 
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests
-# Runs the cells of the notebooks. Among the tests that take longer are those that run them and compare their outputs.
-SHORT := --nbmake --nbmake-timeout=120 examples -m 'not long' --hypothesis-profile=few
+# One notebook as a user runs it. Among the tests that take longer are those that run all and compare their outputs.
+SHORT := --nbmake --nbmake-timeout=120 examples/lag.ipynb -m 'not long' --hypothesis-profile=few
 test: $(VENV)/.installed-for-development
 	$(PYTEST) $(SHORT) $(ARGS)
 

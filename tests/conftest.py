@@ -69,6 +69,13 @@ def _needed(item: pytest.Item) -> list[str]:
     return [name for marker in item.iter_markers("needs") for name in marker.args]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """``long_except``: every case is long, but for those with these identifiers."""
+    for marker in item.iter_markers("long_except"):
+        if item.callspec.id not in marker.args:  # type: ignore[attr-defined]  # it has parameters
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect the tests whose programs are not installed."""

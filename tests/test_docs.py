@@ -80,10 +80,6 @@ def test_every_command_has_help_and_a_section(name: str) -> None:
             assert re.fullmatch("ICS_RECORDER_[A-Z0-9_]+", param.envvar)  # a shell can set it
 
 
-def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 120
-
-
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the bundled logs, and the current folder of the test."""

@@ -72,6 +72,7 @@ def assert_flat(work: Callable[[], None]) -> None:
     assert sizes[1] <= sizes[0] * 1.05 + 8192, sizes
 
 
+@pytest.mark.long
 def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
     pipeline = Pipeline(SourceKind.JOURNAL, in_progress=True)
     pipeline.receive(format_header(HEADER) + b"\n")

@@ -38,6 +38,7 @@ def _plain(board: chess.Board) -> str:
     return board.board_fen().replace("~", "")
 
 
+@pytest.mark.long
 def test_the_log_shows_the_boards_of_the_truth(made: generate.Made) -> None:
     reading = frames.read(made.log.read_bytes())
     runs: dict[tuple[int, str, str], list[frames.Run]] = {}

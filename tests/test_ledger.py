@@ -531,6 +531,7 @@ def _generate(
     return truth, game
 
 
+@pytest.mark.long
 def test_nothing_is_unexplained_on_the_recorded_servers() -> None:
     """And docs/fidelity.md has the figures."""
     counts, unexplained = clock_figures.figures(corpus.scenarios())

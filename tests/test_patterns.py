@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-import gc
-import itertools
 import re
-import signal
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from itertools import islice
+from math import inf
 from typing import Any
 
 import pytest
 
 from recorder.text import later
+from tests.support.matching import CountingMatcher, TooManyStepsError
 from tests.support.patterns import (
     ROOT,
     adversarial,
@@ -24,13 +21,11 @@ from tests.support.patterns import (
     sources,
 )
 
-# The longest line that the wire emits has 64 KiB: what passes at this length takes a few milliseconds there.
-LENGTH = 3072
-LONGEST = 12288  # of texts of which one turn is long, so that there are fewer
-LONG_TURN = 4
-LIMIT_S = 0.004
-AT_ONCE = 8  # texts that are timed together, because setting the timer takes longer than matching does
-SHARDS = 2
+SHORT = 32  # letters of the shortest text that is tried; each next one is three times as long
+FEW = 8  # steps a letter: no loop is begun again at each letter of a text of that length
+LINEAR = 4.5  # times the steps, for three times the length; a quadratic pattern takes nine times
+LONGEST = 864  # where a pattern that slows down has taken three times as many steps again and again
+MOST = 100_000
 # Patterns that need not be linear: what is matched is never longer than this.
 BOUNDED = {
     "recorder.journal.reader._LINE_ENDS": 5,  # the last bytes of a line
@@ -45,63 +40,35 @@ MADE_LATER = {
 }
 
 
-class _TooSlowError(Exception):
-    pass
-
-
-def _too_slow(*_: object) -> None:
-    raise _TooSlowError
-
-
-@contextmanager
-def _processor_time(limit_s: float) -> Iterator[None]:
-    """Stop what takes more of the processor's time; matching looks for signals."""
-    before = signal.signal(signal.SIGPROF, _too_slow)
-    signal.setitimer(signal.ITIMER_PROF, limit_s)
+def _steps(matcher: CountingMatcher, text: str, searched: bool) -> float:
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        return matcher.search(text, MOST) if searched else matcher.fullmatch(text, MOST)
+    except TooManyStepsError:
+        return inf
 
 
-def _takes_too_long(calls: Iterable[Callable[[], object]]) -> bool:
-    for limit_s in (LIMIT_S, 2 * LIMIT_S):  # once more: the machine may have been at something else
-        try:
-            with _processor_time(limit_s):
-                for call in calls:
-                    call()
-        except _TooSlowError:
-            continue
-        return False
-    return True
+def _grows(matcher: CountingMatcher, parts: tuple[str, str, str], bound: int | None, searched: bool) -> bool:
+    """Whether three times the length takes more than three times the steps, at every length that is tried."""
+    before, pump, behind = parts
+    length, known = SHORT, 0.0
+    while True:
+        text = (before + pump * (length // len(pump) + 1) + behind)[:bound]
+        steps = _steps(matcher, text, searched)
+        if steps <= FEW * length or (known and steps <= LINEAR * known) or (bound is not None and steps < inf):
+            return False
+        if length >= LONGEST or steps == inf:
+            return True
+        length, known = 3 * length, steps
 
 
-def _find_slow(pattern: re.Pattern[Any], name: str, searched: bool) -> str | None:
-    """A text on which a pattern is slow, or None."""
-
-    def search(text: Any) -> None:
-        for _ in pattern.finditer(text):
-            pass
-
-    found, at_once = adversarial(pattern), AT_ONCE
-    while several := list(itertools.islice(found, at_once)):
-        calls: dict[str, partial[object]] = {}
-        for before, pump, behind in several:
-            length = LENGTH if len(pump) < LONG_TURN else LONGEST
-            text: Any = before + pump * (length // len(pump) + 1) + behind
-            text = text[: BOUNDED.get(name, len(text))]
-            if isinstance(pattern.pattern, bytes):
-                text = text.encode("latin-1", "replace")
-            shown = f"{name}: {before[-40:]!r} + {pump!r} up to {length} characters + {behind!r}"
-            calls[shown] = partial(pattern.fullmatch, text)
-            if searched:
-                calls[f"{shown}, searched"] = partial(search, text)
-        if _takes_too_long(calls.values()):  # all of them in the time of one; else one at a time
-            at_once = max(1, at_once // 4)
-            for shown, call in calls.items():
-                if _takes_too_long([call]):
-                    return shown
+def _find_slow(pattern: re.Pattern[Any], name: str, searched: bool, every: int = 1) -> str | None:
+    """A text on which a pattern is slow, or None; only ``every`` n-th text is tried."""
+    matcher = CountingMatcher(pattern)
+    for parts in islice(adversarial(pattern), 0, None, every):
+        for whole in (False, True)[: 1 + searched]:
+            if _grows(matcher, parts, BOUNDED.get(name), whole):
+                before, pump, behind = parts
+                return f"{name}: {before[-40:]!r} + {pump!r} many times + {behind!r}{', searched' * whole}"
     return None
 
 
@@ -119,20 +86,29 @@ def test_the_search_for_slow_texts_finds_known_bad_patterns() -> None:
     assert _find_slow(re.compile(r"\S+(?: \S+)*"), "good", searched=False) is None
 
 
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_every_pattern_is_linear(shard: int) -> None:
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.long), 97])
+def test_every_pattern_is_linear(every: int) -> None:
     patterns = sorted(compiled_patterns().items(), key=lambda found: found[1])
     assert len(patterns) > 350
     searched = searched_names()
-    gc.disable()
-    try:
-        slow = [
-            _find_slow(pattern, name, name in searched or re.sub(r"\w+\[\]$", "*", name) in searched)
-            for pattern, name in patterns[shard::SHARDS]
-        ]
-    finally:
-        gc.enable()
+    slow = [
+        _find_slow(pattern, name, name in searched or re.sub(r"\w+\[\]$", "*", name) in searched, every)
+        for pattern, name in patterns
+    ]
     assert "\n".join(text for text in slow if text is not None) == ""
+
+
+def test_steps_are_counted_of_the_matches_that_re_finds() -> None:
+    compared = 0
+    for pattern in sorted(compiled_patterns(), key=str)[::7]:
+        matcher = CountingMatcher(pattern)
+        for before, pump, behind in islice(adversarial(pattern), 0, None, 50):
+            text = f"{before}{pump * (12 // len(pump) + 1)}{behind}".encode("latin-1", "replace")
+            matcher.fullmatch(text.decode("latin-1"), MOST)
+            real: Any = text if isinstance(pattern.pattern, bytes) else text.decode("latin-1")
+            assert matcher.matched == (pattern.fullmatch(real) is not None), (pattern, text)
+            compared += 1
+    assert compared > 200
 
 
 def test_no_group_has_a_possessive_quantifier() -> None:

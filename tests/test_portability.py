@@ -79,6 +79,7 @@ def test_an_archive_is_made_read_and_maintained(tmp_path: Path) -> None:
     assert (tmp_path / "clean.journal").stat().st_mode & 0o77 == 0
 
 
+@pytest.mark.long
 def test_games_are_exported_converted_and_measured(tmp_path: Path) -> None:
     out = tmp_path
     succeed(
@@ -117,6 +118,7 @@ def test_the_mask_holds(module: str) -> None:
     assert "ModuleNotFoundError" in result.stderr
 
 
+@pytest.mark.long
 def test_python_programs_load_every_public_name(tmp_path: Path) -> None:
     code = (
         "from tests.support.windows import remove; remove()\n"

@@ -364,6 +364,7 @@ ANSWERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @given(
     st.lists(st.lists(st.one_of(st.text(max_size=60), st.sampled_from(ANSWERS)), max_size=3), max_size=40),
     st.sampled_from([Limits(time_ms=200), Limits(depth=2), Limits(nodes=10)]),

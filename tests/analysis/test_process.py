@@ -212,7 +212,7 @@ def test_what_it_started_itself_ends_with_it(tmp_path: Path) -> None:
     with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
         look(engine, game_of(MATE))
     assert len(tin.pids) == 2
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while any(map(is_running, tin.pids)):  # the signal has been sent, but takes its time
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -240,7 +240,7 @@ def assert_ends_after(tin: Tin, option: str, folder: Path) -> None:
     command = (sys.executable, "-m", "recorder", "replay", "engine", str(game), option, tin.spec.command)
     assert subprocess.run(command, check=False, capture_output=True, timeout=120).returncode == -signal.SIGKILL
     assert len(tin.pids) == 1
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while any(map(is_running, tin.pids)):  # the shell that waits for our end takes its time
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -181,6 +181,7 @@ def test_the_class_gives_the_same_results_as_the_commands(tmp_path: Path) -> Non
         archive.export_pgn(tmp_path / "engine.pgn", engine=True, analysis="Zappa")
 
 
+@pytest.mark.long
 def test_the_class_writes_matches_and_reports_as_the_commands_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

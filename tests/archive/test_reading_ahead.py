@@ -112,6 +112,7 @@ def test_logs_that_grow_repeat_or_are_none_are_settled_in_their_turn(tmp_path: P
     ]
 
 
+@pytest.mark.long
 def test_a_second_import_reads_only_what_is_new(tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     whole = WATCHER.read_bytes()
@@ -128,6 +129,7 @@ def test_a_second_import_reads_only_what_is_new(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_games_of_several_logs_keep_the_order_of_their_keys(tmp_path: Path) -> None:
     """The same games from several observers: equal keys, and merged games."""
     folder = SERVER / "a09_ivariables"
@@ -156,6 +158,7 @@ def dying_batch(batch: _Batch, channel: Channel) -> None:
     _read_batch(batch, channel)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_costs_the_log_that_it_was_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_ahead, "_read_batch", dying_batch)
     where, paths = tmp_path / "games.db", [WATCHER, ADJOURNED, SERVER / "a03_crazyhouse"]
@@ -241,6 +244,7 @@ def children_of(process: int) -> list[int]:
     ]
 
 
+@pytest.mark.long_except("2")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_what_was_finished_stays_when_the_import_is_ended(cli: Cli, tmp_path: Path, number: signal.Signals) -> None:
     """Ctrl-C, a closed terminal and ``kill -9`` in the middle: no process is left, another import brings the rest."""
@@ -264,7 +268,7 @@ def test_what_was_finished_stays_when_the_import_is_ended(cli: Cli, tmp_path: Pa
         assert process.returncode == ExitCode.INTERRUPTED
         assert errors.splitlines()[-1] == "Interrupted; finished work is kept."
         assert not list(folder.iterdir())
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while any(Path(f"/proc/{child}/cmdline").exists() for child in children):
         assert time.monotonic() < end, "a process was left"
         time.sleep(0.05)

@@ -96,6 +96,7 @@ async def test_a_killed_archive_process_is_restarted(cli: Cli, tmp_path: Path) -
     assert len(games_of(cli)) == 5
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_be_imported(
     cli: Cli, tmp_path: Path
@@ -116,6 +117,7 @@ async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_b
     assert games_of(cli) == games_of(other)
 
 
+@pytest.mark.long
 @in_loop
 async def test_an_unfinished_import_is_finished_by_the_next_start(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "games.pgn"
@@ -239,6 +241,7 @@ async def test_no_password_is_inherited(cli: Cli, monkeypatch: pytest.MonkeyPatc
     assert await child.finish() == []
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli: Cli, tmp_path: Path) -> None:
     played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})
@@ -265,6 +268,7 @@ async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli:
     assert "agrees; 1 game, " in cli("verify").stdout
 
 
+@pytest.mark.long
 @in_loop
 async def test_record_continues_when_the_event_reader_closes_its_pipe(cli: Cli, tmp_path: Path) -> None:
     played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})

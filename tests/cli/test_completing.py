@@ -131,6 +131,7 @@ def test_a_value_that_needs_quotes_is_not_completed(filled: Cli) -> None:
     assert values(filled, "games", "--player", "50%o") == []
 
 
+@pytest.mark.long
 def test_ten_thousand_games_are_completed_as_fast_as_help(filled: Cli) -> None:
     """The limit is a multiple of the time of --help, so that the load of the machine does not matter."""
     with closing(sqlite3.connect(filled.archive)) as driver, driver:

@@ -50,6 +50,7 @@ def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, nu
     assert len(games_of(cli)) == 5
 
 
+@pytest.mark.long
 def test_missing_fields_of_the_log_are_reported_at_the_first_game(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:MIDDLE])  # a game is in progress

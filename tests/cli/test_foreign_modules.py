@@ -76,6 +76,7 @@ def test_a_program_beside_such_a_module_gets_one_sentence(name: str, tmp_path: P
     assert not (here / "ran").exists()
 
 
+@pytest.mark.long
 @in_loop
 async def test_modules_in_the_current_folder_are_not_taken(tmp_path: Path) -> None:
     here = folder_with(tmp_path / "here", "json", "select", "queue", "chess", *OURS)

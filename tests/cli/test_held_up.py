@@ -51,6 +51,7 @@ async def unheard(*words: object) -> AsyncIterator[tuple[asyncio.subprocess.Proc
         await process.wait()
 
 
+@pytest.mark.long
 @in_loop
 async def test_proxy_serves_all_clients_while_standard_error_is_blocked(tmp_path: Path) -> None:
     with contextlib.closing(await asyncio.start_server(lambda _r, _w: None, "127.0.0.1", 0)) as free:
@@ -76,6 +77,7 @@ async def test_proxy_serves_all_clients_while_standard_error_is_blocked(tmp_path
     assert '"client_left"' in (tmp_path / "log").read_text(encoding="ascii")
 
 
+@pytest.mark.long
 @in_loop
 async def test_record_continues_when_its_archive_process_ends_while_standard_error_is_blocked(tmp_path: Path) -> None:
     words = ["--guest", "--observe", "rated", "--journal-dir", tmp_path / "j", "--db", tmp_path / "a.sqlite"]
@@ -190,6 +192,7 @@ async def test_a_second_signal_ends_at_once_and_the_status_reports_the_unfinishe
     assert "Traceback" not in run.talk
 
 
+@pytest.mark.long
 @in_loop
 async def test_an_unwritable_journal_is_reported_before_waiting_for_the_archive(tmp_path: Path) -> None:
     archive = tmp_path / "a.sqlite"

@@ -41,6 +41,7 @@ def test_a_game_in_progress_is_listed_as_such(cli: Cli, journal: JournalWriter) 
     assert ended_and_not(cli)[1]["Remarks"] == "log ends, incomplete"
 
 
+@pytest.mark.long
 def test_pages_mark_games_in_progress(cli: Cli, journal: JournalWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     _, going_on = ended_and_not(cli)

@@ -70,6 +70,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / name for name in texts]
 
 
+@pytest.mark.long_except("0")
 @pytest.mark.parametrize("seed", long_after(3, range(4)))
 def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
@@ -256,6 +257,7 @@ def test_an_older_archive_is_upgraded_in_a_copy(filled: Cli, tmp_path: Path, mon
     assert other.read_bytes() == before
 
 
+@pytest.mark.long_except("3")
 @pytest.mark.parametrize("step", [0, 3, 7])
 def test_a_killed_merge_changes_nothing(filled: Cli, tmp_path: Path, step: int) -> None:
     other = Cli(tmp_path / "other.sqlite")

@@ -43,6 +43,7 @@ async def log_in(port: int, name: str, timeseal: int | None) -> Caller:
     return caller
 
 
+@pytest.mark.long_except("None")
 @pytest.mark.parametrize("timeseal", [None, 1, 2])
 @in_loop
 async def test_every_servers_login(timeseal: int | None, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def assert_nowhere(folder: Path, talk: str, secrets: tuple[bytes, ...] = (SECRET
                 assert form not in text, where
 
 
+@pytest.mark.long_except("fics")
 @pytest.mark.parametrize("manners", long_after(2, MANNERS.values()), ids=MANNERS)
 @in_loop
 async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manners: Manners) -> None:

@@ -35,6 +35,7 @@ def _words(server: ScriptedServer, tmp_path: Path, *more: object) -> list[object
     ]
 
 
+@pytest.mark.long
 @in_loop
 async def test_games_go_into_journal_archive_and_pgn(tmp_path: Path) -> None:
     pgn = tmp_path / "games.pgn"
@@ -340,6 +341,7 @@ def _connecting(command: str, journals: Path, archive: Path) -> list[str]:
     return [command, "127.0.0.1:1", *words, "--journal-dir", str(journals), "--db", str(archive)]
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_locked_archive_does_not_prevent_recording(tmp_path: Path) -> None:
     archive = tmp_path / "a.sqlite"

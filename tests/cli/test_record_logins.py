@@ -64,6 +64,7 @@ def read_from(processes: list[Path], what: str) -> bytes:
     return out
 
 
+@pytest.mark.long_except("FatICS-None")
 @pytest.mark.parametrize(
     ("name", "timeseal"),
     [*SOME, *(pytest.param(*pair, marks=pytest.mark.long) for pair in OTHERS)],
@@ -108,6 +109,7 @@ async def test_a_registered_player(
     assert PASSWORD.encode() not in found.raw + seen + run.talk.encode()
 
 
+@pytest.mark.long_except("True-1")
 @pytest.mark.parametrize("timeseal", [None, 1])
 @pytest.mark.parametrize("refused", [False, True])
 @in_loop

@@ -53,7 +53,7 @@ class Terminal:
         )  # fmt: skip
 
     def until(self, text: bytes) -> None:
-        end_s = time.monotonic() + 20
+        end_s = time.monotonic() + 120
         while text not in self.seen:
             assert time.monotonic() < end_s, self.seen
             if select.select([self.master], [], [], 0.05)[0]:
@@ -133,7 +133,7 @@ class Pane:
         self.run("send-keys", *keys)
 
     def until(self, *texts: str) -> str:
-        end_s = time.monotonic() + 20
+        end_s = time.monotonic() + 120
         while True:
             shown = self.run("capture-pane", "-p")
             if all(text in shown for text in texts):

@@ -65,6 +65,7 @@ def test_one_bad_answer_fails_its_case_only(tmp_path: Path, bad: str, reason: st
     assert not run.passed
 
 
+@pytest.mark.long
 def test_a_hanging_program_fails_its_case_and_is_restarted(tmp_path: Path) -> None:
     run = run_cases(program(tmp_path, "if value == 2: time.sleep(60)"), CASES, LIMIT_S)
     assert [result.outcome for result in run.results] == [PASSED, FAILED, PASSED]

@@ -46,6 +46,7 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
     assert written[0] == written[1]
 
 
+@pytest.mark.long
 def test_plot_in_batches(cli: Cli, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many plies, which are read again in batches."""
     picture, data = tmp_path / "lag.svg", tmp_path / "lag.csv"
@@ -69,6 +70,7 @@ def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkey
     assert written[0] == written[1]
 
 
+@pytest.mark.long
 def test_a_process_prints_no_more(cli: Cli, folder: Path) -> None:
     """DuckDB reports what is not freed at its end."""
     words = ("clocks", "--by", "phase", "--dataset", str(folder))
@@ -117,6 +119,7 @@ def test_what_a_data_set_cannot_give(cli: Cli, folder: Path, tmp_path: Path) -> 
     )
 
 
+@pytest.mark.long
 def test_a_game_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
     """One is shown where one is asked for."""
     saved = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"

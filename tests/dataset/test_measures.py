@@ -118,6 +118,7 @@ def of_postgres(archive: Archive, server: Server) -> pd.DataFrame:
     return _whole(Tables(url))
 
 
+@pytest.mark.long
 def test_matches_of_a_data_set_on_dask(folder: Path, archive: Archive) -> None:
     with dask.config.set(scheduler="synchronous"), DatasetStore(str(folder)) as store:
         of_filter = store.plies_for_dask(GameFilter(players=frozenset({"Karpov"})), matches=True)

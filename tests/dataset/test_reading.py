@@ -33,6 +33,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 
 
+@pytest.mark.long_except("{}")
 @pytest.mark.parametrize("filters", FILTERS, ids=str)
 def test_tables_are_those_of_the_archive(archive: Archive, dataset: Dataset, filters: dict[str, Any]) -> None:
     expected = archive.game_table(**filters)
@@ -96,6 +97,7 @@ def test_games_without_moves(cli: Cli, tmp_path: Path) -> None:
                 ask()
 
 
+@pytest.mark.long
 def test_the_filters_choose_what_duckdb_computes(archive: Archive, dataset: Dataset) -> None:
     for filters in FILTERS[2::2]:
         expected = measures.time_usage(archive.plies(**filters), "variant")
@@ -119,6 +121,7 @@ def test_only_files_that_a_record_names_are_read(folder: Path, dataset: Dataset)
         unfinished.unlink()  # other tests share the folder
 
 
+@pytest.mark.long
 def test_a_folder_of_exported_plies(archive: Archive, cli: Cli, tmp_path: Path) -> None:
     cli("export", "plies", "--dataset", "-o", tmp_path / "plies")
     with Dataset(tmp_path / "plies") as plies:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from recorder.model import Disposition, GameKind, ObservationKind, Origin, Precision, Proof
 from tests.edge_cases.scripts import PROMPT, Found, Table, details, events, log, only, proved, read, sans
 from tests.support import corpus, product
@@ -450,6 +452,7 @@ def test_oddity_29_delta_lines_are_the_games_plies() -> None:
 # The client xboard and what it saw
 
 
+@pytest.mark.long
 def test_oddity_30_two_games_at_a_time_in_a_debug_file() -> None:
     for scenario in ("x01_xboard_observes", "x02_xboard_observes_b"):
         found = recorded(scenario, "xboard_observer")

@@ -148,6 +148,7 @@ def test_comments_in_a_variation_stay_there_when_the_pgn_is_imported_and_exporte
         assert comments == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]
 
 
+@pytest.mark.long
 def test_a_lecture_that_branches_at_every_move() -> None:
     """A variation in a variation, a thousand deep: twice as deep as Python lets functions call themselves."""
     table, lines = lecture()

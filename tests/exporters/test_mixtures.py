@@ -106,6 +106,7 @@ def choices(archive: Archive, scope: str) -> Iterator[tuple[pd.DataFrame, str | 
         yield archive.plies(player=player), player
 
 
+@pytest.mark.long_except("some of all")
 def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) -> None:
     archive, reasons = Archive(mixed), []
     chosen = {scope: list(choices(archive, scope)) for scope in {picture.scope for picture in PICTURES.values()}}
@@ -120,6 +121,7 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
     assert all(sentence.endswith(".") for sentence in reasons)
 
 
+@pytest.mark.long_except("some of all")
 def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures are those of the test above.
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
@@ -137,6 +139,7 @@ def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest
             assert game_report(game, match=match, evidence=evidence)
 
 
+@pytest.mark.long_except("no clocks")
 def test_every_table_of_clocks_of_every_mixture_is_made(mixed: Path) -> None:
     plies = len(Archive(mixed).plies())
     with Storage.open(str(mixed), read_only=True) as archive:

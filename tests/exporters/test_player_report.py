@@ -297,6 +297,7 @@ def test_the_page_of_batches_is_that_of_a_frame(
     assert of_batches == player_report(plies, sides, player=somebody)
 
 
+@pytest.mark.long
 def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     sides = archive.sides()
@@ -415,6 +416,7 @@ def test_a_player_page_runs_nothing(page: bytes) -> None:
     assert b"script-src &#39;none&#39;" in page
 
 
+@pytest.mark.long
 def test_the_same_archive_gives_the_same_bytes(archive: Archive, somebody: str, page: bytes) -> None:
     """The command, which was given the handle in capitals, and the function."""
     assert player_report(archive.plies(player=somebody), archive.sides(player=somebody), player=somebody) == page
@@ -496,6 +498,7 @@ def test_without_a_script_the_index_has_all_games_in_one_line_each(opened: Open,
     assert len(set(words)) == 1, "the list scrolls, also on a phone: no game needs two lines"
 
 
+@pytest.mark.long
 def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(
     tmp_path: Path, page: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

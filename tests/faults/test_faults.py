@@ -14,6 +14,7 @@ NEEDS = {"clock-back": "faketime"}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"
 
 
+@pytest.mark.long_except("sigkill")
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.needs(NEEDS[kind])] if kind in NEEDS else []) for kind in KINDS]
 )

@@ -9,6 +9,7 @@ from tests.fuzz.__main__ import fuzz
 from tests.fuzz.inputs import KINDS, make_input
 
 
+@pytest.mark.long_except("raw", "xboard")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
 def test_no_input_raises_hangs_or_depends_on_its_cuts(kind: SourceKind) -> None:
     found = fuzz(200_000, jobs=1, kinds=(kind,))
@@ -22,6 +23,7 @@ def test_inputs_are_the_same_each_time_and_different_from_each_other() -> None:
     assert len(set(made)) == 50
 
 
+@pytest.mark.long
 def test_a_case_that_raises_and_one_that_hangs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def check(kind: SourceKind, number: int, data: bytes) -> None:
         if number == 1:

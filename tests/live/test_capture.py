@@ -430,16 +430,20 @@ async def test_a_refused_port_is_retried_and_reported(tmp_path: Path) -> None:
 
 @in_loop
 async def test_stopping_does_not_wait_for_a_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_up = []
+
     async def never(_: object) -> socket.socket:
-        await asyncio.Event().wait()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_up.append(run.stop.is_set())
         raise AssertionError
 
     monkeypatch.setattr("recorder.live.capture.connect", never)
     run = Run(5000, tmp_path)
     await asyncio.sleep(0.05)
-    begin = time.monotonic()
     await run.end()
-    assert time.monotonic() - begin < 10  # an attempt takes up to thirty
+    assert given_up == [True]
     assert not tmp_path.exists() or not list(tmp_path.iterdir())
 
 
@@ -452,6 +456,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("impatient")
 @in_loop
 async def test_a_dead_connection_is_replaced(tmp_path: Path) -> None:
@@ -481,6 +486,7 @@ async def test_a_quiet_server_that_answers_is_alive(tmp_path: Path) -> None:
     assert run.capture.progress.connections == 1
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("impatient")
 @in_loop
 async def test_a_server_that_does_not_read_takes_no_memory_and_is_presumed_dead(

@@ -8,7 +8,6 @@ import random
 import socket
 import struct
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -211,6 +210,7 @@ async def test_three_clients_at_once_have_a_journal_each(tmp_path: Path) -> None
     assert all(text in kept.received for text in heard)
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_client_that_does_not_read_slows_the_server(tmp_path: Path) -> None:
     size = 30_000_000
@@ -413,7 +413,7 @@ class Hanging:
         self.sync, self.check, self.close = self._file.sync, self._file.check, self._file.close
 
     def write(self, data: bytes, /) -> int:
-        self._turns.wait(30)
+        self._turns.wait(600)
         return self._file.write(data)
 
 
@@ -430,7 +430,6 @@ async def test_a_hanging_disk_delays_no_game_and_ends_the_recording_with_an_erro
         caller.send(b"guest\n\n")
         await caller.until(b"fics% ")
         turns.clear()
-        begin = time.monotonic()
         for _ in range(20):
             caller.send(b"date\n")
             await caller.until(b"It is late.\n\r")
@@ -438,7 +437,6 @@ async def test_a_hanging_disk_delays_no_game_and_ends_the_recording_with_an_erro
         for _ in range(40):
             caller.send(b"news\n")
             await caller.until(b"fics% ")
-        assert time.monotonic() - begin < 20, "the disk would have answered by itself after 30 s"
         assert len(it.messages) == 1
         assert "RECORDING HAS ENDED, the connection continues: The disk does not respond: " in it.messages[0]
         turns.set()

@@ -196,6 +196,7 @@ async def test_a_blocked_terminal_delays_nothing(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.long
 @in_loop
 async def test_a_closed_terminal_does_not_end_recording(tmp_path: Path) -> None:
     async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:

@@ -164,6 +164,7 @@ def refereed(chunks: list[tuple[int, bytes]], moves: Iterator[bytes]) -> Iterato
         yield step
 
 
+@pytest.mark.long
 @pytest.mark.needs("xboard", "Xvfb")
 @in_loop
 async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def test_tables_of_batches(games: pd.DataFrame, name: str, player: str | None) -
     assert found.attrs == whole.attrs
 
 
+@pytest.mark.long_except("blunders-ann")
 @pytest.mark.parametrize(("name", "player"), [("profile", "ann"), ("lag", None), ("blunders", "ann")])
 def test_pictures_of_batches(games: pd.DataFrame, name: str, player: str | None) -> None:
     wishes = PlotOptions(player)

@@ -205,6 +205,7 @@ def test_the_curve_is_of_the_player_and_the_opponents() -> None:
     assert ax.get_ylabel() == "clock left (min:s)"
 
 
+@pytest.mark.long
 def test_medians_in_pictures_are_those_of_the_measures() -> None:
     lags = [0, 100, 329, 316, 115, 114, 50, 7, 8, 20]
     uneven = posed([0, 0, 501, 2000, 1002, 3003, 80, 9, 1, 40], lags_ms=lags)

@@ -86,6 +86,7 @@ def test_a_notebook_shows_a_figure() -> None:
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_neither_pyplot_nor_a_window_is_needed() -> None:
     code = (
         "import io, sys, exporters.plots as p; p.write_picture(p.new_figure(), io.BytesIO(), 'svg');"

@@ -45,6 +45,7 @@ def pair(_everything: bytes, server: Server, tmp_path_factory: pytest.TempPathFa
     return archive, Tables(url)
 
 
+@pytest.mark.long_except("{}")
 @pytest.mark.parametrize("filters", FILTERS, ids=str)
 def test_tables_and_games_are_those_of_the_archive(pair: tuple[Archive, Tables], filters: dict[str, Any]) -> None:
     archive, tables = pair
@@ -80,6 +81,7 @@ def test_players_and_keys(pair: tuple[Archive, Tables]) -> None:
     assert repr(tables) == f"Tables · {len(list(archive))} games"
 
 
+@pytest.mark.long
 def test_batches_and_columns_on_request(pair: tuple[Archive, Tables]) -> None:
     archive, tables = pair
     extra = ["material", "fen"]

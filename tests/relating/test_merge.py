@@ -70,6 +70,7 @@ def _merged(recorded: list[tuple[str, int | None, Game]]) -> list[tuple[Game, se
     return [(game, {known[key] for key in game.merged_from}) for game in merged] + alone
 
 
+@pytest.mark.long
 def test_every_scenario_gives_each_of_its_games_once() -> None:
     """In one archive of everything: no connection's view is left over, and nothing of two scenarios is one."""
     found: dict[str, list[Game]] = defaultdict(list)
@@ -84,6 +85,7 @@ def test_every_scenario_gives_each_of_its_games_once() -> None:
         assert sorted((game.white.handle, [ply.uci for ply in game.plies], game.result) for game in games) == expected
 
 
+@pytest.mark.long
 def test_without_times_of_day_nothing_wrong_is_merged() -> None:
     """Repeated games differ in nothing but their times, and those of quick games prove nothing: they are not merged."""
     sizes = []
@@ -374,6 +376,7 @@ def test_conflicts_are_reported(recorded: Game) -> None:
     assert conflicts == [f"category: {' or '.join(sorted(['odd', recorded.category or '']))}"]
 
 
+@pytest.mark.long
 def test_no_order_counts() -> None:
     chance = random.Random(4)
     for recorded in _recorded().values():

@@ -302,6 +302,7 @@ def under_xboard(name: str, command: str, display: str, folder: Path, *words: st
         running.wait()
 
 
+@pytest.mark.long
 @pytest.mark.needs("xboard", "Xvfb")
 def test_two_engines_play_the_game_to_its_end_under_xboard(tmp_path: Path) -> None:
     """xboard's file has the recorded moves and result: of a resigned game, and of crazyhouse with a mate."""

@@ -115,6 +115,7 @@ def test_record_keeps_the_same_games_with_all_settings(
     assert_same(games, recorded(stream, games), on)
 
 
+@pytest.mark.long
 @in_loop
 async def test_the_command_records_what_the_server_replays(tmp_path: Path) -> None:
     """Both programs run from their command lines to the archive."""

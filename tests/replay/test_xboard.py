@@ -34,6 +34,7 @@ def archived(scenario: str, connection: str, folder: Path) -> Cli:
     return cli
 
 
+@pytest.mark.long
 @pytest.mark.needs("xboard", "Xvfb")
 @in_loop
 async def test_xboard_observes_and_saves_what_the_archive_has(tmp_path: Path) -> None:

@@ -362,6 +362,7 @@ def test_show_prints_the_evaluations_of_the_engine_that_is_asked_for(cli: Cli) -
         assert "omit" in cli("show", "last", "--analysis", "dee", word, code=2).stderr
 
 
+@pytest.mark.long
 def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "evaluated.pgn"
     log.write_bytes(PGN + b"\n" + PGN.replace(b"2024.01.02", b"2024.01.03"))

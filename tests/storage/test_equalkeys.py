@@ -39,6 +39,7 @@ def contents_of_new(order: tuple[int, ...]) -> list[tuple[str, str]]:
         return contents(archive)
 
 
+@pytest.mark.long_except("gone0")
 @pytest.mark.parametrize("gone", long_after(2, [[0], [3, 1, 0], [1, 2], [0, 1, 2]]))
 def test_what_is_left_has_the_keys_of_a_new_archive(archive: ArchiveStore, gone: list[int]) -> None:
     wanted = None

@@ -62,6 +62,7 @@ def hammering(path: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.long
 def test_every_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
     """A backup is the archive of one moment: each source with all its games, and nothing that ``check`` finds."""
     ArchiveStore.open(str(path), create=True).close()

@@ -276,6 +276,7 @@ def test_rows_that_break_a_rule_or_name_a_missing_row_are_found(
         assert sentence in message
 
 
+@pytest.mark.long
 def test_corrupt_pages_are_reported_by_every_command(tmp_path: Path, sound: bytes) -> None:
     whole = tmp_path / "whole.sqlite"
     whole.write_bytes(sound)
@@ -326,6 +327,7 @@ def test_a_full_disk_is_said_with_what_to_do() -> None:
         assert str(storage_error(path, full.value)) == f"No space is left for {path}: {what}, and try again."
 
 
+@pytest.mark.long
 def test_foreign_triggers_and_views_are_found(tmp_path: Path, sound: bytes) -> None:
     cases = (
         ("CREATE TRIGGER mine BEFORE UPDATE ON games BEGIN SELECT RAISE(ABORT, 'no'); END", "trigger mine on games"),

@@ -128,6 +128,7 @@ def test_forgetting_one_source_keeps_the_others(cli: Cli, tmp_path: Path) -> Non
     assert cli("db", "check").output == "The archive is sound.\n"
 
 
+@pytest.mark.long
 @settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(5)), merged=st.integers(0, 4))
 def test_no_order_of_imports_counts(tmp_path_factory: pytest.TempPathFactory, order: list[int], merged: int) -> None:
@@ -404,6 +405,7 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
     assert cli("export", "games").stdout == wanted
 
 
+@pytest.mark.long
 def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, tmp_path: Path) -> None:
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
@@ -445,6 +447,7 @@ def _raw(folder: Path, scenario: str) -> list[Path]:
     return paths
 
 
+@pytest.mark.long
 def test_boards_in_one_order_are_one_game_each_whatever_comes_first(tmp_path: Path) -> None:
     """Without times of day; a log that grows and one that goes change what its other games are known to be."""
     paths = _raw(tmp_path, "c07_eight_boards")

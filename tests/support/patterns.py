@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support.matching import in_set
+
 PACKAGES = ("recorder", "storage", "exporters", "migrations")
 ROOT = Path(__file__).parents[2]
 SEARCHING = ("search", "finditer", "findall", "sub", "subn", "split")
@@ -100,43 +102,17 @@ def searched_names() -> set[str]:
 
 # -- texts
 
-_CATEGORIES = {
-    codes.CATEGORY_DIGIT: "5",
-    codes.CATEGORY_SPACE: " ",
-    codes.CATEGORY_WORD: "a",
-    codes.CATEGORY_NOT_DIGIT: "x",
-    codes.CATEGORY_NOT_SPACE: "x",
-    codes.CATEGORY_NOT_WORD: "-",
-}
 _LOOPS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _PROBES = "a 5x(%>-]=}.{[:;+#\"\\/,B\x19\x15\r\n\t~!<*_'@\x00)|?&$\xe9"
 
 
-def _in_set(items: Any, letter: str) -> bool:
-    code, hit, negated = ord(letter), False, False
-    for op, value in items:
-        if op is codes.NEGATE:
-            negated = True
-        elif op is codes.LITERAL:
-            hit |= code == value
-        elif op is codes.RANGE:
-            hit |= value[0] <= code <= value[1]
-        elif op is codes.CATEGORY:
-            word, digit, space = letter.isalnum() or letter == "_", letter.isdecimal(), letter.isspace()
-            hit |= {
-                codes.CATEGORY_DIGIT: digit, codes.CATEGORY_NOT_DIGIT: not digit, codes.CATEGORY_SPACE: space,
-                codes.CATEGORY_NOT_SPACE: not space, codes.CATEGORY_WORD: word, codes.CATEGORY_NOT_WORD: not word,
-            }[value]  # fmt: skip
-    return hit != negated
-
-
 def _letters_of(items: Any) -> list[str]:
     """Some letters of a set, those first that other parts of a pattern like to take, too."""
-    found = [letter for letter in _PROBES if _in_set(items, letter)]
+    found = [letter for letter in _PROBES if in_set(items, letter)]
     for op, value in items:
         if op is codes.LITERAL and not found:
             found.append(chr(value))
-        elif op is codes.RANGE and chr(value[0]) not in found and _in_set(items, chr(value[0])):
+        elif op is codes.RANGE and chr(value[0]) not in found and in_set(items, chr(value[0])):
             found.append(chr(value[0]))
     return found
 

@@ -17,6 +17,12 @@ def _find_sources(path: str) -> FileFinder:
     return FileFinder(path, (SourceFileLoader, SOURCE_SUFFIXES))
 
 
-if __name__ == "__main__":
+def load_sources_only() -> None:
+    """From here on, import the program's modules from their sources."""
     sys.path_hooks.insert(0, _find_sources)
+    sys.path_importer_cache.clear()
+
+
+if __name__ == "__main__":
+    load_sources_only()
     sys.exit(pytest.main())

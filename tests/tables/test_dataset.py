@@ -38,6 +38,7 @@ def sorted_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.where(rows.notna(), None)
 
 
+@pytest.mark.long
 def test_it_holds_every_ply(folder: Path, corpus_archive: Archive) -> None:
     expected = sorted_rows(corpus_archive.plies())
     pd.testing.assert_frame_equal(sorted_rows(pd.read_parquet(folder, dtype_backend="numpy_nullable")), expected)
@@ -115,6 +116,7 @@ def test_a_dataset_is_parquet_in_a_folder(corpus_archive: Archive, words: tuple[
     assert "needs -o with a folder" in Cli(corpus_archive.path)("export", "plies", *words, code=2).stderr
 
 
+@pytest.mark.long
 def test_pieces_need_the_memory_of_a_piece(corpus_archive: Archive) -> None:
     """Of numpy and Python: what is kept of the games before is nothing."""
 

@@ -65,6 +65,7 @@ def test_the_corpus_has_what_is_compared(plies: pd.DataFrame) -> None:
     assert plies.groupby("phase", observed=False).size().min() > 500
 
 
+@pytest.mark.long
 def test_without_arrow_it_is_the_same(corpus_archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     with_arrow = corpus_archive.plies(**EVERYTHING)
     pd.testing.assert_frame_equal(Archive(corpus_archive.path, arrow=False).plies(**EVERYTHING), with_arrow)
@@ -119,6 +120,7 @@ def test_tables_of_games_in_runs_are_the_whole(
         pd.testing.assert_frame_equal(table(reader, games), whole)
 
 
+@pytest.mark.long
 def test_a_game_is_in_no_two_pieces(corpus_archive: Archive) -> None:
     seen: set[str] = set()
     for piece in corpus_archive.batches(400):

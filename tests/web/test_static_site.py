@@ -114,6 +114,7 @@ def test_players_have_pages_and_games_lead_to_them(folder: Path) -> None:
     assert f'href="players/{names["morphy"].name}"' in index
 
 
+@pytest.mark.long
 def test_a_page_is_the_same_with_whom_it_is_made_and_about_the_newest_games(
     hostile: Path, hostile_site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +142,7 @@ def test_last_chooses_the_same_games_for_the_index_and_for_players(tmp_path: Pat
             assert {row_id for _, row_id, _ in player.games} == listed
 
 
+@pytest.mark.long
 def test_a_number_that_excludes_games_of_its_list_has_no_link(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "archive.sqlite")
     timed = [_GAME.format(white="A", black=black, elo=1500, result="1-0", n=n) for n, black in enumerate("BBCC")]
@@ -166,6 +168,7 @@ def test_hostile_handles_are_inert_in_names_and_pages(hostile_site: Path) -> Non
         assert "\u202e" not in html
 
 
+@pytest.mark.long
 def test_no_handle_is_in_a_name_or_a_page_with_pseudonyms(hostile: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     said = Cli(hostile)("report", "--site", site, "--last", 6, "--pseudonyms", "--chat", "none").stderr
@@ -223,6 +226,7 @@ def test_it_opens_from_the_disk_and_searches_without_requests(folder: Path, brow
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.needs("chromium")
 def test_numbers_of_a_player_lead_to_exactly_the_games_behind_them(hostile_site: Path, browser: Browser) -> None:
     page = browser.new_page()
@@ -248,6 +252,7 @@ def test_numbers_of_a_player_lead_to_exactly_the_games_behind_them(hostile_site:
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.needs("chromium")
 def test_a_player_is_read_without_a_script_and_by_everybody(folder: Path, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 700})

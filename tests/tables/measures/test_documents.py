@@ -57,6 +57,7 @@ def test_every_dimension_is_named(name: str) -> None:
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "larger-than-memory.md"
 
 
+@pytest.mark.long
 def test_the_page_runs(corpus_archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
     shutil.copy(corpus_archive.path, tmp_path / "games.db")
