@@ -65,7 +65,7 @@ def game_object(game: Game) -> dict[str, Any]:
     Returns:
         The fields of docs/reference/formats.md (JSON): times in milliseconds, instants in ISO 8601.
     """
-    basis = game.time_basis
+    basis, day = game.time_basis, game.day
     return {
         "key": game.key,
         "kind": game.kind.value,
@@ -83,6 +83,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "termination": game.termination or None,
         "started_at": iso_start(game),
         "start_precision": None if game.start_precision is None else game.start_precision.value,
+        "day": None if day is None else str(day),
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,
         **opening_object(game),

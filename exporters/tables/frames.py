@@ -5,10 +5,8 @@ Plies are read as arrays of many games: no Python runs for each ply.
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -204,8 +202,6 @@ def _of_values(column: Column, values: Any) -> Any:
 
 _GAMES_AT_ONCE = 5_000
 _PLIES_AT_ONCE = 100_000
-_DAY_MS = 86_400_000
-_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def side_frame(reader: TableReader, games: list[tuple[int, int]], player: str | None = None) -> pd.DataFrame:
@@ -350,21 +346,9 @@ def _common(facts: GameFacts, plies: int) -> dict[str, Any]:
         "reason": facts.reason_key,
         "started_at": facts.started_at_ms if facts.time_basis == TimeBasis.UTC.value else None,
         "started_ms": facts.started_at_ms,
-        "day": _day(facts),
+        "day": facts.day,
         "plies": plies,
     }
-
-
-def _day(facts: GameFacts) -> str | None:
-    """As ``Game.day``, as text (``2026-01-31``); None: unknown."""
-    if facts.started_at_ms is not None and facts.time_basis in (TimeBasis.UTC.value, TimeBasis.LOCAL.value):
-        return str(date(1970, 1, 1) + timedelta(days=facts.started_at_ms // _DAY_MS))
-    if facts.date_text is None or not _ISO_DAY.fullmatch(facts.date_text):
-        return None
-    try:
-        return str(date.fromisoformat(facts.date_text))
-    except ValueError:  # printed by a server, and no such day
-        return None
 
 
 def _player(name: str, side: GameSide) -> dict[str, Any]:

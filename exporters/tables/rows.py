@@ -166,6 +166,7 @@ def _sides(game: Game) -> dict[bool, _Side]:
     journal = source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else None
     connection = connection_of(game.key, journal)
     facts = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
+    day = None if game.day is None else str(game.day)
     ended = (game.result, game.end, game.termination or None, game.reason_key, game.complete)
     known = {
         white: (
@@ -184,7 +185,7 @@ def _sides(game: Game) -> dict[bool, _Side]:
         pairs = chain.from_iterable(zip(known[white], known[not white], strict=True))  # the mover's, the opponent's
         own_score = score if score is None or white else 1 - score
         sides[white] = _Side(
-            (*facts, time_control(base_s, increment_s), base_s, increment_s),
+            (*facts, day, time_control(base_s, increment_s), base_s, increment_s),
             ("white" if white else "black", *pairs, own_score, *ended),
             player.sealed,
         )

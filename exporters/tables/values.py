@@ -148,6 +148,7 @@ _OF_OPPONENT = {
 
 _OF_GAME_ALSO: Mapping[str, Callable[[GameFacts], Any]] = {
     "rated": lambda game: None if game.rated is None else bool(game.rated),
+    "day": lambda game: game.day,
     "complete": lambda game: bool(game.complete),
     "termination": lambda game: game.termination or None,
     "reason": lambda game: game.reason_key,

@@ -90,7 +90,7 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     epilog="""\b
 Examples:
   $ ics-recorder db upgrade
-  archive.sqlite has schema 0008 already.
+  archive.sqlite has schema 0009 already.
   $ ics-recorder --db old.sqlite db upgrade
 """,
 )
@@ -121,7 +121,7 @@ def _say_saved(saved: Path | None) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder db current
-  0008 (newest: 0008)
+  0009 (newest: 0009)
   $ ics-recorder --db old.sqlite db current
 """,
 )

@@ -165,6 +165,7 @@ def _summary(game: Game) -> dict[str, Any]:
         "end": game.end,
         "started_at": iso_start(game),
         "start_precision": None if game.start_precision is None else game.start_precision.value,
+        "day": None if game.day is None else str(game.day),
         "ended_at": iso(game.ended_at_ms, game.time_basis),
         "complete": game.complete,
         "ply_count": game.ply_count,

@@ -63,7 +63,7 @@ _ROWS_OF_PLIES: Final = """
 SELECT key, any_value(server) AS server, any_value(kind) AS kind, any_value(variant) AS variant,
   any_value(category) AS category, any_value(rated) AS rated, any_value(result) AS result,
   any_value(complete) AS complete, count(*)::INTEGER AS plies, any_value(time_basis) AS time_basis,
-  {sides}, NULL::BIGINT AS started_ms, NULL::VARCHAR AS start_precision, NULL::VARCHAR AS day, NULL::VARCHAR AS me,
+  {sides}, NULL::BIGINT AS started_ms, NULL::VARCHAR AS start_precision, any_value(day) AS day, NULL::VARCHAR AS me,
   NULL::VARCHAR AS eco, NULL::VARCHAR AS opening, source, 0 AS "offset", NULL::BIGINT AS fingerprint,
   row_number() OVER (ORDER BY key) AS id
 FROM plies GROUP BY source, key

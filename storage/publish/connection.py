@@ -121,12 +121,20 @@ def _instant(ms: str, whole_minutes: str) -> str:
     return f"to_char(to_timestamp({ms} / 1000.0) AT TIME ZONE 'UTC', {form})"
 
 
+def _iso_day(text: str) -> str:
+    shape = f"{text} ~ '^(?!0000)[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}$'"
+    day = f"to_char((left({text}, 7) || '-01')::date + substr({text}, 9)::int - 1, 'YYYY-MM-DD')"
+    return f"CASE WHEN {shape} THEN CASE WHEN {day} = {text} THEN {text} END END"
+
+
 POSTGRES: Final = Words(
     when=_when,
     odd=lambda number: f"{number} % 2 <> 0",
     seconds=lambda ms: f"({ms})::float8 / 1000",
     mean=lambda column: f"avg({column}::float8)",
     instant=_instant,
+    day=lambda ms: f"to_char(to_timestamp({ms} / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+    iso_day=_iso_day,
     shown=SHOWN,
     own_game=" AND g.archive = a.archive",
 )

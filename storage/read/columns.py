@@ -101,6 +101,12 @@ class GameFacts(NamedTuple):
     source_sha256: str | None
     source_kind: str | None
 
+    @property
+    def day(self) -> str | None:
+        """As ``Game.day``, as text (``2026-01-31``)."""
+        day = day_of(self.started_at_ms, TimeBasis(self.time_basis), self.date_text)
+        return None if day is None else str(day)
+
 
 class SegmentColumns(NamedTuple):
     """A segment of a game with the observation that gives its plies.

@@ -42,7 +42,7 @@ __all__ = [
     "upgrade",
 ]
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 _DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})

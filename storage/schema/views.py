@@ -20,6 +20,7 @@ class Words(NamedTuple):
         seconds: milliseconds as seconds with a fraction.
         mean: the mean of a column of numbers.
         instant: text of an instant in milliseconds since 1970, UTC: whole minutes where the condition holds.
+        day: text of the day of such an instant. iso_day: a text if it is such a day; else null.
         shown: the condition that a row ``g`` of ``games`` is shown: not merged into another one.
         own_game: a further condition that the game ``g`` is in the archive of the analysis ``a``.
     """
@@ -29,6 +30,8 @@ class Words(NamedTuple):
     seconds: Callable[[str], str]
     mean: Callable[[str], str]
     instant: Callable[[str, str], str]
+    day: Callable[[str], str]
+    iso_day: Callable[[str], str]
     shown: str
     own_game: str
 
@@ -48,6 +51,8 @@ SQLITE: Final = Words(
     seconds=lambda ms: f"{ms} / 1000.0",
     mean=lambda column: f"avg({column})",
     instant=_instant,
+    day=lambda ms: f"date({ms} / 1000, 'unixepoch')",
+    iso_day=lambda text: f"iif(date({text}) = {text}, {text}, NULL)",
     shown="g.merged_into IS NULL",
     own_game="",
 )
@@ -61,7 +66,10 @@ SELECT g.key, g.kind, g.server, g.server_game_no, g.white, g.white_rating, g.bla
   g.category, g.base_s, g.increment_s, g.result, g.reason, g.termination, g.ending,
   CASE WHEN g.time_basis IN ('utc', 'zone-unknown')
     THEN {started} END AS started_at, g.start_precision,
-  g.time_basis, g.ply_count AS plies, g.complete, s.name AS source, g.first_offset, g.eco, g.opening
+  g.time_basis, g.ply_count AS plies, g.complete, s.name AS source, g.first_offset, g.eco, g.opening,
+  CASE WHEN g.time_basis IN ('utc', 'zone-unknown') AND g.started_at_ms IS NOT NULL
+    THEN {sql.day("g.started_at_ms")}
+    ELSE {sql.iso_day("g.date_text")} END AS day
 FROM games g LEFT JOIN sources s ON s.id = g.source_id
 WHERE {sql.shown}"""
 

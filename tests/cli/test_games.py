@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from tests.exporters.games import make_game
-from tests.support.cli import GUESTS, SERVER, Cli
+from tests.support.cli import ADJOURNED, GUESTS, SERVER, Cli
 
 
 def test_lists_one_game_a_line(filled: Cli) -> None:
@@ -126,3 +132,22 @@ def test_options_come_from_the_environment_too(filled: Cli) -> None:
 def test_the_variant_is_named_once(category: str | None, variant: str, word: str | None) -> None:
     game = make_game([], category=category, variant=variant)
     assert game.variant_word == word
+
+
+def test_every_output_has_the_day_of_games_without_a_time(cli: Cli, tmp_path: Path) -> None:
+    for name, day in (("known", "2018.07.01"), ("impossible", "2020.02.30"), ("unknown", "2018.07.??")):
+        text = f'[White "{name}"]\n[Black "Bob"]\n[Date "{day}"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n'
+        (tmp_path / f"{name}.pgn").write_text(text)
+    log = tmp_path / "dated.log"
+    log.write_bytes(ADJOURNED.read_bytes())
+    cli("import", *sorted(tmp_path.glob("*.pgn")))
+    cli("import", "--date", "2021-02-03", log)
+    days = {"known": "2018-07-01", "impossible": None, "unknown": None, "Carlsen": "2021-02-03"}
+    assert {game["white"]["handle"]: game["day"] for game in cli.json("games", "--json")} == days
+    lines = cli("export", "games", "-o", "-").stdout.splitlines()
+    assert {game["white"]["handle"]: game["day"] for game in map(json.loads, lines)} == days
+    with closing(sqlite3.connect(cli.archive)) as sql:
+        assert dict(sql.execute("SELECT white, day FROM v_games")) == days
+    for words, column in ((("games", "--format", "csv"), "white"), (("plies",), "mover")):
+        rows = csv.DictReader(cli("export", *words, "-o", "-").stdout.splitlines())
+        assert {row[column]: row["day"] or None for row in rows}.items() >= days.items()
