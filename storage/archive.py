@@ -37,7 +37,7 @@ from storage.read.sources import (
     timing_of,
     unended_games_of,
 )
-from storage.settings import recall_source
+from storage.settings import content_version, recall_source
 from storage.write.games import find_successors, order_of_sources, restore_order
 from storage.write.merged import stale
 
@@ -146,6 +146,11 @@ class ArchiveStore(Closing):
         with self._database.reading() as driver:
             query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
             return driver.execute(query).fetchall()
+
+    def content_version(self) -> str | None:
+        """A word that differs after each change of the archive; None: not known."""
+        with self._database.reading() as driver:
+            return content_version(driver)
 
     def report(self, source_id: str) -> SourceReport:
         """The report that ``SourceWriter.finish`` stored.

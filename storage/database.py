@@ -108,22 +108,25 @@ class Database:
         if self.read_only:
             raise StorageError(f"{self.path} was opened read-only.")
         if self._transaction is not None:
-            yield self._transaction
+            with self._transaction.begin_nested():
+                yield self._transaction
             return
-        file = identity_of(self.path)
-        with (
-            storage_errors(self.path),
-            self._writer.connect().execution_options(immediate=True) as connection,
-            connection.begin(),
-        ):
-            if identity_of(self.path) != file:  # while this was waiting for the lock
-                raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
-            driver = driver_of(connection)
-            before = driver.total_changes
-            yield connection
-            relate(driver)
-            if driver.total_changes != before:
-                mark_changed(driver)
+        while True:
+            file = identity_of(self.path)
+            with (
+                storage_errors(self.path),
+                self._writer.connect().execution_options(immediate=True) as connection,
+                connection.begin(),
+            ):
+                if identity_of(self.path) != file:  # another archive has taken its place while this waited for the lock
+                    continue
+                driver = driver_of(connection)
+                before = driver.total_changes
+                yield connection
+                relate(driver)
+                if driver.total_changes != before:
+                    mark_changed(driver)
+                return
 
     def vacuum(self) -> None:
         """As ``ArchiveStore.vacuum``."""

@@ -8,10 +8,11 @@ were finished.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, timing_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from recorder.archive.reading_ahead import ReadAhead
     from recorder.model import Game
     from recorder.progress import Progress
-    from storage import ArchiveStore, SourceRow
+    from storage import ArchiveStore, ForgottenSource, SourceRow
 
 
 __all__ = [
@@ -169,37 +170,91 @@ def import_source(
     """
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
-    candidates, forgotten = archive.growth_candidates(), archive.erasures.forgotten_sources()
-    sizes = [*(size for size, _ in candidates), *(row.size_bytes for row in forgotten)]
+    known = _sizes(archive.growth_candidates(), archive.erasures.forgotten_sources())
+    look = partial(_look, archive, source, options, partial_logs, followed, progress)
     try:
-        seen = fingerprint(source, sizes, progress) if ahead is None else ahead.seen
-        before = _continued(archive, candidates, seen)
-    except SourceError as error:
-        return Outcome(source.name, "failed", str(error))
-    outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
-    forgotten = [row for row in forgotten if row.size_bytes and seen.marks.get(row.size_bytes) == row.sha256]
-    if forgotten and not source.named:
-        return _forgotten(outcome, seen, options)
-    changed = before is None or before.sha256 != seen.sha256
-    if changed and (part := _known_part(partial_logs, source, seen, outcome)) is not None:
-        return part
-    plan = _plan(archive, source, seen, options, before, outcome, followed=followed)
-    if plan is None:
-        return outcome
-    reading = SourceReading(archive, source, seen, *plan, keep, progress, followed, on_games, pieces)
-    if (failed := _store(reading, ahead, outcome)) is not None:
-        return failed
-    for row in forgotten:
-        archive.erasures.recall_source(row.sha256)
+        seen = fingerprint(source, sorted(known), progress) if ahead is None else ahead.seen
+        with archive.snapshot():
+            version = archive.content_version()
+            found = look(seen, known)
+        if isinstance(found, Outcome):
+            return found
+        with archive.transaction():
+            if version is None or archive.content_version() != version:  # another process may have stored the same log
+                found = look(found.seen, known)
+                if isinstance(found, Outcome):
+                    return found
+            seen, outcome = found.seen, found.outcome
+            reading = SourceReading(archive, source, seen, *found.plan, keep, progress, followed, on_games, pieces)
+            if (failed := _store(reading, ahead, outcome)) is not None:
+                return failed
+            for row in found.forgotten:
+                archive.erasures.recall_source(row.sha256)
+    except Exception as error:  # in what is made of the games before the commit
+        return Outcome(source.name, "failed", why_failed(error, source.name))
     outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or seen.sha256))
     return outcome
 
 
-def _forgotten(outcome: Outcome, seen: Fingerprint, options: ReadOptions) -> Outcome:
-    """Note that a source stays forgotten, because the user did not name it."""
-    kind = kind_of(seen, options)
-    outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
-    return outcome
+_Plan = tuple[SourceKind, ReadOptions, "SourceRow | None"]
+"""As what kind and with which options a log is read, and the source that it continues."""
+
+
+class _Found(NamedTuple):
+    """A log that is to be read.
+
+    Attributes:
+        seen: of the log. outcome: what is to become of it. plan: how it is read.
+        forgotten: sources that were forgotten, with which it begins.
+    """
+
+    seen: Fingerprint
+    outcome: Outcome
+    plan: _Plan
+    forgotten: list[ForgottenSource]
+
+
+def _sizes(candidates: list[tuple[int, str]], forgotten: list[ForgottenSource]) -> set[int]:
+    """Sizes of sources with which a log may begin."""
+    return {*(size for size, _ in candidates), *(row.size_bytes for row in forgotten)}
+
+
+def _look(
+    archive: ArchiveStore,
+    source: Input,
+    options: ReadOptions,
+    partial_logs: PartialLogs,
+    followed: bool,
+    progress: Progress | None,
+    seen: Fingerprint,
+    hashed: Collection[int],
+) -> _Found | Outcome:
+    """Find out what the archive has of a log: in a transaction, or in a snapshot.
+
+    Args:
+        archive, source, options, partial_logs, followed, progress: as for ``import_source``.
+        seen: of the log. hashed: sizes at which it has the hash.
+    Returns:
+        What became of the log, if nothing is to be read.
+    Raises:
+        SourceError: the log cannot be read.
+    """
+    candidates, forgotten = archive.growth_candidates(), archive.erasures.forgotten_sources()
+    sizes = {size for size in _sizes(candidates, forgotten).difference(hashed) if size <= seen.size}
+    if sizes:  # of sources that other processes have stored since
+        seen = replace(seen, marks=seen.marks | fingerprint(source, sorted(sizes), progress).marks)
+    forgotten = [row for row in forgotten if row.size_bytes and seen.marks.get(row.size_bytes) == row.sha256]
+    before = _continued(archive, candidates, seen)
+    outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
+    if not source.named and forgotten:
+        kind = kind_of(seen, options)
+        outcome.status, outcome.kind = "forgotten", None if kind is None else kind.value
+        return outcome
+    changed = before is None or before.sha256 != seen.sha256
+    if changed and _is_known_part(partial_logs, source, seen, outcome):
+        return outcome
+    plan = _plan(archive, source, seen, options, before, outcome, followed=followed)
+    return outcome if plan is None else _Found(seen, outcome, plan, forgotten)
 
 
 def _plan(
@@ -211,7 +266,7 @@ def _plan(
     outcome: Outcome,
     *,
     followed: bool,
-) -> tuple[SourceKind, ReadOptions, SourceRow | None] | None:
+) -> _Plan | None:
     """Decide as what kind, with which options and from where a source is read.
 
     Args:
@@ -244,18 +299,12 @@ def _plan(
     return kind, options, before
 
 
-def _known_part(partial_logs: PartialLogs, source: Input, seen: Fingerprint, outcome: Outcome) -> Outcome | None:
-    """What becomes of an earlier part of a log that the archive has; None: it is none, or empty."""
-    if not seen.size:
-        return None
-    try:
-        whole = partial_logs.whole_of(source, seen.size, seen.head)
-    except SourceError as error:
-        return Outcome(source.name, "failed", str(error))
-    if whole is None:
-        return None
-    outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
-    return outcome
+def _is_known_part(partial_logs: PartialLogs, source: Input, seen: Fingerprint, outcome: Outcome) -> bool:
+    """Whether a log is an earlier part of one that the archive has; then ``outcome`` says of which."""
+    whole = partial_logs.whole_of(source, seen.size, seen.head) if seen.size else None
+    if whole is not None:
+        outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
+    return whole is not None
 
 
 def _is_read_alike(archive: ArchiveStore, before: SourceRow, options: ReadOptions) -> bool:

@@ -136,6 +136,7 @@ class ReadingAhead:
         self._workers = workers
         self._folder = folder
         self._keep = keep
+        self._archive = archive
         self._options = replace(options, forgotten=forgotten_in(archive))
         self._known = archive.growth_candidates()
         self._gone = [(row.size_bytes, row.sha256) for row in archive.erasures.forgotten_sources()]
@@ -165,7 +166,16 @@ class ReadingAhead:
             WorkerDiedError: the process died while reading it.
         """
         read = self._wait(number, progress) if number in self._futures else None
-        return None if read is None or self._may_continue(read.seen) else read
+        if read is None or self._may_continue(read.seen):
+            return None
+        known = [size for size, sha256 in self._archive.growth_candidates() if sha256 not in self._hashes]
+        if not (sizes := [size for size in known if size <= read.seen.size]):
+            return read
+        try:  # other programs have stored logs since
+            found = fingerprint(self._sources[number], sizes)
+        except SourceError:
+            return None
+        return replace(read, seen=replace(read.seen, marks=read.seen.marks | found.marks))
 
     def _may_continue(self, seen: Fingerprint) -> bool:
         with self._lock:
