@@ -27,7 +27,6 @@ from recorder.model import SAVED_KINDS, Game
 from recorder.sources import SourceKind, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks, scrubbed
 from recorder.sources.journal import JournalDecoder
 from recorder.wire.lines import LineReader
-from recorder.wire.prompts import strip_prompts
 
 if TYPE_CHECKING:
     from recorder.replay.boards import Lines
@@ -384,9 +383,9 @@ def _frames(log: Log, offsets: list[int]) -> Iterator[tuple[int, str]]:
     wanted = set(offsets)
     with closing(log.read(begin)) as blocks:
         for line in _journal_lines(blocks, begin, offsets[-1]) if journal else _log_lines(blocks, offsets):
-            text, _ = strip_prompts(line.text)
-            if line.offset in wanted and text.startswith(FRAME_TAG):
-                yield line.offset, text
+            begin = line.text.find(FRAME_TAG)  # behind prompts
+            if line.offset in wanted and begin >= 0:
+                yield line.offset, line.text[begin:]
 
 
 def _log_lines(blocks: Iterable[bytes], offsets: list[int]) -> Iterator[Line]:

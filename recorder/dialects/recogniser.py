@@ -30,11 +30,11 @@ from recorder.dialects.notices import (
     split_glued,
 )
 from recorder.dialects.results import parse_results
-from recorder.dialects.session import TEXT_BLOCKS, answers, is_noise, parse_session
+from recorder.dialects.session import TEXT_BLOCKS, answers, is_noise, is_setting, parse_session
 from recorder.dialects.style12 import FRAME_TAG, check_frame, frame_end, parse_style12, take_usual
 from recorder.events import Event, Line, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
 from recorder.events.frames import Style12
-from recorder.wire.prompts import PromptStripper
+from recorder.wire.prompts import BEFORE_ANSWER, PromptStripper
 
 __all__ = ["MAX_SHAPES", "Recogniser"]
 
@@ -186,7 +186,7 @@ class Recogniser:
             out.append(Noise(line))
         elif text[:4] in _TAG_PARSERS:
             self._tagged(line, out)
-        elif not self._known(line, out) and not self._glued(line, out):
+        elif not self._known(line, out) and not self._glued(line, out) and not self._prompted(line, out):
             self._quote(text)
             self._unknown(line, out)
         self._look()
@@ -371,6 +371,23 @@ class Recogniser:
                 self._tagged(part, out)
             elif not self._known(part, out):
                 self._unknown(part, out)
+        return True
+
+    def _prompted(self, line: Line, out: list[Event]) -> bool:
+        """Learn an unknown prompt that stands before a line of the server, and read that line; False: it is not one."""
+        found = self.prompts.find_unknown(line.text)
+        if found is None:
+            return False
+        rest = line._replace(text=line.text[found[1] :])
+        if rest.text[:4] in _TAG_PARSERS:
+            answers_us = self._whole(self._parse_tag(rest))
+        else:
+            answers_us = is_setting(rest.text) or bool(
+                parse_session(rest) or parse_results(rest) or self._about_game(rest) or self._listed(rest)
+            )
+        if not answers_us or not self.prompts.shown(found[0], BEFORE_ANSWER):
+            return False
+        self._line(line, out)
         return True
 
     def _unknown(self, line: Line, out: list[Event]) -> None:

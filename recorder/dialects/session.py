@@ -30,6 +30,7 @@ __all__ = [
     "detect_dialect",
     "format_session",
     "is_noise",
+    "is_setting",
     "parse_session",
 ]
 
@@ -131,6 +132,7 @@ _FORMS = make_forms(
         (_K.LOGIN, "", "Press return to enter ", r"(?:the )?\S+ as \"(?P<value>[A-Za-z]\w*)\":.*"),
         (_K.LOGIN, r"\"(?P<value>[A-Za-z]\w*)", '" is a registered name. ', ".*"),
         (_K.LOGIN, "", "Your name for this session will be ", r"\"?(?P<value>[A-Za-z]\w*)\"?\.?"),
+        (_K.LOGIN, "", "Logged in as: ", r"(?P<value>[A-Za-z]\w*)"),
         (_K.LOGIN, "", "Created temporary login '", r"(?P<value>[A-Za-z]\w*)'"),
         (_K.TAKEN_OVER, r"\*{4} (?P<value>\S+)", " has arrived - you can't both be logged in", r"\.? \*{4}"),
         (_K.IDLE_LOGOUT, "", "**** Auto-logout because you were idle more than ", r".*\*{4}"),
@@ -210,7 +212,6 @@ _NOISE = re.compile(
     r"|(?:You (?:accept|decline) the challenge|(?:Accepting|Declining) the match offer) .*"
     r"|\S+ (?:accepts|declines) (?:your|the) (?:challenge|match offer)\."
     r"|(?:Width|width|Height|height|Interface|interface|Prompt|prompt|Style|style)(?: now)? set to .*"
-    r"|\S+ (?:set|unset|enabled|disabled)\."
     r"|Ads removed: .*"
     r"|History for \S+:| +Opponent +Type +ECO End Date *|\S+ has no history games\.?"
     r"|Last game for \S+ was history game [0-9]+\.?"
@@ -225,6 +226,27 @@ _NOISE = re.compile(
 )
 
 
+# Source: the answers of FICS, FatICS, Lasker and chessd to ``iset``, ``set`` and ``style``.
+_SETTING = re.compile(
+    r"[A-Za-z]\w{0,30} (?:set|unset|enabled|disabled)\.?"
+    r"|No such i?variable (?:name )?\"?\w{1,30}\"?\.?"
+    r"|You will (?:now|not|no longer) .*",
+    re.ASCII,
+)
+
+
+def is_setting(text: str) -> bool:
+    """Whether a line answers a command that changes a setting.
+
+    Args:
+        text: the line without prompts.
+
+    Returns:
+        False for every line that no known form has.
+    """
+    return _SETTING.fullmatch(text) is not None
+
+
 def is_noise(text: str) -> bool:
     """Whether a line is known to carry nothing about games: seek ads, offers, settings.
 
@@ -234,4 +256,4 @@ def is_noise(text: str) -> bool:
     Returns:
         False for every line that no known form has.
     """
-    return _NOISE.fullmatch(text) is not None
+    return is_setting(text) or _NOISE.fullmatch(text) is not None

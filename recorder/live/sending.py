@@ -246,7 +246,7 @@ class RequestQueue:
         """
         if type(event) is Style12:
             if self._sent and check_frame(event) is None:
-                return self._done(AskRefresh(event.game_no))
+                return self._done(Observe(event.game_no), AskRefresh(event.game_no))
             return None
         handler = _ANSWERS.get(type(event))
         return None if handler is None else handler(self, event, now_ms)

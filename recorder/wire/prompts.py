@@ -11,19 +11,25 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-__all__ = ["LONE_PROMPT", "PromptStripper", "strip_prompts"]
+__all__ = ["BEFORE_ANSWER", "LONE_PROMPT", "PromptStripper", "strip_prompts"]
 
 _DEFAULT: Final = r"(?:\d\d:\d\d_)?[fa]ics% ?"
 _DEFAULTS: Final = re.compile(f"(?:{_DEFAULT})+")
 _DEFAULT_FIRSTS: Final = "fa0123456789"
 _SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,60})"\.?\s*', re.IGNORECASE)
-# A bot's line begins with a colon and a chat line has a speaker, so neither can look like this.
-LONE_PROMPT: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
-"""What any user's own prompt may look like."""
-_TIMES_ALONE = 3
-_MOST_PROMPTS: Final = 32
-_MOST_ALONE: Final = 1000
 _PROMPT_ENDS: Final = ("%", ">", "$", "#")
+# A bot's line begins with a colon and a chat line has a speaker, so neither can begin like this.
+LONE_PROMPT: Final = re.compile(
+    r"(?:\d\d:\d\d_)?(?P<prompt>(?=[^\sA-Za-z]{0,23}[A-Za-z])[^\s:<>{}()\[\]\\]{1,24}[%>$#] )"
+    r"(?:(?:\d\d:\d\d_)?(?P=prompt))*"
+)
+"""What any prompt of one word may look like, printed once or more."""
+_MOST_PROMPTS: Final = 32
+_MOST_SHOWN: Final = 1000
+_ENOUGH: Final = 3
+_ALONE: Final = 1
+BEFORE_ANSWER: Final = 2
+"""What it counts that a prompt stood before a known line of the server."""
 
 
 def strip_prompts(text: str) -> tuple[str, int]:
@@ -46,7 +52,7 @@ class PromptStripper:
         self._pattern = _DEFAULTS
         self._firsts = frozenset(_DEFAULT_FIRSTS)
         self._learned: set[str] = set()
-        self._alone: Counter[str] = Counter()
+        self._shown: Counter[str] = Counter()
 
     def strip(self, text: str) -> tuple[str, int]:
         """Take prompts off the beginning of a line, the learned ones included.
@@ -65,8 +71,8 @@ class PromptStripper:
     def learn(self, text: str) -> bool:
         """Look for a new prompt in a line (as received, prompts included).
 
-        It is one if the server says so (``prompt set to "ICS> ".``) and it ends in ``%``, ``>``, ``$`` or ``#``, or if
-        a single word ending in ``% `` has stood alone on three lines.
+        It is one if the server says so (``prompt set to "ICS> ".``), or if a single word ending in ``% ``, ``> ``,
+        ``$ `` or ``# `` has stood alone on three lines, or on one, if it stood before a known line, too: see ``shown``.
 
         Args:
             text: the line.
@@ -77,22 +83,38 @@ class PromptStripper:
         rest, _ = self.strip(text)
         if match := _SET.fullmatch(rest):
             return self._add(match["prompt"])
-        if match := LONE_PROMPT.fullmatch(rest):
-            if len(self._alone) >= _MOST_ALONE:
-                self._alone.clear()
-            self._alone[match["prompt"]] += 1
-            return self._alone[match["prompt"]] >= _TIMES_ALONE and self._add(match["prompt"])
-        return False
+        match = LONE_PROMPT.fullmatch(rest)
+        return match is not None and self.shown(match["prompt"], _ALONE)
+
+    @staticmethod
+    def find_unknown(text: str) -> tuple[str, int] | None:
+        """Find what may be a prompt before a text.
+
+        Args:
+            text: a line without known prompts.
+
+        Returns:
+            The word, and where the text behind it begins; None: the line begins with no such word, or is nothing else.
+        """
+        match = LONE_PROMPT.match(text)
+        return None if match is None or match.end() == len(text) else (match["prompt"], match.end())
+
+    def shown(self, prompt: str, weight: int) -> bool:
+        """Count a place that shows a prompt; returns whether these places are enough now, and it was learned."""
+        if len(self._shown) >= _MOST_SHOWN:
+            self._shown.clear()
+        self._shown[prompt] += weight
+        return self._shown[prompt] >= _ENOUGH and self._add(prompt)
 
     def saved(self) -> tuple[list[str], dict[str, int]]:
-        """What was learned, as JSON keeps it: prompts, and how often others stood alone."""
-        return sorted(self._learned), dict(self._alone)
+        """What was learned, as JSON keeps it: prompts, and what counts for others."""
+        return sorted(self._learned), dict(self._shown)
 
-    def load(self, learned: Iterable[str], alone: Mapping[str, int]) -> None:
-        """Take what ``saved`` gave; lines that were counted since do not count."""
+    def load(self, learned: Iterable[str], shown: Mapping[str, int]) -> None:
+        """Take what ``saved`` gave; places that were counted since do not count."""
         for prompt in learned:
             self._add(prompt)
-        self._alone = Counter(alone)
+        self._shown = Counter(shown)
 
     def _add(self, prompt: str) -> bool:
         bare = prompt.rstrip()

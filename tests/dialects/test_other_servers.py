@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recorder.dialects.recogniser import Recogniser
-from recorder.events import Chunk, Event, GameEnded, HoldingsLine, Malformed, MovelistRead
+from recorder.events import ChatLine, Chunk, Event, GameEnded, HoldingsLine, Line, Malformed, MovelistRead, Unrecognised
 from recorder.events.frames import Style12
 from recorder.wire.lines import LineReader
 from tests.dialects.lines import CORPUS
@@ -47,6 +47,34 @@ def test_their_games_come_out_whole(name: str, prompt: str, server: str | None) 
     assert not found.anomalies()
     assert game.server == server
     assert "X words that only this server says: 0 0." in [shape.shape for shape in found.report.shapes]
+
+
+@pytest.mark.parametrize("prompt", ["chessd2% ", "chess% ", "foo> ", "LASKER% ", "4games$ ", "x# ", "09:41_foo> "])
+def test_a_prompt_is_learned_from_the_answers_to_the_first_settings(prompt: str) -> None:
+    data = (CORPUS / "public" / "chessd-first-answers.txt").read_bytes().replace(b"chessd2% ", prompt.encode())
+    found = read(data)
+    known = {"observing", "set", "No such", "Logged in"}
+    assert not [shape for shape in found.report.shapes if any(word in shape.shape for word in known)]
+    assert (len(found.games), found.report.me) == (12, "GuestVLNY")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Ann> {Game 7 (Ann vs. Bob) Bob resigns} 1-0"],  # once: text that quotes a line
+        ["--> You are now observing game 7."] * 4,
+        ["Ann(50)> You are now observing game 7."] * 4,
+        [":foo% You are now observing game 7."] * 4,
+        ["foo% Ann tells you: hello"] * 4,
+        ["foo bar% You are now observing game 7."] * 4,
+        ["100% 12"] * 4,
+    ],
+)
+def test_other_text_before_a_known_line_teaches_no_prompt(lines: list[str]) -> None:
+    recogniser = Recogniser()
+    found = recogniser.feed([Line(line, 100 * number) for number, line in enumerate(lines)])
+    assert {type(event) for event in found} <= {Unrecognised, ChatLine}
+    assert recogniser.prompts.saved()[0] == []
 
 
 STREAMS = sorted(

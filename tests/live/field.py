@@ -95,6 +95,8 @@ class FieldServer:
         announces: supports ``gin``. stores: supports ``smoves``. unstored: players whose moves are not stored.
         whole_tables: tables of games are complete.
         gap_ms: a command that follows another one sooner is ignored. most: games that one may observe.
+        prompt: of the server. glued: as on chessd, answers follow the prompt on its line, without the game's facts.
+        observing: the answer to ``observe``, without the number.
     """
 
     games: list[Playing]
@@ -104,6 +106,9 @@ class FieldServer:
     whole_tables: bool = True
     gap_ms: int = 0
     most: int = 1000
+    prompt: str = "fics% "
+    glued: bool = False
+    observing: str = "You are now observing game"
     heard: list[tuple[int, str]] = field(default_factory=list)
     running: dict[int, Playing] = field(default_factory=dict)
     over: list[Playing] = field(default_factory=list)
@@ -155,6 +160,8 @@ class FieldServer:
             return ["There is no such game."] if game is None else self._about(word, game)
         if word == "set":
             self._gin = self._gin or (rest == "gin 1" and self.announces)
+            if self.glued and rest == "gin 1":
+                return ["You will now hear game results."]
             return [f'No such variable "{rest.split()[0]}".'] if "gin" in rest and not self.announces else []
         if word == "games":
             return self._table(rest)
@@ -166,6 +173,8 @@ class FieldServer:
                 return [f"There is no history game {number} for {handle}."]
             game = self._of(handle)[int(number)]
             return game.list(f"{'White' if game.result == '0-1' else 'Black'} resigned}} {game.result}")
+        if word == "iset" and self.glued:
+            return [f"{rest.split()[0]} set"]
         return [] if word in ("iset", "quit", "date") else [f"{word}: Command not found."]
 
     def _about(self, word: str, game: Playing) -> list[str]:
@@ -179,7 +188,7 @@ class FieldServer:
         self._observed.add(number)
         rated = "rated" if game.rated else "unrated"
         head = f"Game {number}: {game.white} ({game.rating}) {game.black} ({game.rating}) {rated} blitz 5 0"
-        return [f"You are now observing game {number}.", head, "", game.board()]
+        return [f"{self.observing} {number}.", *([] if self.glued else [head]), "", game.board()]
 
     def _table(self, which: str) -> list[str]:
         shown = [game for number, game in sorted(self.running.items()) if which in ("", str(number))]
@@ -252,17 +261,20 @@ def watch(
         reading = _Reading()
         down: list[tuple[int, bytes]] = []
         up: list[tuple[int, str]] = []
-        for words in (b"login: ", b'Press return to enter the server as "GuestAB":\n', b"\nfics% "):
+        prompt = f"\n{server.prompt}".encode()
+        for words in (b"login: ", b'Press return to enter the server as "GuestAB":\n', prompt):
             conversation.receive(words, now_ms, NOON_MS + now_ms)
             reading.take(words, now_ms)
-            if words != b"\nfics% ":
+            if words != prompt:
                 conversation.take(now_ms)
         while now_ms < end_ms:
             lines = server.play(now_ms)
+            text = "".join(f"\n{line}" for line in lines).encode() + prompt if lines else b""
             while up and now_ms >= up[0][0]:
-                lines += ["", *server.take(up.pop(0)[1], now_ms)]
-            if lines:
-                down.append((now_ms + latency_ms, "".join(f"\n{line}" for line in lines).encode() + b"\nfics% "))
+                answer = server.take(up.pop(0)[1], now_ms)
+                text += "\n".join(answer if server.glued else ["", "", *answer]).encode() + prompt
+            if text:
+                down.append((now_ms + latency_ms, text))
             while down and now_ms >= down[0][0]:
                 data = down.pop(0)[1]
                 reading.take(data, now_ms)

@@ -83,6 +83,22 @@ def test_games_in_progress_at_the_start_are_completed_from_lists_within_two_seco
     assert max(asked) < 2_500
 
 
+@pytest.mark.parametrize("prompt", ["fics% ", "chessd2% ", "foo> ", "Lasker7$ "])
+@pytest.mark.parametrize("observing", ["You are now observing game", "Ahora observas el juego"])
+def test_a_servers_own_prompt_delays_nothing_and_misses_nothing(prompt: str, observing: str) -> None:
+    games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", -9_000, 20 + pair, 500) for pair in range(20)]
+    games += [Playing(f"Cid{pair:02}", f"Dee{pair:02}", 3_000 * pair, 8, 300) for pair in range(4)]
+    games.sort(key=lambda game: game.begin_ms)
+    server = FieldServer(list(games), prompt=prompt, glued=True, observing=observing)
+    policy = Observing(parse_policy("rated | unrated"))
+    found = watch(server, policy, 40_000)
+    assert all(whole(game, found) for game in games)
+    assert policy.tally.facts() == {"matched": 24, "whole": 24, "partly": 0, "recovered": 0, "missed": 0}
+    asked = [at_ms for at_ms, line in server.heard if line.startswith("observe ")]
+    assert len(asked) == 24
+    assert sorted(asked)[19] < 2_500
+
+
 def test_games_that_do_not_match_cost_no_command_and_ratings_cost_one() -> None:
     games = games_of(least_ms=500)
     for game in games[::3]:

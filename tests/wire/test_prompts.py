@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recorder.wire import PromptStripper, strip_prompts
+from recorder.wire.prompts import BEFORE_ANSWER
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,16 @@ def test_a_prompt_printed_alone_three_times() -> None:
     strip = stripper.strip
     assert [stripper.learn("mychess% ") for _ in range(3)] == [False, False, True]
     assert strip("mychess% {Game 1") == ("{Game 1", 9)
+
+
+def test_a_prompt_printed_alone_once_and_before_an_answer() -> None:
+    stripper = PromptStripper()
+    assert not stripper.learn("foo> ")
+    assert stripper.find_unknown("foo> foo> ms set.") == ("foo> ", 10)
+    assert stripper.find_unknown("foo> ") is None
+    assert stripper.shown("foo> ", BEFORE_ANSWER)
+    line = "foo> ms set."
+    assert stripper.strip(line) == ("ms set.", 5)
 
 
 @pytest.mark.parametrize("line", [":x% ", "<12>% ", "Ann says: x% ", 'Ann says: prompt set to "<12>".', "{x% "])

@@ -120,12 +120,10 @@ class CueReader:
         if _PING_ANYWHERE in data:
             data = data.replace(_PING_ANYWHERE, b"")
         last = data.rfind(b"\n") + 1
-        if last:
-            self._lone_word_given = False
-            if not self.logged_in or _hinted(data[:last]):
-                for line in data[: last - 1].split(b"\n"):
-                    self._line = line
-                    self._look(cues, whole=True)
+        if last and (not self.logged_in or _hinted(data[:last])):
+            for line in data[: last - 1].split(b"\n"):
+                self._line = line
+                self._look(cues, whole=True)
         self._line = data[last:]
         if self._line and (not self.logged_in or _hinted(self._line)):
             self._look(cues, whole=False)
@@ -166,13 +164,13 @@ class CueReader:
                 break
             text = rest
         self._line = text.encode("latin-1")
-        if whole:
-            self._line = b""
-            if text.strip():
-                cues.append(_cue_of(text))
-        elif not self._lone_word_given and LONE_PROMPT.fullmatch(text):
+        if not self._lone_word_given and LONE_PROMPT.fullmatch(text):
             self._lone_word_given = True
             cues.append(Cue(CueKind.LONE_WORD, text))
+        if whole:
+            self._line, self._lone_word_given = b"", False
+            if text.strip():
+                cues.append(_cue_of(text))
 
 
 def _hinted(data: bytes) -> bool:

@@ -110,13 +110,17 @@ class GameList:
             The game that has the number now, if its players are not those that lines reported.
         """
         game = self.games.get(number)
-        players = GameCreated(Line("", board.offset), number, board.white, board.black, None, None, False)
-        if game is None or game.state is not CandidateState.WATCHED or game.listed.between(players):
+        if game is None or game.state is not CandidateState.WATCHED or self.is_of(game, board):
             return None
         self.drop(number, now_ms)
         game = self.known(number, now_ms, board.offset)
-        game.listed.take(players)
+        game.listed.take(_players_of(board))
         return game
+
+    @staticmethod
+    def is_of(game: Candidate, board: Style12) -> bool:
+        """Whether a board names the players that lines reported."""
+        return game.listed.between(_players_of(board))
 
     def _add_titles(self, game: Candidate, white: bool) -> None:
         listed = game.listed
@@ -169,6 +173,10 @@ class GameList:
         """Drop a game: it is over, or its number belongs to another."""
         self._gone(self.games[number], now_ms)
         del self.games[number]
+
+
+def _players_of(board: Style12) -> GameCreated:
+    return GameCreated(Line("", board.offset), board.game_no, board.white, board.black, None, None, False)
 
 
 def _is_next_game(old: Candidate, now_ms: int) -> bool:

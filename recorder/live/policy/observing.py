@@ -62,6 +62,9 @@ from recorder.live.requests import (
 __all__ = ["Observing"]
 
 
+_IN_PROGRESS = (0, 1, -1)  # relations of the boards of an observed or own game
+
+
 class Observing:
     """Decides what to observe on one connection after another.
 
@@ -182,8 +185,7 @@ class Observing:
         """
         for event in events:
             if type(event) is Style12:
-                if self._unnamed and check_frame(event) is None:
-                    self._shown(event, now_ms)
+                self._shown(event, now_ms)
                 continue
             self._changed = True
             self._recovery.hear(event, answered, now_ms)
@@ -242,14 +244,31 @@ class Observing:
         self._partners.look_at(game, now_ms)
 
     def _shown(self, board: Style12, now_ms: int) -> None:
-        """The first board of an observation: its number may belong to another game than the last line stated."""
-        if board.number not in self._unnamed:
+        """A board: its game is observed, whatever words the answer to ``observe`` had.
+
+        At the first one of an observation its number may belong to another game than the last line stated.
+        """
+        number = board.game_no
+        known = self._games.get(number)
+        first = board.number in self._unnamed
+        if (
+            known is None
+            or not (first or known.state in (CandidateState.SEEN, CandidateState.ASKED))
+            or check_frame(board) is not None
+        ):
             return
-        self._unnamed.discard(board.number)
-        game = self._list.shown(board, board.game_no, now_ms)
-        if game is not None:
-            self._changed = True
-            game.move(CandidateState.WATCHED, now_ms)
+        game = known
+        if first:
+            self._unnamed.discard(board.number)
+            other = self._list.shown(board, number, now_ms)
+            if other is None:
+                return
+            game = other
+        elif board.relation not in _IN_PROGRESS or not self._list.is_of(known, board):
+            return
+        self._changed = True
+        game.move(CandidateState.WATCHED, now_ms)
+        self._partners.look_at(game, now_ms)
 
     def _is_gone(self, game: Candidate, now_ms: int) -> None:
         why = self.status(game)

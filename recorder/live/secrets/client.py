@@ -176,7 +176,8 @@ class SecretGuard:
         elif cue.kind is CueKind.PROMPT:
             self._enter(out)
         elif cue.kind is CueKind.LONE_WORD:
-            if self._secrets and not self._questions:
+            # "Code> " may ask for another secret.
+            if self._secrets and not self._questions and cue.text.endswith("% "):
                 self._enter(out)
         elif cue.kind is CueKind.LINE:
             self._prompted = False
