@@ -1,13 +1,14 @@
-"""Small helpers for text: numbers with words, safe text, reasons of failures, patterns that few runs need."""
+"""Small helpers for text: numbers with words, safe text, words of names, reasons of failures, patterns used late."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import cache, partial
-from typing import AnyStr
+from typing import AnyStr, Final, NamedTuple
 
-__all__ = ["clean", "later", "plural", "reason_of"]
+__all__ = ["NameWord", "clean", "later", "plural", "reason_of", "words_of"]
 
 
 def plural(number: int, word: str, words: str | None = None) -> str:
@@ -57,3 +58,42 @@ def later(pattern: AnyStr, flags: int = 0) -> Callable[[], re.Pattern[AnyStr]]:
         Returns the compiled pattern.
     """
     return cache(partial(re.compile, pattern, flags))
+
+
+class NameWord(NamedTuple):
+    """A word of a text: where it begins and ends, and its form in which case and composition do not matter."""
+
+    begin: int
+    end: int
+    folded: str
+
+
+# Scripts without blanks between words, and pictures: each letter is a word.
+_ALONE: Final = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
+    "\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U0001f000-\U0001faff\U00020000-\U0003ffff"
+)
+# Accents and vowels beside letters; the Indic blocks have letters, too.
+_MARKS: Final = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0711\u0730-\u074a"
+    "\u07a6-\u07b0\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
+)
+_WORD: Final = later(rf"[{_ALONE}][{_MARKS}]*+|(?![_{_ALONE}])\w(?:(?![_{_ALONE}])[\w{_MARKS}])*")
+_ASCII_WORD: Final = later(r"[0-9A-Za-z]+")
+
+
+def words_of(text: str) -> list[NameWord]:
+    """The words of a text in any alphabet: letters and digits with their accents. An underscore separates words.
+
+    Args:
+        text: any text.
+    Returns:
+        The words in their order.
+    """
+    if text.isascii():
+        return [NameWord(found.start(), found.end(), found[0].lower()) for found in _ASCII_WORD().finditer(text)]
+    return [NameWord(found.start(), found.end(), _folded(found[0])) for found in _WORD().finditer(text)]
+
+
+def _folded(word: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())

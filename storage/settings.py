@@ -42,6 +42,7 @@ __all__ = [
     "recall_source",
     "rename_decisions",
     "secret_of",
+    "store_decisions",
 ]
 
 SECRET: Final = "pseudonym-secret"
@@ -203,10 +204,15 @@ def decide(driver: sqlite3.Connection, pairs: Collection[Pair], *, same: bool, n
     Args:
         driver: in a transaction. pairs: of keys. now_ms: UTC.
     """
-    _store(driver, (Decision(*pair, same, now_ms) for pair in pairs))
+    store_decisions(driver, (Decision(*pair, same, now_ms) for pair in pairs))
 
 
-def _store(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
+def store_decisions(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
+    """Write decisions; those about the same games are replaced.
+
+    Args:
+        driver: in a transaction. found: which.
+    """
     for one in found:
         value = json.dumps({"same": one.same, "decided_ms": one.decided_ms})
         name = f"{DECISIONS}{one.key}:{one.other}"
@@ -228,7 +234,7 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
     changed = [(one, new) for one, new in zip(before, after, strict=True) if one != new]
     names = [(f"{DECISIONS}{one.key}:{one.other}",) for one, _ in changed]
     driver.executemany("DELETE FROM settings WHERE name = ?", names)
-    _store(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
+    store_decisions(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
 
 
 def take_over_decisions(
@@ -252,5 +258,5 @@ def take_over_decisions(
         # Of two of one moment the one that keeps games apart, so that no order of archives counts.
         if ours is None or (one.decided_ms, not one.same) > (ours.decided_ms, not ours.same):
             taken.append(Decision(*pair, one.same, one.decided_ms))
-    _store(driver, taken)
+    store_decisions(driver, taken)
     return taken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -409,18 +409,18 @@ def backup_archive(where: str, target: str) -> None:
         backup(path, Path(target))
 
 
-def share_archive(where: str, target: str, *, pseudonyms: bool, redact: Sequence[str]) -> None:
-    """Write a copy without private data; see ``storage.share``.
+def share_archive(where: str, target: str, **options: Any) -> None:
+    """Write a copy without private data.
 
     Args:
-        pseudonyms, redact: as ``storage.share`` takes them.
+        options: as ``storage.share`` takes them.
     Raises:
         StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
     """
     from storage import share
 
     with _copying(where, target) as path:
-        share(path, Path(target), pseudonyms=pseudonyms, redact=redact)
+        share(path, Path(target), **options)
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class SiteOptions(NamedTuple):
 
     Attributes:
         base_url: where the folder will be; None: no sitemap is written.
-        pseudonyms: replace each handle by an invented word. chat: ``public`` or ``none``.
+        pseudonyms: replace each handle by an invented word, and exclude chat. chat: ``public`` or ``none``.
         force: replace a site that is there.
     """
 
@@ -93,7 +93,7 @@ def _source(where: str, pseudonyms: bool) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
         copy = str(Path(folder) / "shared.sqlite")
-        share_archive(where, copy, pseudonyms=True, redact=())
+        share_archive(where, copy, pseudonyms=True)
         yield copy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -265,7 +265,24 @@ Examples:
 """,
 )
 @click.option("-o", "--output", required=True, metavar="FILE", help="The copy; an existing file is not replaced.")
-@click.option("--pseudonyms", is_flag=True, help="Replace every handle by an invented word, in texts too.")
+@click.option(
+    "--pseudonyms",
+    is_flag=True,
+    help="Replace every handle by an invented word; exclude free text, round ratings and times.",
+)
+@click.option(
+    "--with-text",
+    is_flag=True,
+    help="With --pseudonyms, keep chat and the tags and reasons of saved games, with handles replaced.",
+)
+@click.option("--exact", is_flag=True, help="With --pseudonyms, keep ratings, titles and times as they are.")
+@click.option(
+    "--chat",
+    type=click.Choice(("public", "none")),
+    default="public",
+    show_default=True,
+    help="Chat to copy: kibitzes and whispers, or none.",
+)
 @click.option(
     "--redact",
     multiple=True,
@@ -274,11 +291,19 @@ Examples:
     help="Replace text that matches this regular expression by [redacted].",
 )
 @archive_option
-def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
-    """Copy the archive without log bytes, paths, tells and typed input."""
+def _share(output: str, where: str, **options: Any) -> None:
+    """Copy the archive without log bytes, paths, tells and typed input.
+
+    --pseudonyms replaces handles wherever they occur, in any case. It excludes chat, the tags and reasons of saved
+    games, links and numbers of databases. Ratings are rounded to hundreds, and of times the days remain. Words of
+    chess (openings, variants, moves) are never replaced. At the end the copy is read: if it contains a handle, it is
+    not written. Moves and clocks remain: they identify a game to everyone who has the same game with its names.
+    """
     from recorder.archive.exporting import share_archive
 
-    share_archive(where, output, pseudonyms=pseudonyms, redact=redact)
+    if not options["pseudonyms"] and (options["with_text"] or options["exact"]):
+        raise click.UsageError("--with-text and --exact change what --pseudonyms does; give it, too.")
+    share_archive(where, output, **options)
     say(f"Shared as {output}.")
 
 

@@ -311,7 +311,9 @@ Examples:
 @click.option("--index", is_flag=True, help="Report on the archive: games, players, time controls, sources.")
 @click.option("--site", metavar="DIR", help="Write a folder with pages of all matching games and their players.")
 @click.option("--base-url", metavar="URL", help="Write a sitemap for this address of the folder (with --site).")
-@click.option("--pseudonyms", is_flag=True, help="Replace every handle by an invented word (with --site).")
+@click.option(
+    "--pseudonyms", is_flag=True, help="Replace every handle by an invented word, without chat (with --site)."
+)
 @click.option(
     "--chat",
     type=click.Choice(("public", "none")),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from recorder.rules.position import Position
 
-__all__ = ["DEEPEST", "Opening", "TABLE", "find_opening", "opening_of"]
+__all__ = ["DEEPEST", "Opening", "TABLE", "find_opening", "opening_names", "opening_of"]
 
 DEEPEST: Final = 36
 """Half-moves of the longest line in the table: no later position has a name."""
@@ -80,6 +80,12 @@ def opening_of(position: Position) -> Opening | None:
         return None
     eco, name, _ = row.split("\t")
     return Opening(eco, name, 0)
+
+
+@cache
+def opening_names() -> frozenset[str]:
+    """All names of openings."""
+    return frozenset(row.split("\t")[1] for row in _names().values())
 
 
 @cache

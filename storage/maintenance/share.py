@@ -1,80 +1,170 @@
-"""``db share``: a copy without private data."""
+"""``db share``: a copy without private data.
+
+The copy is written row by row as it is to be: at no time is anything in its file that others must not read.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
-from contextlib import closing
+import secrets
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import pairwise, takewhile
 from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
 
-from sqlalchemy import Connection, delete, func, insert, select, text, union, update
+import zstandard
 
 from recorder.errors import StorageError
-from storage.files import copy_to, driver_of, make_engine, open_sqlite, unfinished_file
+from recorder.model import LinkKind, TimeBasis, known_site
+from recorder.openings import opening_names
+from recorder.relating.grouping import pair_of
+from recorder.rules.variants import SPEEDS, is_known_variant
+from recorder.text import NameWord, plural, words_of
+from storage.files import open_sqlite, unchanged_while_read, unfinished_file, uri_to_read
+from storage.maintenance.malformed import storage_errors
 from storage.maintenance.private import PRIVATE_COLUMNS, PRIVATE_TABLES, keyed, published_events, published_settings
 from storage.read.query import fold
-from storage.schema import tables as models
-from storage.schema.upgrade import require_current
-from storage.schema.views import VIEWS
-from storage.settings import ARCHIVE_ID, CONTENT_VERSION, FORGOTTEN, SECRET, archive_id, rename_decisions
+from storage.schema.tables import metadata
+from storage.schema.upgrade import create, require_current
+from storage.settings import ARCHIVE_ID, Decision, archive_id, decisions, secret_of, store_decisions
+from storage.write.merged import pin
 
-__all__ = [
-    "Rewrite",
-    "share",
-]
-
-_WORD = re.compile(r"[A-Za-z0-9_-]+")
-
-# columns with handles alone, and columns with text in which handles may stand
-_HANDLES = (
-    models.players.c.handle,
-    models.games.c.white,
-    models.games.c.black,
-    models.games.c.me,
-    models.observations.c.white,
-    models.observations.c.black,
-    models.events.c.actor,
-    models.thinking.c.engine,
-    models.sources.c.me,
-)
-_TEXTS = (
-    models.games.c.reason,
-    models.events.c.text,
-    models.thinking.c.pv,
-    models.analyses.c.engine,
-    models.analysis_lines.c.pv,
-    models.anomalies.c.message,
-    models.game_evidence.c.text,
-    models.game_links.c.evidence,
-    models.sources.c.name,  # with pseudonyms it is one itself: a file's name often has handles in it
-)
+__all__ = ["Rewrite", "share"]
 
 Rewrite = Callable[[str], str]
 
+# columns with handles alone, and columns with text in which handles may occur
+_HANDLES: Final = (
+    "players.handle", "games.white", "games.black", "games.me", "observations.white", "observations.black",
+    "events.actor", "thinking.engine", "sources.me",
+)  # fmt: skip
+_TEXTS: Final = (
+    "games.reason", "events.text", "thinking.pv", "analyses.engine", "analysis_lines.pv", "anomalies.message",
+    "game_evidence.text", "game_links.evidence", "sources.name",
+)  # fmt: skip
+_HASHES: Final = ("games.key", "analyses.game_key", "sources.sha256")
+_MOVE: Final = (
+    r"(?:[KQRBNPACEH]?[a-h]?[1-8]?[x@-]?[a-h][1-8](?:=?[KQRBNACEH])?|[OoX0]-[OoX0](?:-[OoX0])?|[KQRBNP][@*/][a-h1-8-]+"
+    r"(?:=[KQRBN])?|none|--|[0-9]+\.+)[+#!?]*"
+)
+_FEN: Final = re.compile(r"[1-9A-Za-z/~\[\]+-]{8,} [wb](?: [-A-Ha-hKQkq]+(?: [-a-h0-9]+){0,3})?")
+_MOVES: Final = re.compile(rf"{_MOVE}(?:\s+{_MOVE})*")
 
-def share(path: Path, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
-    """Write a copy without sources' bytes and paths, private chat, and lines that may hold what the user typed.
+
+def _is_control(text: str) -> bool:
+    return is_known_variant(text) or all(word in SPEEDS or is_known_variant(word) for word in text.split())
+
+
+_WORDING: Final[dict[str, Callable[[str], object]]] = {
+    **dict.fromkeys(("sources.server", "players.server", "games.server"), known_site),
+    **dict.fromkeys(("games.variant", "games.category"), _is_control),
+    **dict.fromkeys(("games.start_fen", "anchors.fen", "analysed_positions.fen"), _FEN.fullmatch),
+    **dict.fromkeys(("plies.san", "observations.start_verbose", "observations.start_pretty"), _MOVES.fullmatch),
+    **dict.fromkeys(("thinking.pv", "analysis_lines.pv"), _MOVES.fullmatch),
+    **dict.fromkeys(("holdings.white", "holdings.black", "holdings.passed"), re.compile("[PNBRQKWpnbrqk]*").fullmatch),
+    **dict.fromkeys(("games.white_rating_text", "games.black_rating_text"), re.compile(r"[0-9]*[EP+? -]*").fullmatch),
+    **dict.fromkeys(("games.white_titles", "games.black_titles"), re.compile(r"(?:\([A-Z*]{1,4}\))*").fullmatch),
+    "games.opening": lambda text: text in opening_names(),
+    "events.text": _FEN.fullmatch,
+}
+"""Columns with words of chess and of servers, which pseudonyms leave unchanged; any other text there is rewritten."""
+_PLAIN: Final = frozenset(
+    f"{table.name}.{column.name}"
+    for table in metadata.tables.values()
+    for column in table.columns
+    if column.info.keys() & {"values", "json"}
+) | {
+    *("settings.name", "settings.value", "alembic_version.version_num", "analyses.game_key", "analyses.protocol"),
+    *("sources.sha256", "sources.dialect", "sources.parser_version", "source_counts.tag", "source_counts.disposition"),
+    *(
+        f"games.{name}"
+        for name in ["key", "dialect", "result", "reason_key", "termination", "ending", "date_text", "eco"]
+    ),
+    *("anomalies.text", "anchors.reason"),
+}
+"""Text columns with words of this program, numbers, hashes or nothing."""
+
+_DATED: Final = f"({TimeBasis.UTC.value!r}, {TimeBasis.LOCAL.value!r})"
+_DAY: Final = (
+    "strftime('%Y-%m-%d', (started_at_ms - (started_at_ms % 86400000 + 86400000) % 86400000) / 1000, 'unixepoch')"
+)
+_ISO_DAY: Final = "iif(date_text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]', date_text, NULL)"
+_RELATIVE: Final = f"iif(time_basis = {TimeBasis.NONE.value!r}, time_basis, {TimeBasis.CLOCK.value!r})"
+_COARSE: Final = {
+    **{f"games.{side}_rating": f"({side}_rating + 50) / 100 * 100" for side in ("white", "black")},
+    **{
+        f"games.{side}_rating_text": f"CASE WHEN {side}_rating IS NOT NULL THEN ({side}_rating + 50) / 100 * 100 "
+        f"WHEN {side}_rating_text IN ('++++', '----') THEN {side}_rating_text END"
+        for side in ("white", "black")
+    },
+    **{
+        f"games.{side}_titles": f"nullif(iif(instr({side}_titles, '(C)'), '(C)', '') || "
+        f"iif(instr({side}_titles, '(U)'), '(U)', ''), '')"
+        for side in ("white", "black")
+    },
+    **dict.fromkeys(("games.started_at_ms", "games.ended_at_ms", "games.start_precision"), "NULL"),
+    "games.date_text": f"coalesce(iif(time_basis IN {_DATED}, {_DAY}, NULL), {_ISO_DAY})",
+    **dict.fromkeys(("games.time_basis", "sources.time_basis"), _RELATIVE),
+    **{f"observations.{name}": f"{name} - begun(game_id)" for name in ("started_at_ms", "ended_at_ms")},
+}
+"""Ratings to the nearest hundred, of titles only what distinguishes programs and guests, days instead of times."""
+_WRITTEN: Final = (
+    "kind <> 'chat' AND kind <> 'tag'"
+    " AND NOT (kind = 'notice' AND detail IN ('pgn-tag', 'game-message', 'rating-change'))"
+)
+"""The condition for events whose text was not written by people, and has neither links nor numbers of databases."""
+_SAVED: Final = (
+    "EXISTS (SELECT 1 FROM original.observations o JOIN original.games m ON m.id = o.game_id"
+    " WHERE (m.id = games.id OR m.merged_into = games.id) AND o.kind = 'pgn')"
+)
+_LONGEST_GAP: Final = 8
+_SHORTEST_PART: Final = 3
+
+
+def share(
+    path: Path,
+    target: Path,
+    *,
+    pseudonyms: bool = False,
+    chat: str = "public",
+    with_text: bool = False,
+    exact: bool = False,
+    redact: Sequence[str] = (),
+) -> None:
+    """Write a copy without sources' bytes and paths, private chat, and lines that may contain what the user typed.
 
     Args:
         path: the archive. target: the copy, which must not exist; mode 0600 like every archive.
         pseudonyms: replace each handle by a word that is the same in all shares of this archive, in texts too, and
-            each log's name.
+            each log's name; exclude chat, tags and reasons of saved games; make ratings and times coarse.
+        chat: which chat is kept: ``public``, or ``none``.
+        with_text: with pseudonyms, keep chat, tags and reasons. exact: with pseudonyms, keep ratings and times.
         redact: regular expressions (case-insensitive); what they match in texts becomes ``[redacted]``.
     Raises:
-        StorageError: the archive cannot be read, the target exists, or one of ``redact`` is no regular expression.
+        StorageError: the archive cannot be read, the target exists, one of ``redact`` is no regular expression, or a
+            handle still occurs in the copy with pseudonyms; then there is no copy.
     """
     require_current(path)
     rewrites = [_redaction(expression) for expression in redact]
-    with unfinished_file(target) as unfinished:
-        copy_to(path, unfinished)
-        engine = make_engine(unfinished, foreign_keys=False)
-        with engine.connect() as connection:
-            driver_of(connection).execute("PRAGMA secure_delete=ON")
-            with connection.begin():
-                _strip(connection, pseudonyms, rewrites)
-        with closing(open_sqlite(unfinished)) as driver:
-            driver.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
-            driver.execute("VACUUM")  # nothing deleted stays in free pages
+    with unfinished_file(target) as unfinished, storage_errors(path), unchanged_while_read(path):
+        create(unfinished)
+        with closing(open_sqlite(path, read_only=True)) as original, closing(open_sqlite(unfinished)) as driver:
+            for pragma in ("journal_mode=MEMORY", "synchronous=OFF", "foreign_keys=OFF"):
+                driver.execute(f"PRAGMA {pragma}")  # one file, none beside it
+            driver.execute("ATTACH ? AS original", (uri_to_read(path),))
+            driver.execute("BEGIN")
+            copying = _Copying(original, driver, rewrites)
+            if pseudonyms:
+                copying.hide(with_text=with_text, exact=exact)
+            copying.write(chat if with_text or not pseudonyms else "none")
+            driver.execute("COMMIT")
+        if copying.handles is not None:
+            _refuse_handles(unfinished, copying.handles)
 
 
 def _redaction(expression: str) -> Rewrite:
@@ -85,81 +175,236 @@ def _redaction(expression: str) -> Rewrite:
     return lambda text: pattern.sub("[redacted]", text)
 
 
-def _strip(connection: Connection, pseudonyms: bool, rewrites: list[Rewrite]) -> None:
-    _drop_foreign(connection)
-    settings = models.settings
-    for name in PRIVATE_TABLES:
-        connection.execute(delete(models.metadata.tables[name]))
-    for name, blank in PRIVATE_COLUMNS.items():
-        connection.execute(update(models.metadata.tables[name]).values(**blank))
-    _strip_settings(connection)
-    connection.execute(delete(models.events).where(text(f"NOT {published_events('public')}")))
-    if pseudonyms:
-        secret = _secret(connection)
-        names = _pseudonyms(connection, secret)
-        rewrites = [*rewrites, lambda text: _WORD.sub(lambda word: names.get(fold(word[0]), word[0]), text)]
-        _use_pseudonyms(connection, secret, names)
-    driver = driver_of(connection)
-    for rewrite in rewrites:
-        driver.create_function("rewrite", 1, rewrite, deterministic=True)
-        for column in _TEXTS:
-            values = {column: func.rewrite(column)}
-            connection.execute(update(column.table).where(column.is_not(None)).values(values))
-    archive = archive_id(driver)
-    unwanted = settings.c.name.in_((SECRET, CONTENT_VERSION)) | settings.c.name.op("GLOB")(f"{FORGOTTEN}*")
-    connection.execute(delete(settings).where(unwanted))
-    # One archive with and without pseudonyms would be two archives in a shared database.
-    own = keyed(archive, b"pseudonyms", 8) if pseudonyms else archive
-    connection.execute(insert(settings).values(name=ARCHIVE_ID, value=own))
+class _Handles:
+    """Finds handles in texts, at borders of words of any alphabet and in any case, the longest first.
 
-
-def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]) -> None:
-    """Replace handles, names of logs, and keys.
-
-    A key is a hash of the handles and of facts that are in the copy: it would confirm a guessed pair of handles.
+    Args:
+        words: what replaces each handle.
     """
-    driver = driver_of(connection)
-    driver.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
-    driver.create_function("renamed", 1, lambda name: f"log-{keyed(name, secret, 6)}", deterministic=True)
-    driver.create_function("rekey", 1, lambda key: keyed(key, secret, len(key) // 2), deterministic=True)
-    players, sources, games, analyses = models.players, models.sources, models.games, models.analyses
-    for handle in _HANDLES:
-        connection.execute(update(handle.table).where(handle.is_not(None)).values({handle: func.pseudonym(handle)}))
-    connection.execute(update(players).values(handle_folded=func.lower(players.c.handle)))
-    connection.execute(update(sources).values(name=func.renamed(sources.c.name)))
-    connection.execute(update(games).values(key=func.rekey(games.c.key)))
-    connection.execute(update(analyses).values(game_key=func.rekey(analyses.c.game_key)))
-    rename_decisions(driver, lambda key: keyed(key, secret, len(key) // 2))
-    members = games.alias().c
-    least = select(func.min(members.key)).where(members.merged_into == games.c.id).scalar_subquery()
-    connection.execute(update(games).where(games.c.source_id.is_(None)).values(key=least))
+
+    def __init__(self, words: Iterable[tuple[str, str]]) -> None:
+        self._words: dict[tuple[str, ...], str] = {}
+        for handle, word in words:
+            self._words.setdefault(
+                tuple(found.folded for found in words_of(unicodedata.normalize("NFC", handle))), word
+            )
+        self._words.pop((), None)
+        sizes: dict[str, set[int]] = {}
+        for first, *others in self._words:
+            sizes.setdefault(first, set()).add(1 + len(others))
+        self._sizes = {first: sorted(found, reverse=True) for first, found in sizes.items()}
+
+    def places(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Where handles begin and end, and what replaces them."""
+        words = words_of(text)
+        at = 0
+        while at < len(words):
+            near = self._near(words, at)
+            for size in self._sizes.get(words[at].folded, ()):
+                found = self._words.get(tuple(word.folded for word in words[at : at + size])) if size <= near else None
+                if found is not None:
+                    yield words[at].begin, words[at + size - 1].end, found
+                    at += size - 1
+                    break
+            at += 1
+
+    def _near(self, words: list[NameWord], at: int) -> int:
+        """How many words from here on may be of one name."""
+        longest = max(self._sizes.get(words[at].folded, (0,)))
+        pairs = pairwise(words[at : at + longest])
+        return 1 + sum(1 for _ in takewhile(lambda pair: pair[1].begin - pair[0].end <= _LONGEST_GAP, pairs))
+
+    def text(self, text: str) -> str:
+        """The text without the handles, decoded and composed; the same object if it has none."""
+        plain = unicodedata.normalize("NFC", unquote(text) if "%" in text else text)
+        out, done = "", 0
+        for begin, end, word in self.places(plain):
+            out += plain[done:begin] + word
+            done = end
+        return out + plain[done:] if done else text
 
 
-def _drop_foreign(connection: Connection) -> None:
-    """Drop what is not part of an archive: a trigger could copy what is deleted, a table may hold anything."""
-    own = {*models.metadata.tables, "alembic_version", *(sql.split()[2] for sql in VIEWS)}
-    found = connection.exec_driver_sql(
-        "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger', 'view')"
+class _Copying:
+    """Copies the rows of the attached database ``original``.
+
+    Args:
+        original: the archive. driver: of the copy, in a transaction. rewrites: for texts.
+    """
+
+    def __init__(self, original: sqlite3.Connection, driver: sqlite3.Connection, rewrites: list[Rewrite]) -> None:
+        self._driver = driver
+        self._rewrites = rewrites
+        self._secret = secret_of(original) or secrets.token_bytes(16)  # a share has none
+        self._archive = archive_id(original)
+        self._decided = decisions(original)
+        self._written = "1"
+        self._coarse = False
+        self.handles: _Handles | None = None
+        self._values = {
+            f"{table}.{name}": "NULL" if blank is None else repr(blank if blank in (0, "") else json.dumps(blank))
+            for table, blanks in PRIVATE_COLUMNS.items()
+            for name, blank in blanks.items()
+        }
+        self._values["analyses.settings"] = "published(settings)"
+        self._values |= {place: f"rewritten({_column(place)})" for place in _TEXTS if rewrites}
+        driver.create_function("published", 1, lambda stored: published_settings(stored, self._secret))
+        driver.create_function("rewritten", 1, self._rewritten, deterministic=True)
+
+    def hide(self, *, with_text: bool, exact: bool) -> None:
+        """Replace handles, names of logs, and keys.
+
+        A key is a hash of the handles and of facts that are in the copy: it would confirm a guessed pair of handles.
+        """
+        driver = self._driver
+        names = self._pseudonyms()
+        self.handles = _Handles([*names.items(), *self._parts(names)])
+        self._rewrites.append(self.handles.text)
+        driver.create_function("worded", 2, self._worded, deterministic=True)
+        driver.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
+        driver.create_function("renamed", 1, lambda name: f"log-{keyed(name, self._secret, 6)}", deterministic=True)
+        driver.create_function("rekeyed", 1, self._rekeyed, deterministic=True)
+        driver.create_function("begun", 1, _beginnings(driver).get)
+        values = {place: f"rewritten({_column(place)})" for place in _TEXTS}
+        values |= {place: f"worded({place!r}, {_column(place)})" for place in _WORDING}
+        values |= {place: f"pseudonym({_column(place)})" for place in _HANDLES}
+        values |= {place: f"rekeyed({_column(place)})" for place in _HASHES}
+        values["events.actor"] = "iif(detail = 'pgn-tag', rewritten(actor), pseudonym(actor))"
+        values["events.detail"] = "iif(kind = 'tag', rewritten(detail), detail)"
+        values["sources.name"] = "renamed(name)"
+        values["players.handle_folded"] = "lower(pseudonym(handle))"
+        if not with_text:
+            self._written = _WRITTEN
+            values["games.reason"] = f"iif({_SAVED}, NULL, rewritten(reason))"
+        self._coarse = not exact
+        self._values |= values | _COARSE if self._coarse else values
+        self._archive = keyed(self._archive, b"pseudonyms", 8)  # else it would be this archive in a shared database
+        self._decided = [
+            Decision(*pair_of(self._rekeyed(one.key), self._rekeyed(one.other)), one.same, one.decided_ms)
+            for one in self._decided
+        ]
+
+    def write(self, chat: str) -> None:
+        """Copy the rows."""
+        driver = self._driver
+        driver.execute("DELETE FROM settings")
+        driver.execute("INSERT INTO settings (name, value) VALUES (?, ?)", (ARCHIVE_ID, self._archive))
+        store_decisions(driver, self._decided)
+        wanted = {"events": f"{published_events(chat)} AND {self._written}", **dict.fromkeys(PRIVATE_TABLES, "0")}
+        for table in metadata.sorted_tables:
+            if table.name != "settings":
+                places = [f"{table.name}.{column.name}" for column in table.columns]
+                driver.execute(
+                    f"INSERT INTO main.{table.name} ({', '.join(map(_column, places))}) "
+                    f"SELECT {', '.join(self._values.get(place, _column(place)) for place in places)} "
+                    f"FROM original.{table.name} WHERE {wanted.get(table.name, '1')}"
+                )
+        if self.handles is not None:  # a merged game has the least key of its members
+            driver.execute(
+                "UPDATE games SET key = (SELECT min(m.key) FROM games m WHERE m.merged_into = games.id)"
+                " WHERE source_id IS NULL"
+            )
+        if self._coarse:
+            pin(driver)
+
+    def _rewritten(self, text: str | None) -> str | None:
+        for rewrite in self._rewrites if text else ():
+            assert text is not None
+            text = rewrite(text)
+        return text
+
+    def _worded(self, place: str, text: str | None) -> str | None:
+        return text if not text or _WORDING[place](text) else self._rewritten(text)
+
+    def _rekeyed(self, key: str) -> str:
+        return keyed(key, self._secret, len(key) // 2)
+
+    def _pseudonyms(self) -> dict[str, str]:
+        """A word for each folded handle. Made with the secret, so that handles cannot be found by trying."""
+        found: set[str] = set()
+        for place in _HANDLES:
+            condition = "detail <> 'pgn-tag'" if place == "events.actor" else "1"
+            table, _, name = place.partition(".")
+            rows = self._driver.execute(f"SELECT DISTINCT {name} FROM original.{table} WHERE {condition}")
+            found.update(fold(handle) for (handle,) in rows if handle)
+        return {handle: self._word_for(handle) for handle in sorted(found)}
+
+    def _word_for(self, handle: str) -> str:
+        return "P" + keyed(handle, self._secret, 6)
+
+    def _parts(self, handles: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Surnames and first names, which also occur alone, with words of their own."""
+        for handle in handles:
+            parts = handle.replace(",", " ").replace(";", " ").split()
+            if len(parts) > 1:
+                yield from ((part, self._word_for(part)) for part in parts if _is_part(part))
+
+
+def _is_part(word: str) -> bool:
+    return sum(map(str.isalpha, word)) >= (_SHORTEST_PART if word.isascii() else _SHORTEST_PART - 1)
+
+
+def _column(place: str) -> str:
+    return f'"{place.partition(".")[2]}"'
+
+
+def _beginnings(driver: sqlite3.Connection) -> dict[int, int]:
+    """Game → the moment from which its times count: the same one for all sources of a game, and for both boards."""
+    begun: dict[int, int] = {}
+    group: dict[int, int] = {}
+
+    def root(game: int) -> int:
+        while group.get(game, game) != game:
+            game = group[game]
+        return game
+
+    pairs = "SELECT id, merged_into FROM original.games WHERE merged_into IS NOT NULL"
+    partners = "SELECT game_id, other_game_id FROM original.game_links WHERE kind = ?"
+    for one, other in [*driver.execute(pairs), *driver.execute(partners, (LinkKind.PARTNER.value,))]:
+        group[root(one)] = root(other)
+    starts = (
+        "SELECT g.id, coalesce(min(o.started_at_ms), g.started_at_ms) FROM original.games g"
+        " LEFT JOIN original.observations o ON o.game_id = g.id GROUP BY g.id"
     )
-    for kind, name in sorted(found.all(), key=lambda one: one[0] != "trigger"):
-        if kind == "trigger" or (name not in own and not name.startswith("sqlite_")):
-            connection.exec_driver_sql(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
+    rows = driver.execute(starts).fetchall()
+    for game, at_ms in rows:
+        if at_ms is not None:
+            begun[root(game)] = min(begun.get(root(game), at_ms), at_ms)
+    return {game: begun.get(root(game), 0) for game, _ in rows}
 
 
-def _strip_settings(connection: Connection) -> None:
-    secret, analyses = _secret(connection), models.analyses
-    for number, stored in connection.execute(select(analyses.c.id, analyses.c.settings)).all():
-        changed = published_settings(stored, secret)
-        connection.execute(update(analyses).where(analyses.c.id == number).values(settings=changed))
+def _refuse_handles(path: Path, handles: _Handles) -> None:
+    """Read the finished copy, whatever tables it has.
+
+    Raises:
+        StorageError: a handle still occurs in it.
+    """
+    with closing(open_sqlite(path, read_only=True)) as driver:
+        tables = driver.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            for (name,) in driver.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall():
+                place = f"{table}.{name}"
+                if place in _PLAIN:
+                    continue
+                is_word = _WORDING.get(place, _never)
+                rows = driver.execute(
+                    f'SELECT DISTINCT "{name}" FROM "{table}" WHERE typeof("{name}") IN (\'text\', \'blob\')'
+                )
+                texts = (text for (value,) in rows if not is_word(text := _text_of(value)))
+                count = sum(1 for text in texts if handles.text(text) is not text)
+                if count:
+                    raise StorageError(
+                        f"{plural(count, 'value')} of {place} would contain a handle; this is an error of "
+                        "this program, please report it."
+                    )
 
 
-def _secret(connection: Connection) -> bytes:
-    settings = models.settings.c
-    secret = connection.execute(select(settings.value).where(settings.name == SECRET)).scalar_one()
-    return bytes.fromhex(secret)
+def _never(_text: str) -> bool:
+    return False
 
 
-def _pseudonyms(connection: Connection, secret: bytes) -> dict[str, str]:
-    """A word for each folded handle. Made with the archive's secret, so that handles cannot be found by trying."""
-    found = {fold(handle) for handle in connection.scalars(union(*map(select, _HANDLES))) if handle}
-    return {handle: "P" + keyed(handle, secret, 6) for handle in found}
+def _text_of(value: str | bytes) -> str:
+    if isinstance(value, str):
+        return value
+    with suppress(zstandard.ZstdError):
+        value = zstandard.ZstdDecompressor().decompressobj().decompress(value)
+    return value.decode("utf-8", "replace")

@@ -12,25 +12,26 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, takewhile
+from itertools import chain, combinations, groupby, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.model import Game
 from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
-from storage.settings import load_decided
+from storage.settings import decide, load_decided
 from storage.write.analyses import settle_analyses, touched_analyses
 from storage.write.links import connected, link
 from storage.write.neighbours import COMPARABLE, NeighbourGames, overlapping
 from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
-    from recorder.relating.grouping import Decided
+    from recorder.relating.grouping import Decided, Pair
 
 __all__ = [
     "candidate_groups",
     "dissolve",
+    "pin",
     "relate",
     "relate_all",
     "stale",
@@ -229,6 +230,28 @@ def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
     for group in candidate_groups(driver, load_decided(driver)):
         wanted |= {game.key: game for game in _made_of(driver, group, beside)}
     return wanted
+
+
+def pin(driver: sqlite3.Connection) -> None:
+    """Record as decisions which games are one and which are not, for a copy without the times that show it."""
+    from recorder.relating.grouping import pair_of
+
+    stored = (
+        "SELECT key, coalesce(merged_into, id) FROM games WHERE source_id IS NOT NULL AND kind = 'played' ORDER BY key"
+    )
+    groups = dict(driver.execute(stored).fetchall())
+    members: dict[int, str] = {}
+    pairs = [(members[group], key) for key, group in groups.items() if members.setdefault(group, key) != key]
+    decide(driver, pairs, same=True, now_ms=0)
+    apart: set[Pair] = set()
+    while more := {
+        pair_of(one, other)
+        for game in _wanted(driver).values()
+        for one, other in combinations(game.merged_from, 2)
+        if groups[one] != groups[other]
+    }.difference(apart):
+        apart |= more
+        decide(driver, more, same=False, now_ms=0)
 
 
 def _bare(game: Game) -> Game:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from recorder.errors import StorageError
-from recorder.model import Anomaly, AnomalyKind, Shape, SourceReport
+from recorder.model import Anomaly, AnomalyKind, EventKind, GameEvent, Player, Shape, SourceReport, TimeBasis
 from storage import ArchiveStore, backup, check, share
 from storage.files import open_sqlite
-from storage.maintenance.share import _HANDLES, _TEXTS
+from storage.maintenance import share as sharing
+from storage.maintenance.share import _HANDLES, _PLAIN, _TEXTS, _WORDING
 from storage.schema.tables import metadata
+from tests.support.effort import long_after
 
-from .conftest import EVERYTHING, import_bytes, make_game
+from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
 
 REPORT = SourceReport(
     "raw",
@@ -79,8 +84,8 @@ def test_a_share_has_no_log_no_tells_and_nothing_typed(full: ArchiveStore, targe
 
 def test_pseudonyms_replace_handles_everywhere_and_stay_the_same(full: ArchiveStore, tmp_path: Path) -> None:
     first, second = tmp_path / "first.db", tmp_path / "second.db"
-    share(full.path, first, pseudonyms=True)
-    share(full.path, second, pseudonyms=True)
+    for target in (first, second):
+        share(full.path, target, pseudonyms=True, with_text=True)
     assert b"Ann" not in everything(first)
     assert b"Bob" not in everything(first)
     with ArchiveStore.open(str(first), read_only=True) as one, ArchiveStore.open(str(second), read_only=True) as two:
@@ -161,42 +166,19 @@ def test_names_of_logs_hold_no_handles(archive: ArchiveStore, target: Path) -> N
     assert all(re.fullmatch("log-[0-9a-f]{12}", name) for name in names)
 
 
-HANDLE_FREE = {
-    "settings": "name value",
-    "sources": "sha256 path kind server dialect time_basis parser_version options restart_state warnings",
-    "source_counts": "tag disposition",
-    "source_shapes": "shape",
-    "anomalies": "kind text",
-    "players": "server handle_folded",
-    "games": "key kind server dialect white_rating_text white_titles black_rating_text black_titles variant category"
-    " start_fen result reason_key termination ending time_basis date_text start_precision eco opening",
-    "game_evidence": "kind",
-    "observations": "kind start_verbose start_pretty",
-    "ply_lines": "kind",
-    "plies": "san",
-    "anchors": "fen reason",
-    "holdings": "white black passed",
-    "events": "kind detail",
-    "thinking": "",
-    "game_links": "kind",
-    "analyses": "game_key protocol settings",
-    "analysed_positions": "fen",
-}
-"""Text columns that hold no handle, or lose it in another way: deleted, emptied, computed from the pseudonym."""
-
-
 def test_every_text_column_is_known_to_the_pseudonyms() -> None:
     """A new column must be entered in one of the lists."""
-    rewritten = {(column.table.name, column.name) for column in (*_HANDLES, *_TEXTS)}
-    free = {(table, column) for table, columns in HANDLE_FREE.items() for column in columns.split()}
+    excluded = {"source_shapes.shape", "sources.path", "players.handle_folded"}
     texts = {
-        (table.name, column.name)
+        f"{table.name}.{column.name}"
         for table in metadata.tables.values()
         for column in table.columns
         if column.type.__visit_name__ in ("text", "JSON")
     }
-    assert texts == rewritten | free
-    assert not rewritten & free
+    known = {*_HANDLES, *_TEXTS, *_WORDING, *_PLAIN, "events.detail"} | excluded
+    assert texts <= known
+    assert not {*_HANDLES, *_TEXTS} & _PLAIN
+    assert not {*_WORDING} & _PLAIN
 
 
 def test_a_share_has_only_what_is_part_of_an_archive(full: ArchiveStore, path: Path, target: Path) -> None:
@@ -209,3 +191,144 @@ def test_a_share_has_only_what_is_part_of_an_archive(full: ArchiveStore, path: P
     assert check(target) == []
     assert b"psst" not in everything(target)
     assert b"secret" not in everything(target).replace(b"pseudonym-secret", b"")
+
+
+def test_pseudonyms_make_ratings_and_times_coarse(archive: ArchiveStore, tmp_path: Path) -> None:
+    players = {
+        "white": Player("Ann", "1467P", 1467, "(GM)(C)"),
+        "black": Player("Bob", "++++", None, "(U)"),
+    }
+    import_bytes(archive, LOG, [make_game(0, **players), make_game(1, **players)])
+    games = {}
+    for exact in (False, True):
+        share(archive.path, tmp_path / f"{exact}.db", pseudonyms=True, exact=exact)
+        with ArchiveStore.open(str(tmp_path / f"{exact}.db"), read_only=True) as copy:
+            assert check(copy.path) == []
+            games[exact] = list(copy.games(EVERYTHING))
+    (own, second), (kept, _) = games[False], games[True]
+    assert [(side.rating, side.rating_text, side.titles) for side in (own.white, own.black)] == [
+        (1500, "1500", "(C)"),
+        (None, "++++", "(U)"),
+    ]
+    assert (own.started_at_ms, own.ended_at_ms, own.date_text, own.time_basis) == (
+        None,
+        None,
+        "2020-05-01",
+        TimeBasis.CLOCK,
+    )
+    assert (kept.white.rating_text, kept.white.titles, kept.started_at_ms) == ("1467P", "(GM)(C)", MAY_2020)
+    for game, original in zip((own, second), archive.games(EVERYTHING), strict=True):
+        begun = original.observations[0].started_at_ms
+        assert begun is not None
+        assert [ply.at_ms for ply in game.plies] == [(ply.at_ms or 0) - begun for ply in original.plies]
+        assert [ply.white_clock_ms for ply in game.plies] == [ply.white_clock_ms for ply in original.plies]
+
+
+NAMES = [
+    *("Zorblax, Magnus", "van der Kvorq", "Müller", "Mu\u0308ller-Weiß", "Жорблакс", "王小明", "김철수", "Ольга\u0301"),
+    *("A-B", "Name", "Name-Other", "Black", "mate", "e4", "White", "blitz", "Sicilian", "O'Qorb", "Q_orb", "🦊🦊"),
+    *("प्रिया", "x.y,z", "LOUDER"),
+]
+PLACES = [
+    *("{}", "x {} y", "({})", "{}'s game", "https://example.org/@/{}/games?u={}", "{}-{}", "/home/{}/a_{}.pgn", "«{}»"),
+    *("{}:{}", "1. {} {} 2. {}", "a\n{}\nb"),
+]
+
+
+@pytest.mark.parametrize("with_text", [False, True])
+def test_no_handle_is_left_wherever_it_occurs(archive: ArchiveStore, tmp_path: Path, with_text: bool) -> None:
+    """Whatever the alphabet, the case and the form of its letters; the longest name counts."""
+    texts = []
+    for name in NAMES:
+        forms = [name, name.upper(), name.lower(), *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))]
+        texts += [place.replace("{}", form) for place in PLACES for form in forms]
+        texts.append(f"https://example.org/{quote(name)}")
+    start = make_game().observations[0].offset
+    events = [
+        GameEvent(n, EventKind.TAG, "Event", 0, None, None, text, None, None, None, start)
+        for n, text in enumerate(texts)
+    ]
+    games = []
+    for number, (name, text) in enumerate(zip(NAMES, texts, strict=False)):
+        seen = make_game(number).observations[0]
+        seen.white = name
+        seen.events = events if number == 0 else []
+        player = Player(name)
+        games.append(make_game(number, white=player, reason=text, me=name, observations=[seen]))
+    report = SourceReport("raw", anomalies=[Anomaly(AnomalyKind.MALFORMED, 3, None, text, text) for text in texts])
+    import_bytes(archive, LOG, games, report=report)
+    share(archive.path, tmp_path / "copy.db", pseudonyms=True, with_text=with_text)
+    with closing(open_sqlite(tmp_path / "copy.db", read_only=True)) as copy:
+        stored = [
+            text
+            for column in (
+                "games.reason",
+                "events.text",
+                "anomalies.message",
+                "games.white",
+                "sources.name",
+                "games.me",
+            )
+            for (text,) in copy.execute(f"SELECT {column} FROM {column.partition('.')[0]}")
+            if text
+        ]
+    assert len(stored) > (2 * len(texts) if with_text else len(texts))
+    for name in NAMES:
+        word = re.escape(unicodedata.normalize("NFC", name).casefold())
+        found = re.compile(rf"(?<![^\W_]){word}(?![^\W_])" if name.isascii() else word)
+        for text in stored:
+            assert not found.search(unicodedata.normalize("NFC", text).casefold()), (name, text)
+
+
+def test_words_of_chess_stay_though_a_player_is_called_so(archive: ArchiveStore, tmp_path: Path) -> None:
+    players = {"white": Player("e4"), "black": Player("Sicilian"), "category": "blitz", "variant": "crazyhouse"}
+    others = {"white": Player("blitz"), "black": Player("crazyhouse"), "category": "zorblax cup"}
+    import_bytes(archive, LOG, [make_game(0, **players), make_game(1, **others), make_game(2, white=Player("Zorblax"))])
+    share(archive.path, tmp_path / "copy.db", pseudonyms=True)
+    with ArchiveStore.open(str(tmp_path / "copy.db"), read_only=True) as copy:
+        games = list(copy.games(EVERYTHING))
+    assert [ply.san for ply in games[0].plies] == ["e4", "Nf6"]
+    assert (games[0].category, games[0].variant) == ("blitz", "crazyhouse")
+    assert games[1].category == f"{games[2].white.handle} cup", "a word that no server prints"
+
+
+def test_a_copy_in_which_a_handle_is_left_is_not_written(
+    full: ArchiveStore, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "_TEXTS", tuple(place for place in _TEXTS if place != "anomalies.message"))
+    with pytest.raises(StorageError, match=r"1 value of anomalies\.message would contain a handle"):
+        share(full.path, target, pseudonyms=True)
+    assert list(target.parent.glob("copy*")) == []
+
+
+def test_chat_is_excluded_on_request(full: ArchiveStore, target: Path) -> None:
+    share(full.path, target, chat="none")
+    with ArchiveStore.open(str(target), read_only=True) as copy:
+        assert {event.kind for game in copy.games() for event in game.events} == {EventKind.TAKEBACK}
+
+
+@pytest.mark.parametrize("after", long_after(1, (12, 0, 4, 8, 16, 20)))
+def test_a_killed_share_leaves_nothing_that_is_not_for_others(
+    full: ArchiveStore, path: Path, target: Path, after: int
+) -> None:
+    """Whatever it has written so far is free of handles."""
+    code = (
+        "import os, sys; from pathlib import Path; from storage.maintenance import share as one\n"
+        "class Tables(list):\n"
+        "    def __iter__(self):\n"
+        "        for number, table in enumerate(list.__iter__(self)):\n"
+        f"            if number == {after}: driver[0].execute('COMMIT'); os._exit(9)\n"
+        "            yield table\n"
+        "driver = []\n"
+        "class Metadata: sorted_tables = Tables(one.metadata.sorted_tables)\n"
+        "one.metadata, begin = Metadata, one._Copying.__init__\n"
+        "def note(self, original, copy, rewrites): driver.append(copy); begin(self, original, copy, rewrites)\n"
+        "one._Copying.__init__ = note\n"
+        "one.share(Path(sys.argv[1]), Path(sys.argv[2]), pseudonyms=True)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path), str(target)], check=False)
+    assert done.returncode == (9 if after < len(metadata.sorted_tables) else 0)
+    left = b"".join(everything(file) for file in target.parent.glob("copy*"))
+    assert left
+    for word in (b"Ann", b"Bob", b"psst", b"hunter2", b"secret"):
+        assert word not in left.replace(b"pseudonym-secret", b"")
