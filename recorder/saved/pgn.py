@@ -1,8 +1,8 @@
 """PGN as a source: lines → tag sections and movetext → games, in memory that does not grow with the file.
 
 A game ends where its result stands, where the next tag section begins, or with the file. One that this program wrote
-in several parts waits for the next part. Text outside games
-(a letter around it, a file's heading) is passed over. Inside braces anything may stand, but a blank line and an Event
+in several parts waits for the next part. Text outside games (a letter around it, a file's heading) is an anomaly, with
+the line that it begins with. Inside braces anything may stand, but a blank line and an Event
 tag after it say that the brace was never closed.
 """
 
@@ -18,12 +18,13 @@ from recorder.containment import Failures
 from recorder.model import Anchor, Anomaly, AnomalyKind, EventKind, Game, GameEvent, Observation, PlyLine, Segment
 from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.pgn_game import MOVES_MISSING, PartOf, read_game
-from recorder.saved.pgn_text import begins_moves, ends_game, open_brace, read_tags
+from recorder.saved.pgn_text import begins_moves, decoded, ends_game, open_brace, read_tags
 
 __all__ = ["PgnReader"]
 
 _MOST_TEXT: Final = 4 << 20
 """No movetext of one game is longer: then a brace or the rest of the file is broken."""
+_SHOWN: Final = 200  # characters of text outside games
 _EVENT: Final = re.compile(r'\[Event\s+"[^\n]*"\s*\]\s*')
 _LIKE_TAG: Final = re.compile(r'\[[A-Za-z][A-Za-z0-9_]*\s+"')
 _MATCH: Final = re.compile(r"\s*+(?>(?:(?:\{[^{}]*+\}|;[^\n]*+)\s*+)*)1[ABab]\.")
@@ -56,6 +57,7 @@ class PgnReader:
         self._blank = False  # the line before was blank
         self._done = False  # the last line of movetext ended with a result
         self._lines_before = 0  # the game that is being gathered
+        self._outside: tuple[int, str, int] | None = None  # text outside games: offset, first line, lines before it
         self._part: tuple[Game, PartOf, int] | None = None  # goes on in the next part; lines before it
 
     @property
@@ -65,6 +67,8 @@ class PgnReader:
             return self._part[0].first_offset, self._part[2]
         if self._tags:
             return self._tags[0][2], self._lines_before
+        if self._outside is not None:
+            return self._outside[0], self._outside[2]
         return (self._text_offset, self._lines_before) if self._text else (self._end, self.line_count)
 
     def receive(self, block: bytes) -> list[Game]:
@@ -91,6 +95,7 @@ class PgnReader:
         for line, offset in self._lines.finish():
             games += self._line(line, offset)
         games += self._close()
+        self._report_outside()
         if self._part is not None:
             games.append(self._part[0])
             self._part = None
@@ -121,6 +126,7 @@ class PgnReader:
                 games = self._close() if self._text or self._is_next(pairs[0][0], blank) else []
                 at = offset + line.index("[")
                 if not self._tags:
+                    self._report_outside()
                     self._lines_before = self.line_count - raw.endswith(b"\n")
                 self._tags += [(name, value, at) for name, value in pairs]
                 return games
@@ -128,9 +134,15 @@ class PgnReader:
                 message = "a tag pair that cannot be read"
                 self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, None, message, stripped))
                 return []
-        if stripped[0] == "%" and line[0] == "%" and not self._text:
+        escaped = line[0] == "%" and not self._text
+        if escaped and self._tags:
+            self.anomalies.append(
+                Anomaly.of(AnomalyKind.MALFORMED, offset, None, "an escape line among tags", stripped)
+            )
             return []
-        if not self._text and not self._tags and not begins_moves(line) and not _MATCH.match(line):
+        if escaped or not (self._text or self._tags or stripped[0] in "{;" or begins_moves(line) or _MATCH.match(line)):
+            if self._outside is None:
+                self._outside = offset, stripped, self.line_count - raw.endswith(b"\n")
             return []
         return self._movetext(line, stripped, offset)
 
@@ -138,10 +150,23 @@ class PgnReader:
         """Whether a tag begins another section though the one before has no moves."""
         return (blank or name == "Event") and any(name == before for before, _, _ in self._tags)
 
+    def _report_outside(self) -> None:
+        if self._outside is not None:
+            offset, line, _ = self._outside
+            self._report_text("text outside games", line, 0, offset)
+            self._outside = None
+
+    def _report_text(self, message: str, text: str, begin: int, offset: int) -> None:
+        """Note text that belongs to no game; ``offset`` is that of ``text[0]``."""
+        shown = text[begin : begin + _SHOWN].strip()
+        at = offset + begin + text[begin : begin + _SHOWN].index(shown)
+        self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, at, None, f"{message}: '{decoded(shown)}'", shown))
+
     def _movetext(self, line: str, stripped: str, offset: int) -> list[Game]:
         if not self._text:
             self._text_offset = offset
             if not self._tags:
+                self._report_outside()
                 self._lines_before = self.line_count - line.endswith("\n")
         self._text.append(line)
         self._text_length += len(line)
@@ -170,7 +195,9 @@ class PgnReader:
                 self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, at, None, message, text[begin:].strip()))
                 break
             if not tags and begin and not begins_moves(text[begin:].lstrip()):
+                self._report_text("text behind the result", text, begin, offset)
                 break
+            before = begin
             try:
                 game, anomalies, begin, part = read_game(
                     tags, text, begin, offset, server=self._server, comments=self._comments
@@ -179,9 +206,11 @@ class PgnReader:
                 self.failures.note(error, tags[0][2] if tags else offset + begin, None, text[begin:].strip())
                 break
             self.anomalies += anomalies
-            tags = []
-            if game is not None:
+            if game is None:
+                self._report_text("text outside games", text, before, offset)
+            else:
                 games += self._joined(game, part)
+            tags = []
         return games
 
     def _joined(self, game: Game, part: PartOf | None) -> list[Game]:

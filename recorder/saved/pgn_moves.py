@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import Final
 
 from recorder.model import (
@@ -21,32 +22,43 @@ from recorder.model import (
 from recorder.movetext import split_remark
 from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, start_position
 from recorder.saved.pgn_text import (
+    EVALUATIONS,
+    GLYPHS,
     NEVER,
     THOUSANDTHS,
+    TIMES,
+    PrintedEvaluation,
     Remark,
     Token,
     TokenKind,
     decoded,
     matches,
     move_of,
+    printed_commands,
     read_remark,
     token_of,
+)
+from recorder.saved.pgn_words import (
+    is_like_move,
+    is_mark,
+    is_null,
+    is_number,
+    is_prose,
+    is_too_long,
+    plain_word,
+    printed_ply,
 )
 
 __all__ = ["Movetext", "play_word"]
 
-_NULL: Final = frozenset(("--", "Z0", "null", "pass"))
 _LONG: Final = re.compile(r"([KQRBN])?([a-h][1-8])[-x:]?([a-h][1-8])=?([qrbnkQRBNK])?[+#]*")
 _SHORT: Final = re.compile(r"([KQRBN][a-h]?[1-8]?)(x?)([a-h][1-8].*)")
-# A piece may have any letter, also of another language: it moved, whatever it is.
-_LIKE_MOVE: Final = re.compile(
-    r"(?:[^\W\d_]?[a-h]?[1-8]?[x:-]?[a-h][1-8](?:=?[A-Za-z])?|[KQRBNP]?@[a-h][1-8]|[Oo0]-?[Oo0](?:-?[Oo0])?)[+#]*"
-)
-_FIGURINES: Final = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 _CHAT: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
 _NOT_PROVED: Final = re.compile(r"Not proved:((?: [0-9]{1,4}\.(?:\.\.)? \S+)+)", re.ASCII)
 _NUMBERED: Final = re.compile(r" ([0-9]+)(\.\.\.|\.) (\S+)", re.ASCII)
-_DEPTH: Final = 64  # deeper variations are skipped
+_DEPTH: Final = 64  # deeper variations are kept as comments
+_LONGEST_SKIPPED: Final = 200  # characters of an anomaly
+_FARTHEST: Final = 100  # half-moves by which a move number goes on at most
 _LIST, _UNPROVED, _PGN = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN)
 _MILLISECONDS, _SECONDS = int(Precision.MILLISECONDS), int(Precision.SECONDS)
 
@@ -106,15 +118,33 @@ def _index(square: str) -> int:
 
 
 class _Line:
-    """A line that is being read: ``before`` is the position before its last ply, ``place`` the one after it."""
+    """A line that is being read: ``before`` is the position before its last ply, ``place`` the one after it.
 
-    __slots__ = ("before", "number", "place", "ply", "rows", "start_ply")
+    ``begin``: its parenthesis. ``numbered``: where its last move number begins, -1: nowhere yet. ``numbered_ply``:
+    half-moves before that. ``steady``: how many numbers were the next one. ``counts``: events and problems before it,
+    and the number of its first event.
+    """
 
-    def __init__(self, number: int, rows: list[PlyRow], ply: int, place: Position | None) -> None:
+    __slots__ = (
+        "before", "begin", "counts", "number", "numbered", "numbered_ply", "place", "ply", "rows", "start_ply",
+        "steady",
+    )  # fmt: skip
+
+    def __init__(self, number: int, rows: list[PlyRow], ply: int, place: Position | None, begin: int = 0) -> None:
         self.number = number
         self.rows = rows
         self.ply = self.start_ply = ply
         self.place = self.before = place
+        self.begin = begin
+        self.counts = (0, 0, 0)
+        self.numbered = -1
+        self.numbered_ply = ply
+        self.steady = 0
+
+
+def _squeezed(text: str) -> str:
+    """Text of the file in single blanks."""
+    return " ".join(decoded(text).split())
 
 
 class Movetext:
@@ -169,7 +199,11 @@ class Movetext:
         self._line = _Line(0, self.rows, start_ply, start)
         self._above: list[_Line] = []
         self._skipped = 0  # parentheses open that belong to no move, or are too deep
+        self._skipped_from = 0
+        self._turns: dict[int, bool] = {}  # words that no rule reads, by their place: whether they are plies
+        self._junk_end = -1
         self._reported: set[str] = set()
+        self._text = ""
 
     def read(self, text: str, begin: int = 0) -> None:
         """Read from a place of the text to the result behind the moves, or to the end.
@@ -179,47 +213,75 @@ class Movetext:
             begin: index in it.
         """
         self.end = len(text)
+        self._text = text
         for match in matches(text, begin):
             at = match.start(1)
             if at >= 0:
                 if not self._skipped:
+                    begin = match.start()
+                    if at != begin:
+                        line = self._line
+                        if line.place is None or (".." in text[begin:at]) != (line.ply & 1):
+                            self._number(begin)
+                        else:
+                            line.numbered, line.numbered_ply = begin, line.ply
+                            line.steady += 1
                     self._move(*move_of(match), at)
                 self.last_words = None
                 continue
             token = token_of(match)
-            if token is None:
-                continue
-            if token.kind is TokenKind.RESULT:
-                if not self._above and not self._skipped:
-                    self.moved, self.result, self.end = True, token.text, token.end
-                    return
-            else:
-                self._token(token)
+            if token.kind is TokenKind.RESULT and not self._above and not self._skipped:
+                self.moved, self.result, self.end = True, token.text, token.end
+                self._take_comments_behind(text)
+                return
+            self._token(token)
         if self._above or self._skipped:
             self._problem(AnomalyKind.CUT, len(text), "a variation has no end", "")
+        if self._skipped:
+            self._event("comment", _squeezed(text[self._skipped_from :]), Token(TokenKind.COMMENT, "", len(text), 0))
+
+    def _take_comments_behind(self, text: str) -> None:
+        """Take comments that stand on one line with the result, behind it."""
+        line_end = text.find("\n", self.end)
+        for match in matches(text, self.end):
+            if match.start(1) >= 0 or (0 <= line_end < match.start()):
+                return
+            token = token_of(match)
+            if token.kind is not TokenKind.COMMENT:
+                return
+            self._token(token)
+            self.end = token.end
 
     def _token(self, token: Token) -> None:
-        """Take what is neither a move in ASCII letters nor a result."""
+        """Take what is neither a move in ASCII letters nor the result."""
         kind = token.kind
-        if kind is TokenKind.COMMENT or kind is TokenKind.UNCLOSED:
-            if kind is TokenKind.UNCLOSED:
-                self._problem(AnomalyKind.CUT, token.at, "a comment has no end", token.text)
-            if not self._skipped:
-                for part in split_remark(token.text) if self._ours else (token.text,):
-                    self._remark(read_remark(part, self._decimals if self._line.rows else NEVER), token)
-        elif kind is TokenKind.OPEN:
+        if kind is TokenKind.OPEN:
             self._open(token)
         elif kind is TokenKind.CLOSE:
             self._close(token)
-        elif kind is TokenKind.NAG:
-            if not self._skipped:
-                self._event("nag", token.text, token)
-        elif kind is TokenKind.OTHER and _LIKE_MOVE.fullmatch(word := decoded(token.text).translate(_FIGURINES)):
-            if not self._skipped:
-                self._move(word, None, None, False, token.at)
+        elif kind is TokenKind.UNCLOSED:
+            self._problem(AnomalyKind.CUT, token.at, "a comment has no end", token.text)
+            self._comment(token)
+        elif self._skipped:
+            pass  # the text is kept as a whole
+        elif kind is TokenKind.COMMENT:
+            self._comment(token)
+        elif kind is TokenKind.NUMBER:
+            self._number(token.at)
+        elif kind is TokenKind.NAG and not (token.text != self._text[token.at : token.end] and self._is_due(token.at)):
+            self._event("nag", token.text, token)
+        elif kind is TokenKind.OTHER or kind is TokenKind.NAG:
+            self._move(self._text[token.at : token.end], None, None, False, token.at)
             self.last_words = None
-        elif kind is TokenKind.OTHER:
-            self._problem(AnomalyKind.MALFORMED, token.at, "is no part of movetext", token.text)
+        elif kind is TokenKind.RESULT:  # of a variation
+            self._event("comment", self._text[token.at : token.end], token)
+        else:
+            self._event("comment", _squeezed(token.text), token)
+
+    def _comment(self, token: Token) -> None:
+        if not self._skipped:
+            for part in split_remark(token.text) if self._ours else (token.text,):
+                self._remark(part, token)
 
     # -- moves -------------------------------------------------------------------------------------------------
 
@@ -228,45 +290,158 @@ class Movetext:
         line = self._line
         place = line.place
         played = "" if place is None else play_san(place, word)
-        if isinstance(played, str) and place is not None and word not in _NULL:
-            played = play_word(place, word)
+        nag: str | None = None
+        if isinstance(played, str):
+            plain, nag = plain_word(word)
+            if is_null(word) or is_null(plain):
+                self._pass(line, at)
+            else:
+                if place is not None:
+                    played = play_word(place, plain)
+                if isinstance(played, str) and not self._add_unproved(line, word, plain, at, played):
+                    nag = GLYPHS.get(plain)
         timed = clock_ms is not None or elapsed_ms is not None
         if isinstance(played, str):
-            self._add_unproved(line, word, at, played)
             if timed and line.rows:
                 self._time(line, clock_ms, elapsed_ms, None, ms)
-            return
-        line.ply = number = line.ply + 1
-        move, san, reached = played
-        line.before, line.place = place, reached
-        white_ms, black_ms = (clock_ms, None) if number & 1 else (None, clock_ms)
-        self.clocks |= clock_ms is not None
-        line.rows.append((
-            number, move, san, white_ms, black_ms, elapsed_ms, None, None,
-            reached.castling | (reached.push_col + 1) << 4, None, _LIST, _PGN,
-            (_MILLISECONDS if ms else _SECONDS) if timed else None, self._offset + at,
-        ))  # fmt: skip
-        self.moved = True
+        else:
+            line.ply = number = line.ply + 1
+            move, san, reached = played
+            line.before, line.place = place, reached
+            white_ms, black_ms = (clock_ms, None) if number & 1 else (None, clock_ms)
+            self.clocks |= clock_ms is not None
+            line.rows.append((
+                number, move, san, white_ms, black_ms, elapsed_ms, None, None,
+                reached.castling | (reached.push_col + 1) << 4, None, _LIST, _PGN,
+                (_MILLISECONDS if ms else _SECONDS) if timed else None, self._offset + at,
+            ))  # fmt: skip
+            self.moved = True
+        if nag is not None:
+            self._event("nag", nag, Token(TokenKind.NAG, nag, at, at))
 
-    def _add_unproved(self, line: _Line, word: str, at: int, reason: str) -> None:
-        """Add what no rule proves, if it is a move: a null move, or one that cannot be played for a reason."""
-        place = line.place
+    def _add_unproved(self, line: _Line, word: str, plain: str, at: int, reason: str) -> bool:
+        """Add a word that no rule plays, if it has the place of a move; False: it has none."""
+        if not is_like_move(plain):
+            if not plain or (is_mark(plain) and not self._is_due(at)):
+                return False
+            if is_too_long(plain) or not self._takes_turn(at):
+                self._skip(word, at)
+                return False
+            reason = "it is no move"
         number = line.ply + 1
-        if word in _NULL:
-            self._pass(line, at)
-            return
-        if not _LIKE_MOVE.fullmatch(word):
-            if word not in ("e.p.", "ep", "ep."):
-                self._problem(AnomalyKind.MALFORMED, at, "is no move", word)
-            return
-        if place is not None:
-            mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'} {word}"
+        text = decoded(word)
+        if line.place is not None or reason == "it is no move":
+            mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'} {text}"
             self._problem(AnomalyKind.MOVETEXT, at, f"{mover} cannot be played: {reason}", word, each=True)
-        line.before, line.place, line.ply = None, None, number
+        line.before, line.place, line.ply = line.place, None, number
         line.rows.append((
-            number, None, word, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + at
+            number, None, text, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + at
         ))  # fmt: skip
         self.moved = True
+        return True
+
+    def _skip(self, word: str, at: int) -> None:
+        """Report words that are no part of movetext, those that follow each other as one."""
+        text = decoded(word)
+        if self.problems and not self._text[self._junk_end : at].strip() and 0 <= self._junk_end <= at:
+            kind, offset, _, before = self.problems[-1]
+            if len(before) <= _LONGEST_SKIPPED:
+                text = f"{before} {text}"
+                self.problems[-1] = kind, offset, f"'{text}' is no part of movetext", text
+        else:
+            self._problem(AnomalyKind.MALFORMED, at, "is no part of movetext", text, each=True)
+        self._junk_end = at + len(word)
+
+    # -- move numbers ------------------------------------------------------------------------------------------
+
+    def _number(self, at: int) -> None:
+        """Take a move number that is not the next one, or where the position is unknown: moves may be missing."""
+        line = self._line
+        ply = self._announced(line, at)
+        if ply is None:
+            return
+        if line.place is None:
+            if line.rows and ply > line.ply + 1:
+                line.ply = ply - 1
+        elif ply == line.ply + 2 and line.steady > ply % 2:  # else all half-moves may have numbers
+            mover = f"{ply // 2}{'...' if ply % 2 else '.'}"
+            self._problem(AnomalyKind.MOVETEXT, at, f"{mover} is missing", "", each=True)
+            line.before, line.place, line.ply = line.place, None, line.ply + 1
+        line.steady = line.steady + 1 if ply == line.ply + 1 else 0
+        line.numbered, line.numbered_ply = at, line.ply
+
+    def _announced(self, line: _Line, at: int) -> int | None:
+        """The half-move, as we count, that a move number announces; None: it is not one that can follow here."""
+        printed = printed_ply(self._text, at)
+        if printed is None:
+            return None
+        for one in (line, *reversed(self._above)):
+            if one.numbered >= 0 and (before := printed_ply(self._text, one.numbered)) is not None:
+                ply = one.numbered_ply + 1
+                if printed == before:
+                    printed += 1  # ``1.`` stands before Black's move, too
+                printed -= before - ply + (before % 2 == 1 and ply % 2 == 0)
+                return printed if abs(printed - line.ply) <= _FARTHEST else None
+        return printed
+
+    def _is_due(self, at: int) -> bool:
+        """Whether a move number stands directly before a place."""
+        line = self._line
+        return line.numbered >= 0 and line.numbered_ply == line.ply and is_number(self._text[line.numbered : at])
+
+    def _takes_turn(self, at: int) -> bool:
+        """Whether a word that no rule reads has the place of a move.
+
+        The next move number says how many half-moves there are before it. Where it does not, a word of a sentence is
+        none.
+        """
+        if at not in self._turns:
+            words, known, ply = self._words_from(at)
+            missing = -1 if ply is None else ply - 1 - self._line.ply - known
+            if missing < 0:
+                missing = sum(not prose for _, prose in words)
+            words.sort(key=itemgetter(1))
+            self._turns.update((place, number < missing) for number, (place, _) in enumerate(words))
+        return self._turns[at]
+
+    def _words_from(self, at: int) -> tuple[list[tuple[int, bool]], int, int | None]:
+        """The words of this line, from one on to the next move number, result or end.
+
+        Returns:
+            Words that no rule reads, each with whether it is one of a sentence; how many moves there are; the
+            half-move that the number announces, or None.
+        """
+        words: list[tuple[int, bool]] = []
+        known = depth = 0
+        for match in matches(self._text, at):
+            place = match.start(1)
+            if place < 0:
+                token = token_of(match)
+                kind = token.kind
+                depth += (kind is TokenKind.OPEN) - (kind is TokenKind.CLOSE)
+                if depth < 0 or (kind is TokenKind.RESULT and not depth):
+                    break
+                if kind is TokenKind.NUMBER and not depth:
+                    ply = self._announced(self._line, token.at)
+                    if ply is not None:
+                        return words, known, ply
+                if kind is not TokenKind.OTHER and token.at != at:
+                    continue
+                place, word = token.at, self._text[token.at : token.end]
+            else:
+                if place != match.start() and not depth:
+                    ply = self._announced(self._line, match.start())
+                    if ply is not None:
+                        return words, known, ply
+                word = match[1]
+            plain = plain_word(word).text
+            if depth or is_too_long(plain) or (is_mark(plain) and place != at):
+                continue
+            if is_null(word) or is_null(plain) or is_like_move(plain):
+                known += 1
+            else:
+                words.append((place, is_prose(plain)))
+        return words, known, None
 
     def _pass(self, line: _Line, at: int) -> None:
         """A null move: the other side is to move on the same board. No rule proves it, so the board is an anchor."""
@@ -287,45 +462,68 @@ class Movetext:
         line = self._line
         if self._skipped or line.ply == line.start_ply or len(self._above) >= _DEPTH:
             if not self._skipped:
-                self._problem(AnomalyKind.MALFORMED, token.at, "a variation that replaces no move", token.text)
+                self._problem(AnomalyKind.MALFORMED, token.at, "a variation that replaces no move is a comment", "(")
+                self._skipped_from = token.at
             self._skipped += 1
             return
         rows: list[PlyRow] = []
         number = len(self.lines)
         self.lines.append(PlyLine(number, LineKind.VARIATION, line.number, line.ply - 1, rows))
         self._above.append(line)
-        self._line = _Line(number, rows, line.ply - 1, line.before)
+        self._line = _Line(number, rows, line.ply - 1, line.before, token.at)
+        self._line.counts = len(self.events), len(self.problems), self._seq
         self.last_words = None
 
     def _close(self, token: Token) -> None:
         if self._skipped:
             self._skipped -= 1
+            if not self._skipped:
+                self._event("comment", _squeezed(self._text[self._skipped_from : token.end]), token)
         elif self._above:
-            self._line = self._above.pop()
+            line, self._line = self._line, self._above.pop()
+            if not line.rows:
+                self._take_as_comment(line, token)
         else:
             self._problem(AnomalyKind.MALFORMED, token.at, "closes no variation", token.text)
         self.last_words = None
 
+    def _take_as_comment(self, line: _Line, token: Token) -> None:
+        """Words in parentheses are no variation: ``(=)``, or a sentence."""
+        events, problems, self._seq = line.counts
+        del self.lines[line.number :], self.events[events:], self.problems[problems:]
+        words = self._text[line.begin : token.end]
+        inner = words[1:-1].strip()
+        alone = inner.startswith("{") and inner.find("}") == len(inner) - 1
+        if alone:
+            self._remark(inner[1:-1], token)
+        elif inner:
+            self._event("comment", _squeezed(words), token)
+
     # -- what is said ------------------------------------------------------------------------------------------
 
-    def _remark(self, remark: Remark, token: Token) -> None:
+    def _remark(self, text: str, token: Token) -> None:
         line = self._line
-        if line.rows and remark.timed:
-            self._time(line, remark.clock_ms, remark.elapsed_ms, remark.lag_ms, remark.ms)
-        if remark.evaluation is not None and not line.number:  # what is thought belongs to the main line
-            found = remark.evaluation
-            white = line.ply % 2 == 1
-            score_cp, mate = (n if white or n is None else -n for n in (found.score_cp, found.mate))
-            pv = remark.words if self._ours else ""
-            self.thinking.append(
-                Thinking(
-                    len(self.thinking), line.ply - 1, None, white, found.depth, score_cp, mate, None, None, None,
-                    None, None, pv, None, self._offset + token.at,
-                )
-            )  # fmt: skip
+        remark = read_remark(text, self._decimals if line.rows else NEVER)
+        words = remark.words
+        unplaced: frozenset[str] = frozenset()
+        if remark.timed:
+            if self._has_place(line, remark):
+                self._time(line, remark.clock_ms, remark.elapsed_ms, remark.lag_ms, remark.ms)
+            else:
+                unplaced |= TIMES
+        if remark.evaluation is not None:
+            if line.number or not line.rows:  # what is thought belongs to a move of the main line
+                unplaced |= EVALUATIONS
+            else:
+                self._think(line, remark.evaluation, words if self._ours else "", token)
+                words = "" if self._ours else words
+        if unplaced:
+            for command in printed_commands(text, unplaced):
+                self._event("command", command, token)
+            if "[%" not in text:
+                words = _squeezed(text)
         for command in remark.commands:
             self._event("command", command, token)
-        words = "" if self._ours and remark.evaluation is not None else remark.words
         if self._ours and words == "inferred" and line.rows:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
@@ -336,6 +534,27 @@ class Movetext:
         self.last_words = words or None
         if words:
             self._event("comment", words, token)
+
+    def _has_place(self, line: _Line, remark: Remark) -> bool:
+        """Whether the times of a comment are those of the last move, which has no others yet."""
+        if not line.rows:
+            return False
+        row = line.rows[-1]
+        clock_ms = row[3 if row[0] & 1 else 4]
+        return all(
+            new is None or old in (None, new)
+            for new, old in ((remark.clock_ms, clock_ms), (remark.elapsed_ms, row[5]), (remark.lag_ms, row[6]))
+        )
+
+    def _think(self, line: _Line, found: PrintedEvaluation, pv: str, token: Token) -> None:
+        white = line.ply % 2 == 1
+        score_cp, mate = (n if white or n is None else -n for n in (found.score_cp, found.mate))
+        self.thinking.append(
+            Thinking(
+                len(self.thinking), line.ply - 1, None, white, found.depth, score_cp, mate, None, None, None,
+                None, None, pv, None, self._offset + token.at,
+            )
+        )  # fmt: skip
 
     def _not_proved(self, line: _Line, text: str, token: Token) -> None:
         """Plies that our exporter could not write as moves, since no reader could play them."""

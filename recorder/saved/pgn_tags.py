@@ -14,7 +14,7 @@ from typing import Final
 from recorder.model import Player, TimeBasis, known_site
 from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
-from recorder.saved.pgn_text import read_time
+from recorder.saved.pgn_text import RESULTS, read_time
 
 __all__ = ["FICS", "PgnHeader", "read_header"]
 
@@ -323,9 +323,10 @@ def _read_end(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     if result in _RESULTS:
         header.result = result
         used.add("Result")
-    elif result in ("?", "", "1/2"):
-        header.result = "1/2-1/2" if result == "1/2" else None
+    elif result in ("?", ""):
         used.add("Result")
+    elif result is not None:
+        header.result = RESULTS.get(result.encode().decode("latin-1"))
     termination = tags.get("Termination", "")
     if termination.lower() in _TERMINATIONS:
         header.termination = termination.lower()

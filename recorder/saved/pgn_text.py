@@ -18,12 +18,15 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 __all__ = [
+    "EVALUATIONS",
+    "GLYPHS",
     "NEVER",
     "PrintedEvaluation",
     "RESULTS",
     "Remark",
     "TENTHS",
     "THOUSANDTHS",
+    "TIMES",
     "Token",
     "TokenKind",
     "begins_moves",
@@ -32,19 +35,21 @@ __all__ = [
     "matches",
     "move_of",
     "open_brace",
+    "printed_commands",
     "read_remark",
     "read_tags",
     "read_time",
     "token_of",
 ]
 
-_DASHES: Final = ("-", ":", "\xe2\x80\x93")  # a hyphen, a colon, a dash in UTF-8
-_HALVES: Final = ("1/2", "\xc2\xbd")
+_DASHES: Final = ("-", ":", "\xe2\x80\x93", " - ")  # a hyphen, a colon, a dash in UTF-8
+_HALVES: Final = ("1/2", "\xc2\xbd", "0.5", "0,5")
 RESULTS: Final = {
     **{f"1{dash}0": "1-0" for dash in _DASHES},
     **{f"0{dash}1": "0-1" for dash in _DASHES},
     **{f"{half}{dash}{half}": "1/2-1/2" for half in _HALVES for dash in _DASHES},
     "1/2": "1/2-1/2",
+    "\xc2\xbd": "1/2-1/2",
     "*": "*",
 }
 """Result tokens as people write them (read as latin-1) → as the model has them; the longer of two stands first."""
@@ -62,45 +67,52 @@ _ENDS: Final = re.compile(rf"(?:^|[\s}})])(?:{_RESULT})$")
 _LAST_OF_RESULTS: Final = frozenset(word[-1] for word in RESULTS)
 _LONGEST_RESULT: Final = max(map(len, RESULTS))
 _OPENERS: Final = re.compile(r"[{;]")
-_GLYPHS: Final = {
+GLYPHS: Final = {
     "!": "$1", "?": "$2", "!!": "$3", "??": "$4", "!?": "$5", "?!": "$6", "=": "$10", "+=": "$14", "=+": "$15",
-    "+/=": "$14", "=/+": "$15", "+/-": "$16", "-/+": "$17", "+-": "$18", "-+": "$19",
+    "+/=": "$14", "=/+": "$15", "+/-": "$16", "-/+": "$17", "+-": "$18", "-+": "$19", "N": "$146", "TN": "$146",
+    "□": "$7", "∞": "$13", "⩲": "$14", "⩱": "$15", "±": "$16", "∓": "$17", "⨀": "$22", "→": "$36", "↑": "$40",
+    "⇆": "$132", "⊕": "$138", "∆": "$140", "Δ": "$140", "⌓": "$142",
 }  # fmt: skip
+"""Marks as people write them → NAGs."""
 
 
 class TokenKind(IntEnum):
     """Kinds of ``Token``."""
 
     COMMENT = 1  # text: without its braces or semicolon
-    NUMBER = 2  # a move number that stands alone: never given
+    NUMBER = 2  # a move number that stands alone, or its periods
     RESULT = 3  # text: as the model has it
     OPEN = 4
     CLOSE = 5
     NAG = 6  # text: ``$5``, whichever way it was written
     OTHER = 7
     UNCLOSED = 8  # a comment without its end
+    ESCAPE = 9  # a line that begins with ``%``
 
 
 #: A time without its parts of a second, which ``read_time`` reads, and these parts.
 _TIME: Final = r"((?:(?:[0-9]{1,4}:)?[0-9]{1,3}:[0-9]{1,2}|[0-9]{1,7}))(?:\.([0-9]{1,9}))?"
 _TOKEN: Final = re.compile(
     rf"""
-      (?:[0-9]+\.+\ ?)? ( [a-zA-Z@][^\s{{}}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )  # 1 a move or word, its number
+      (?:[0-9]+\.+\ ?)? ( [a-zA-Z@][^\s{{}}();$!?]*(?:(?<=[18=])\([QRBNKqrbnk]\))?
+        | 0-0(?:-0)?(?![0-9-])[+\#]* | -- | 0{{2,4}}(?![^\s{{}}();!?+\#])[+\#]* )  # 1 a move or word, its number
       (?: \s*\{{\s* (?:\[%clk\s+{_TIME}\]\s*)? (?:\[%emt\s+{_TIME}\]\s*)? \}} )?     # 2 to 5 its times, if nothing else
     | \{{([^}}]*)\}} | ;([^\n]*)                                         # 6, 7 comments
     | ((?:{_RESULT})(?=[\s{{}}();]|$))                                   # 8 result
-    | ([0-9]+\s*\.*|\.+)                                         # 9 number
-    | (\() | (\))                                                       # 10, 11
-    | (\$[0-9]+|[!?]+|[+=-][+=/-]*)                                     # 12 glyphs
-    | (^%[^\n]*)                                                        # 13 escape line
-    | \{{([^}}]*)\Z                                                     # 14 unclosed
-    | (\}}|\$|[^\s{{}}();$!?]+)                                          # 15 else: as a whole, no move is in it
+    | (0[^\s0-9a-zA-Z.{{}}();$!?/-]{{1,3}}[0Oo][^\s{{}}();$!?]*
+        | (?<![^\s.{{}}()])[!?]+[^\s{{}}();$!?][^\s{{}}();$]*)            # 9 castling with other dashes, ?x?
+    | ([0-9]+\s*\.*|\.+)                                         # 10 number
+    | (\() | (\))                                                       # 11, 12
+    | (\$[0-9]+|[!?]+|[+=-](?:[+=/-]|\xe2\x88\x92)*)                    # 13 glyphs
+    | (^%[^\n]*)                                                        # 14 escape line
+    | \{{([^}}]*)\Z                                                     # 15 unclosed
+    | (\}}|\$|[^\s{{}}();$!?]+)                                          # 16 else: as a whole, no move is in it
     """,
     re.VERBOSE | re.MULTILINE,
 )
 _KIND_OF_GROUP: Final = (
-    *[None] * 6, TokenKind.COMMENT, TokenKind.COMMENT, TokenKind.RESULT, TokenKind.NUMBER,
-    TokenKind.OPEN, TokenKind.CLOSE, TokenKind.NAG, None, TokenKind.UNCLOSED, TokenKind.OTHER,
+    *[None] * 6, TokenKind.COMMENT, TokenKind.COMMENT, TokenKind.RESULT, TokenKind.OTHER, TokenKind.NUMBER,
+    TokenKind.OPEN, TokenKind.CLOSE, TokenKind.NAG, TokenKind.ESCAPE, TokenKind.UNCLOSED, TokenKind.OTHER,
 )  # fmt: skip
 
 
@@ -219,27 +231,30 @@ def move_of(match: re.Match[str]) -> tuple[str, int | None, int | None, bool]:
     return word, clock_ms, elapsed_ms, clock_part is not None or elapsed_part is not None
 
 
-def token_of(match: re.Match[str]) -> Token | None:
-    """What a piece is that is no move; None: an escape line or a move number, of which nothing is kept.
+def token_of(match: re.Match[str]) -> Token:
+    """What a piece is that is no move.
 
     Args:
         match: of ``matches``, of no move.
 
     Returns:
-        Kind and text of the piece; None: an escape line or a move number, of which nothing is kept.
+        Kind, text and place of the piece.
     """
     group = match.lastindex or 0
     kind = _KIND_OF_GROUP[group]
-    if kind is None or kind is TokenKind.NUMBER:
-        return None
+    assert kind is not None
     word = match[group]
     if kind is TokenKind.RESULT:
         word = RESULTS[word]
     elif kind is TokenKind.NAG and word[0] != "$":
-        glyph = _GLYPHS.get(word)
+        glyph = GLYPHS.get(word)
         kind, word = (TokenKind.OTHER, word) if glyph is None else (kind, glyph)
     return Token(kind, word, match.start(group), match.end())
 
+
+TIMES: Final = frozenset(("clk", "emt", "lag", "flag", "clkms"))
+EVALUATIONS: Final = frozenset(("eval", "depth"))
+"""Commands of which ``Remark`` has the value."""
 
 _COMMAND: Final = re.compile(r"\[%([A-Za-z0-9_]++)\s++([^\]\[]*+)\]")
 _HMS: Final = re.compile(r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?", re.ASCII)
@@ -314,6 +329,19 @@ def _whole_ms(text: str) -> int:
     return read[0]
 
 
+def printed_commands(text: str, names: frozenset[str]) -> list[str]:
+    """The commands of a comment with these names, as printed.
+
+    Args:
+        text: latin-1, without its braces.
+        names: without ``%``.
+
+    Returns:
+        As ``[%clk 0:10:00]``, in single blanks.
+    """
+    return [" ".join(decoded(match[0]).split()) for match in _COMMAND.finditer(text) if match[1] in names]
+
+
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive
 def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     """Take a comment apart.
@@ -338,8 +366,10 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     evaluation: PrintedEvaluation | None = None
     depth: int | None = None
     commands: list[str] = []
+    seen: set[str] = set()
     for match in _COMMAND.finditer(text):
-        name, value = match[1], match[2].rstrip()
+        name, value = "" if match[1] in seen else match[1], match[2].rstrip()
+        seen.add(name)
         read = read_time(value) if name in ("clk", "emt", "lag", "flag") else None
         if read is not None and name == "clk":
             if not below_zero:

@@ -57,7 +57,7 @@ def test_queer_text() -> None:
     assert comments == [
         ("nag", 1, None, "$1"), ("nag", 2, None, "$5"), ("command", 2, None, "[%csl Ge4]"),
         ("comment", 2, None, "a é"), ("comment", 4, 2, "deep"), ("comment", 3, None, "to the end { of line"),
-        ("comment", 9, None, '[Event "not one"] [White "y"]'),
+        ("comment", 3, None, "% 2... a6"), ("comment", 9, None, '[Event "not one"] [White "y"]'),
     ]  # fmt: skip
     assert [sans(game) for game in games[1:4]] == [["d4", "d5"], ["c4"], []]
     assert [game.result for game in games] == ["1-0", "1/2-1/2", "*", "0-1", "1-0", "*"]
@@ -67,9 +67,10 @@ def test_queer_text() -> None:
     assert not illegal.complete
     at = QUEER.index(b"Kd8")
     assert [(found.kind, found.offset) for found in anomalies] == [
+        (AnomalyKind.MALFORMED, 3), (AnomalyKind.MALFORMED, QUEER.index(b"Regards")),
         (AnomalyKind.CUT, QUEER.index(b'[Result "0-1"]')), (AnomalyKind.MOVETEXT, at), (AnomalyKind.CUT, len(QUEER)),
     ]  # fmt: skip
-    assert anomalies[1].message.startswith("3. Kd8 cannot be played: ")
+    assert anomalies[3].message.startswith("3. Kd8 cannot be played: ")
 
 
 def test_any_cuts_give_the_same_games() -> None:
@@ -248,7 +249,7 @@ def test_what_a_broken_file_costs() -> None:
     messages = [found.message for found in anomalies]
     assert messages[0] == "a comment has no end"
     assert "')' closes no variation" in messages
-    assert "'blah' is no move" in messages
+    assert "'blah' is no part of movetext" in messages
     (game,), anomalies = read(TAGS.replace(b"1-0", b"0-1") + b"1. e4 1-0\n")
     assert [found.kind for found in anomalies] == [AnomalyKind.CONFLICT]
     assert game.result == "1-0"

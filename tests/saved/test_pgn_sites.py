@@ -241,7 +241,7 @@ def test_racing_kings_give_no_check() -> None:
             ["e4", "e5", "\N{CYRILLIC CAPITAL LETTER KA}f3", "d6"],
             2,
         ),
-        ("1. e4 <e5> 2. Nf3 *", ["e4", "Nf3"], 1),
+        ("1. e4 <e5> 2. Nf3 *", ["e4", "<e5>", "Nf3"], 1),
     ],
 )
 def test_letters_of_other_languages_are_no_other_moves(text: str, wanted: list[str], proved: int) -> None:
