@@ -11,6 +11,7 @@ import pytest
 
 from recorder.model import EventKind, Game, ObservationKind, Origin, Precision, Proof, SourceReport, TimeBasis
 from recorder.reading import make_pipeline, read_games
+from recorder.saved.pgn_text import decoded
 from recorder.sources import HEAD_BYTES, SourceKind, detect
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -27,7 +28,7 @@ def read(path: Path) -> tuple[list[Game], SourceReport]:
 
 
 def peers_games(path: Path) -> list[chess.pgn.Game]:
-    text = path.read_text("latin-1")
+    text = decoded(path.read_text("latin-1"))
     games = []
     for game in read(path)[0]:
         variant = game.variant or ""
