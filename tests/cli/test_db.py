@@ -44,6 +44,18 @@ def test_share_holds_no_logs_and_no_handles(filled: Cli, tmp_path: Path) -> None
     assert shared.json("games", "--json", "--player", "Carlsen") == []
 
 
+@pytest.mark.parametrize("words", [[], ["--with-text"], ["--exact"]])
+def test_names_in_tags_and_comments_are_not_shared(cli: Cli, tmp_path: Path, words: list[str]) -> None:
+    cli("import", Path(__file__).parents[1] / "corpus" / "names" / "names-in-texts.pgn")
+    cli("db", "share", "--pseudonyms", *words, "-o", tmp_path / "shared.sqlite")
+    shared = Cli(tmp_path / "shared.sqlite")
+    pgn = shared("export", "pgn", "--comments").stdout
+    assert ("match, game 1" in pgn) is (words == ["--with-text"])
+    for text in (pgn, shared.archive.read_bytes().decode("utf-8", "replace")):
+        for name in ("Zorblax", "Magnus", "Müller", "Jörg", "Kvorqbert", "Plimsollix"):
+            assert name not in text
+
+
 @pytest.mark.parametrize("words", [["games"], ["show", "last"], ["verify"], ["db", "check"], ["sources"]])
 def test_no_archive(cli: Cli, words: list[str]) -> None:
     assert f"no archive at {cli.archive}" in cli(*words, code=ExitCode.ARCHIVE).stderr
