@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from recorder.cecp.commands import Unknown
 from recorder.cecp.features import Feature, format_features, parse_features
-from recorder.cecp.moves import MoveText, format_move, parse_move
+from recorder.cecp.moves import MoveText, any_move, format_move, parse_move
 from recorder.cecp.thinking import (
     Status,
     ThinkingLine,
@@ -259,8 +259,8 @@ def _features(_: str, rest: str) -> Answer | None:
 
 
 def _moved(_: str, rest: str) -> Answer | None:
-    move = parse_move(rest.strip())
-    return None if move is None else Moved(move)
+    words = rest.split(maxsplit=1)
+    return Moved(any_move(words[0])) if words else None
 
 
 def _error(text: str, _: str) -> Answer | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from recorder.cecp.moves import MoveText, format_move, parse_move
+from recorder.cecp.moves import MoveText, any_move, format_move, parse_move
 
 __all__ = [
     "PLAIN_WORDS",
@@ -224,8 +224,7 @@ def _texted(word: str, rest: str) -> Command | None:
 
 
 def _user_move(_: str, rest: str) -> Command | None:
-    move = parse_move(rest)
-    return None if move is None else UserMove(move, True)
+    return UserMove(any_move(rest), True) if rest.strip() else None
 
 
 def _level(_: str, rest: str) -> Command | None:

@@ -6,17 +6,18 @@ import re
 from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = ["MoveKind", "MoveText", "format_move", "parse_move"]
+__all__ = ["MoveKind", "MoveText", "any_move", "format_move", "parse_move"]
 
 _SQUARE: Final = r"[a-l](?:1[0-2]|[0-9])"
-_COORDINATES: Final = re.compile(rf"({_SQUARE})({_SQUARE})=?([A-Za-z+]?)", re.ASCII)
-_DROP: Final = re.compile(rf"([A-Za-z]\+?)@({_SQUARE})[+#]?", re.ASCII)
-_CASTLING: Final = re.compile(r"(?:O-O(-O)?|0-0(-0)?|o-o(-o)?)[+#]?", re.ASCII)
+_DROP: Final = re.compile(rf"([A-Za-z]\+?)[@*]({_SQUARE})[+#!?]{{0,4}}", re.ASCII)
+_CASTLING: Final = re.compile(r"(?:O-?O(-?O)?|0-?0(-?0)?|o-?o(-?o)?)[+#!?]{0,4}", re.ASCII)
 _LEGS: Final = re.compile(rf"{_SQUARE}{_SQUARE}(?:,{_SQUARE}{_SQUARE})*,?[A-Za-z+]?", re.ASCII)
-_SAN: Final = re.compile(
-    rf"[A-Z]?\+?[a-l]?(?:1[0-2]|[0-9])?[x-]?({_SQUARE})(?:=?\(?([A-Za-z])\)?)?(?:ep|e\.p\.)?[+#]?[!?]{{0,2}}", re.ASCII
+_SHIFT: Final = re.compile(
+    rf"(?:(\+?[A-Z])/?)?([a-l]?(?:1[0-2]|[0-9])?)[-:xX]?({_SQUARE})"
+    r"(?:[=/]?(?:\(([A-Za-z])\)|([A-Za-z]))|=)?(?: ?ep| ?e\.p\.)?[+#!?]{0,4}",
+    re.ASCII,
 )
-_NULL_MOVE: Final = "@@@@"
+_NULL_MOVES: Final = ("@@@@", "--", "Z0", "null", "pass")
 
 
 class MoveKind(Enum):
@@ -28,13 +29,15 @@ class MoveKind(Enum):
     CASTLING = "castling"
     LEGS = "legs"
     NULL = "null"
+    UNREADABLE = "unreadable"
 
 
 class MoveText(NamedTuple):
     """A move as written.
 
-    ``origin`` and ``target`` are squares where the text names them (``origin`` of coordinates only). ``letter`` is the
-    promotion piece or the piece dropped, as written. ``long``: castling to the queen's side.
+    ``origin`` and ``target`` are squares where the text names them; of SAN ``origin`` may be a file or a rank only.
+    ``letter`` is the promotion piece or the piece dropped, as written. ``long``: castling to the queen's side.
+    ``piece`` is the letter in front of SAN.
     """
 
     kind: MoveKind
@@ -43,27 +46,35 @@ class MoveText(NamedTuple):
     target: str | None = None
     letter: str | None = None
     long: bool = False
+    piece: str | None = None
 
 
 def parse_move(text: str) -> MoveText | None:
     """Read a move; None: the text does not have the form of a move.
 
-    Source: the protocol's section 8, MOVE: ``e2e4``, ``e7e8q``, ``P@h3``, ``O-O``, ``c4d5,d5e4``, ``@@@@``, or SAN.
+    Source: the protocol's section 8, MOVE: ``e2e4``, ``e7e8q``, ``P@h3``, ``O-O``, ``c4d5,d5e4``, ``@@@@``, or SAN;
+    xboard's parser, which also reads ``e7-e8``, ``e7xd8=Q``, ``exd8(Q)``, ``Ng1-f3``, ``P/e7-e8=Q``.
     A comma at the end means that the engine's next ``move`` continues with the next leg.
     """
-    if match := _COORDINATES.fullmatch(text):
-        return MoveText(MoveKind.COORDINATES, text, match[1], match[2], match[3] or None)
     if match := _CASTLING.fullmatch(text):
         return MoveText(MoveKind.CASTLING, text, long=any(match.groups()))
     if match := _DROP.fullmatch(text):
         return MoveText(MoveKind.DROP, text, None, match[2], match[1])
-    if text == _NULL_MOVE:
+    if text in _NULL_MOVES:
         return MoveText(MoveKind.NULL, text)
     if "," in text and _LEGS.fullmatch(text):
         return MoveText(MoveKind.LEGS, text)
-    if match := _SAN.fullmatch(text):
-        return MoveText(MoveKind.SAN, text, None, match[1], match[2])
-    return None
+    match = _SHIFT.fullmatch(text)
+    if match is None:
+        return None
+    piece, origin, target, bracketed, letter = match.groups()
+    kind = MoveKind.COORDINATES if piece is None and len(origin) > 1 else MoveKind.SAN
+    return MoveText(kind, text, origin or None, target, bracketed or letter, piece=piece)
+
+
+def any_move(text: str) -> MoveText:
+    """Read a move where a line's word says that it is one, whatever its form; the arguments as ``parse_move``."""
+    return parse_move(text) or MoveText(MoveKind.UNREADABLE, text)
 
 
 def format_move(move: MoveText) -> str:

@@ -46,7 +46,7 @@ class Proof(IntEnum):
     UNPROVED = 0  # something needed for the proof, such as a notation or pieces in hand, is missing or does not agree
     FULL = 1  # both notations and both boards agree, and the move is legal by the variant's rules, if these are known
     LIST = 2  # a legal move that no board shows: from a move list that leads to the next board, or from a delta
-    INFERRED = 3  # the only legal way to fill a gap of one or two plies
+    INFERRED = 3  # the only legal way to fill a gap of one or two plies; a promotion whose piece no line names
     CONFLICT = 4  # the sources of this ply contradict each other
 
 

@@ -62,8 +62,9 @@ LINES: list[tuple[str, Command]] = [
     ("O-O-O", UserMove(MoveText(MoveKind.CASTLING, "O-O-O", long=True), False)),
     ("c4d5,d5e4", UserMove(MoveText(MoveKind.LEGS, "c4d5,d5e4"), False)),
     ("@@@@", UserMove(MoveText(MoveKind.NULL, "@@@@"), False)),
-    ("usermove Nf3", UserMove(MoveText(MoveKind.SAN, "Nf3", None, "f3"), True)),
-    ("usermove Qxf7#", UserMove(MoveText(MoveKind.SAN, "Qxf7#", None, "f7"), True)),
+    ("usermove Nf3", UserMove(MoveText(MoveKind.SAN, "Nf3", None, "f3", piece="N"), True)),
+    ("usermove Qxf7#", UserMove(MoveText(MoveKind.SAN, "Qxf7#", None, "f7", piece="Q"), True)),
+    ("usermove hello", UserMove(MoveText(MoveKind.UNREADABLE, "hello"), True)),
     ("usermove e8=Q", UserMove(MoveText(MoveKind.SAN, "e8=Q", None, "e8", "Q"), True)),
     ("ping 3", Number("ping", 3)),
     ("result 1-0 {White mates}", Result("1-0", "White mates")),
@@ -107,7 +108,7 @@ def test_both_ways(text: str, command: Command) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "level x", "level 0 1", "time soon", "result 2-0 {no}", "holding PP", "rating 1", "usermove", "usermove hello",
+        "level x", "level 0 1", "time soon", "result 2-0 {no}", "holding PP", "rating 1", "usermove",
         "setscore 1", "lift z9z", "news", "egtpath nalimov", "ping", "variant",
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from exporters.evaluations import score_text, thoughts_by_ply
 from exporters.pgn.exporter import PgnExporter
-from recorder.model import EventKind, Game, GameKind, LineKind, ObservationKind, Origin, TimeBasis
+from recorder.model import EventKind, Game, GameKind, LineKind, ObservationKind, Origin, Proof, TimeBasis
 from tests.support import corpus, product
 from tests.support.effort import examples
 
@@ -166,7 +166,7 @@ def test_a_comment_with_a_move_counts_only_after_its_answer(between: str) -> Non
     (game,) = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", between, "<first: # 1. ... c7c5 1. ... d7d5")
     assert moves(game) == "e4"
     found = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", between, ">first: g1f3")
-    assert [moves(game) for game in found] == ["e4 e5 Nf3" if between == ">first: draw" else "e4"]
+    assert [moves(game) for game in found] == ["e4 e5 Nf3" if between == ">first: draw" else "e4 g1f3"]
     (game,) = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", "<first: move c7c5", ">first: g1f3")
     assert moves(game) == "e4 c5 Nf3"
 
@@ -235,9 +235,180 @@ def test_moves_that_come_too_late_and_moves_that_cannot_be() -> None:
     found, report = product.run(
         [log(*BEGIN, ">first: e2e4", ">first: force", "<first: move e7e5", ">first: e7e5", ">first: e1e3")], "xboard"
     )
-    assert [moves(game) for game in found] == ["e4 e5"]
+    assert [moves(game) for game in found] == ["e4 e5 e1e3"]
+    assert found[0].plies[-1].proof is Proof.UNPROVED
     assert [event.detail for event in found[0].events] == ["move-ignored"]
     assert [(anomaly.kind.value, anomaly.text) for anomaly in report.anomalies] == [("malformed", "e1e3")]
+
+
+START_OF_MATCH = (
+    ">first: xboard", '<first: feature myname="Alpha" done=1', ">first: new", ">first: level 40 5 0",
+    ">second: xboard", '<second: feature myname="Beta" done=1', ">second: new", ">second: level 40 5 0",
+    ">second: force", ">first: time 30000", ">first: otim 30000", ">first: go",
+)  # fmt: skip
+PAWN_MOVES = ("h2h4", "g7g5", "h4g5", "h7h6", "g5h6", "a7a6", "h6h7", "a6a5")
+SAN_BEFORE = "h4 g5 hxg5 h6 gxh6 a6 h7 a5"
+
+
+def match(*made: str, sent: dict[int, str] | None = None, result: str | None = "1-0 {Black resigns}") -> list[str]:
+    """The lines of two engines that play these moves, as xboard 4.9 writes them: 0.1 s for each move.
+
+    Args:
+        sent: the text by which a move is sent on, by its ply; else the text of the engine that made it.
+    """
+    lines = list(START_OF_MATCH)
+    for ply, text in enumerate(made, 1):
+        mover, other = ("first", "second") if ply % 2 else ("second", "first")
+        spent = 10 * ply
+        lines += [f"<{mover}: move {text}", f">{other}: time {30_010 - spent}", f">{other}: otim {30_000 - spent}"]
+        lines += [f">{other}: usermove {(sent or {}).get(ply, text)}", *([f">{other}: go"] if ply == 1 else [])]
+    return lines + [f">{who}: result {result}" for who in ("first", "second") if result is not None]
+
+
+def test_each_move_of_a_match_has_its_clock() -> None:
+    """The first from the ``otim`` that the other engine is sent in force mode, the last from the other engine, too."""
+    for plies in (7, 8):
+        (game,) = games(*match(*PAWN_MOVES[:plies]))
+        assert [ply.clock_ms for ply in game.plies] == [300_000 - 100 * ply for ply in range(1, plies + 1)]
+        assert (game.complete, len(game.observations)) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h7g8", "hxg8", "h7-g8", "h7xg8", "h7:g8", "hg8", "hxg8(Q)", "h7g8Q", "h7g8=Q", "h7g8q+", "hxg8=Q+", "hxg8Q",
+        "hxg8/Q", "Ph7xg8=Q", "P/h7-g8=Q", "hxg8=Q!", "hxg8+", "xg8", "g8",
+    ],
+)  # fmt: skip
+def test_a_promotion_in_any_notation(text: str) -> None:
+    """A piece that is not named is the one that xboard sends on; xboard 4.9 reads each of these so."""
+    (game,) = games(*match(*PAWN_MOVES, text, "h8g8", sent={9: "h7g8q"}))
+    assert moves(game) == f"{SAN_BEFORE} hxg8=Q Rxg8"
+    assert {ply.proof for ply in game.plies} == {Proof.LIST}
+    assert (game.white.handle, game.black.handle, game.result, game.complete) == ("Alpha", "Beta", "1-0", True)
+
+
+@pytest.mark.parametrize("variant", ["normal", "crazyhouse", "bughouse", "3check", "mine"])
+def test_a_promotion_without_its_piece_is_to_a_queen(variant: str) -> None:
+    """Without another engine nothing names it: inferred. In a variant without rules, too."""
+    board = f">first: setboard {START}"
+    (game,) = games(
+        *BEGIN[:3], f">first: variant {variant}", *([board] if variant == "mine" else []), ">first: go",
+        *(f"{'>' if ply % 2 else '<'}first: {'usermove' if ply % 2 else 'move'} {text}"
+          for ply, text in enumerate((*PAWN_MOVES, "hxg8"))),
+    )  # fmt: skip
+    assert moves(game) == f"{SAN_BEFORE} hxg8=Q"
+    assert [ply.ply for ply in game.plies if ply.proof is Proof.INFERRED] == [9]
+    assert "5. hxg8=Q {inferred}" in PgnExporter().game_text(game)
+
+
+def test_another_piece_that_is_sent_on_counts() -> None:
+    (game,) = games(*match(*PAWN_MOVES, "h7g8", "h8g8", sent={9: "h7g8n"}))
+    assert moves(game) == f"{SAN_BEFORE} hxg8=N Rxg8"
+    assert game.complete
+
+
+@pytest.mark.parametrize("text", ["Zz9", "h7g8x,", "hxg", "e1e3", "@@@@"])
+def test_a_move_that_cannot_be_played_splits_no_game(text: str) -> None:
+    """The engine that made it, or both: what follows keeps its side and number; the other engine's view proves it."""
+    (game,) = games(*match(*PAWN_MOVES, text, "h8g8", "a2a3", sent={9: "h7g8q"}))
+    assert moves(game) == f"{SAN_BEFORE} hxg8=Q Rxg8 a3"
+    assert (game.black.handle, game.complete) == ("Beta", True)
+    found, report = product.run([log(*match(*PAWN_MOVES, text, "h8g8", "a2a3"))], "xboard")
+    (game,) = found
+    assert moves(game) == f"{SAN_BEFORE} {text} h8g8 a2a3"
+    assert [ply.ply for ply in game.plies if ply.proof is Proof.UNPROVED] == [9, 10, 11]
+    assert [ply.clock_ms for ply in game.plies[8:]] == [299_100, 299_000, 298_900]
+    assert (game.white.handle, game.black.handle, game.result, game.complete) == ("Alpha", "Beta", "1-0", False)
+    assert len(report.anomalies) == 2
+    assert '[RecorderComplete "no"]' in PgnExporter().game_text(game)
+
+
+def test_an_illegal_move_that_loses_is_not_made() -> None:
+    reason = "Xboard: Forfeit due to illegal move: e8e6 (e8e6 via `0, `0) res=24"
+    lines = [*match(*PAWN_MOVES[:5], result=None), "<second: move e8e6"]
+    for words, complete in ((reason, True), ("White wins", False)):
+        (game,) = games(*lines, *(f">{who}: result 1-0 {{{words}}}" for who in ("first", "second")))
+        assert (moves(game), game.complete) == ("h4 g5 hxg5 h6 gxh6", complete)
+
+
+def test_an_engine_that_corrects_its_move() -> None:
+    (game,) = games(*BEGIN, ">first: e2e4", "<first: move e8e6", "<first: move e7e6", ">first: d2d4")
+    assert moves(game) == "e4 e6 d4"
+    (game,) = games(*BEGIN, ">first: e2e4", "<first: move e8e6", ">first: undo", "<first: move e7e6", ">first: d2d4")
+    assert moves(game) == "e4 e6 d4"
+
+
+def test_a_move_that_is_refused_without_reason_stands() -> None:
+    """xboard makes legal moves only: the engine loses, or is shown the position (-forceIllegalMoves)."""
+    played = [*match(*PAWN_MOVES[:5], result=None), "<second: Illegal move: g5h6"]
+    claim = "1-0 {False illegal-move claim}"
+    (game,) = games(*played, f">first: result {claim}", f">second: result {claim}")
+    assert (moves(game), game.complete) == ("h4 g5 hxg5 h6 gxh6", True)
+    shown = "rnbqkbnr/pppppp2/7P/8/8/8/PPPPPPP1/RNBQKBNR b KQkq - 0 3"
+    (game,) = games(
+        *played, ">second: force", f">second: setboard {shown}", ">second: go", "<second: move a7a6",
+        ">first: usermove a7a6", "<first: move h6h7", ">second: usermove h6h7", f">first: result {claim}",
+        f">second: result {claim}",
+    )  # fmt: skip
+    assert (moves(game), game.white.handle, game.black.handle) == ("h4 g5 hxg5 h6 gxh6 a6 h7", "Alpha", "Beta")
+    assert len(game.observations[1].lines) == 1
+
+
+def test_a_position_shown_after_a_move_that_cannot_be_played() -> None:
+    shown = "rnbqkbnr/pppp1ppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 3"
+    (game,) = games(
+        *BEGIN, ">first: e2e4", "<first: move e7e5", ">first: usermove Xx9", "<first: move e5e4", ">first: force",
+        f">first: setboard {shown}", ">first: go", "<first: move g1f3", ">first: result 1-0 {Black resigns}",
+    )  # fmt: skip
+    assert (moves(game), game.complete, game.start_fen) == ("e4 e5 Xx9 e5e4 Nf3", False, None)
+    assert [ply.proof for ply in game.plies] == [Proof.LIST] * 2 + [Proof.UNPROVED] * 2 + [Proof.LIST]
+    text = PgnExporter().game_text(game)
+    assert f'[FEN "{shown}"]' in text
+    assert "3. Nf3" in text
+
+
+@pytest.mark.parametrize("by_setboard", [False, True])
+@pytest.mark.parametrize("quits", [False, True])
+def test_an_engine_replaced_in_mid_game(by_setboard: bool, quits: bool) -> None:
+    """It gets the moves of the game in force mode, or its position; both observations keep their engine's name."""
+    board = "rnbqkbnr/pppppp2/7P/8/8/8/PPPPPPP1/RNBQKBNR b KQkq - 0 3"
+    given = [f"setboard {board}"] if by_setboard else [f"usermove {text}" for text in PAWN_MOVES[:5]]
+    lines = [
+        *match(*PAWN_MOVES[:5], result=None), ">first: force", ">second: force", *([">second: quit"] * quits),
+        ">second: xboard", '<second: feature myname="Gamma" done=1', ">second: new", ">second: force",
+        *(f">second: {line}" for line in given), ">second: go", "<second: move a7a6", ">first: usermove a7a6",
+        ">first: go", "<first: move h6h7", ">second: usermove h6h7",
+        ">first: result 1-0 {Black resigns}", ">second: result 1-0 {Black resigns}",
+    ]  # fmt: skip
+    (game,) = games(*lines)
+    assert moves(game) == "h4 g5 hxg5 h6 gxh6 a6 h7"
+    assert (game.white.handle, game.black.handle, game.complete, game.start_fen) == ("Alpha", "Gamma", True, None)
+    assert sorted(seen.black for seen in game.observations) == ["Beta", "Gamma", "Gamma"]
+
+
+def test_a_restart_for_the_next_game_replaces_no_engine() -> None:
+    """Both games begin with the same move, and the first has no result."""
+    first = [*BEGIN, ">first: usermove e2e4", "<first: move e7e5", ">first: quit"]
+    assert [moves(game) for game in games(*first, *BEGIN, ">first: usermove e2e4", "<first: move c7c5")] == [
+        "e4 e5", "e4 c5",
+    ]  # fmt: skip
+
+
+def test_edit_with_black_to_move() -> None:
+    """xboard sends ``black`` where no pawn on a2 could give Black the move."""
+    (game,) = games(
+        *BEGIN, ">first: black", ">first: force", ">first: edit", ">first: #", ">first: Ke1", ">first: c",
+        ">first: Ke8", ">first: Pa2", ">first: .", ">first: go", "<first: move a2a1", ">first: e1e2",
+    )  # fmt: skip
+    assert (game.start_fen, moves(game)) == ("4k3/8/8/8/8/8/p7/4K3 b - - 0 1", "a1=Q+ Ke2")
+
+
+def test_an_extra_move_that_xboard_takes_back_changes_nothing() -> None:
+    (game,) = games(
+        *BEGIN, ">first: e2e4", ">first: force", "<first: move e7e5", ">first: undo", ">first: c7c5", ">first: go",
+    )  # fmt: skip
+    assert moves(game) == "e4 c5"
 
 
 def test_setboard_begins_a_game_with_its_position() -> None:

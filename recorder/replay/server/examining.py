@@ -20,8 +20,6 @@ _LAST_NUMBER: Final = 999
 _LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 _MOVE_NO: Final = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
-_SQUARES: Final = re.compile(r"([a-h][1-8])-?([a-h][1-8])=?([nbrqkNBRQK]?)[+#]?")
-_CASTLING: Final = re.compile(r"[oO0]-?[oO0](?:-?[oO0])?[+#]?")
 
 
 def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
@@ -111,7 +109,7 @@ def try_move(session: ReplaySession, text: str) -> None:
     board, place = session.examined, session.examined_place
     assert board is not None
     at = board.line[place]
-    move = parse_move(_as_engines_write(text))
+    move = parse_move(text)
     step = "unreadable move" if move is None else play_move(at.position, move)
     if isinstance(step, str):
         session.reply(f"Illegal move ({text}).")
@@ -134,15 +132,6 @@ def _is_main(session: ReplaySession, board: ReplayBoard, place: int) -> bool:
     """Whether a place of the line that is examined is one of the main line."""
     main = session.examined_main
     return place < len(main) and board.line[place] is main[place]
-
-
-def _as_engines_write(text: str) -> str:
-    """A move as ``parse_move`` reads it."""
-    if match := _SQUARES.fullmatch(text):
-        return f"{match[1]}{match[2]}{match[3].lower()}"
-    if _CASTLING.fullmatch(text):
-        return "O-O" if sum(map(text.count, "oO0")) == len("OO") else "O-O-O"
-    return f"{text[0].upper()}{text[1:]}" if text[1:2] == "@" else text
 
 
 def _show_position(session: ReplaySession, board: ReplayBoard, place: int) -> None:

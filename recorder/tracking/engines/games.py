@@ -13,7 +13,7 @@ from recorder.events import EngineLine
 from recorder.model import Anomaly, Game, TimeBasis, is_forgotten
 from recorder.tracking.engines.process import EngineSide
 from recorder.tracking.engines.results import engine_game
-from recorder.tracking.engines.view import EngineRun
+from recorder.tracking.engines.view import EngineRun, agree
 
 __all__ = ["Engines"]
 
@@ -60,7 +60,7 @@ class Engines:
         except Exception as error:
             self._failures.note(error, line.offset, None, line.text)
             side.close("unobserved")  # it may be half changed
-            side.detach()
+            side.detach(None)
         over = bool(side.done)
         self._over += side.done
         side.done.clear()
@@ -79,14 +79,12 @@ class Engines:
         Args:
             game: of a server, in the same log. The view is added to its observations.
         """
-        going = [side.run for side in self._sides.values() if side.run is not None]
-        found = [run for run in [*self._over, *going] if _is_view_of(run, game)]
+        found = [run for run in [*self._over, *self._going()] if _is_view_of(run, game)]
         if len(found) != 1:
             return
         run = found[0]
         for side in self._sides.values():
-            if side.run is run:
-                side.detach()
+            side.detach(run)
         self._over = [one for one in self._over if one is not run]
         seen = run.observation
         seen.white, seen.black, seen.game_no = game.white.handle, game.black.handle, game.game_no
@@ -97,6 +95,9 @@ class Engines:
         game.observations.append(seen)
         game.last_offset = max(game.last_offset, seen.end_offset)
 
+    def _going(self) -> list[EngineRun]:
+        return [run for side in self._sides.values() for run in side.open_runs]
+
     def settle(self, before: int) -> list[Game]:
         """Emit the games that are over.
 
@@ -106,12 +107,13 @@ class Engines:
             Games without a server's game, each with one or two views.
         """
         games: list[Game] = []
-        going = [side.run for side in self._sides.values() if side.run is not None]
+        going = self._going()
         waiting: list[EngineRun] = []
         for run in self._over:
             if run.taken:
                 continue
-            others = [one for one in [*self._over, *going] if one is not run and not one.taken and _overlap(run, one)]
+            others = [one for one in self._over if one is not run and not one.taken and _overlap(run, one)]
+            others += [one for one in going if one.observation.offset <= run.observation.end_offset]
             partners = [one for one in others if _is_match(run, one)]
             partner = partners[0] if len(partners) == 1 else None
             last = max(one.observation.end_offset for one in (run, partner) if one is not None)
@@ -122,7 +124,7 @@ class Engines:
             main, other = run, partner
             if partner is not None:
                 partner.taken = True
-                shorter, longer = sorted((run, partner), key=lambda one: len(one.rows))
+                shorter, longer = sorted((run, partner), key=lambda one: one.ply)
                 main, other = (shorter, longer) if _was_too_late(longer, shorter) else (longer, shorter)
             try:
                 game = engine_game(main, other, date=self._date)
@@ -144,13 +146,17 @@ def _is_match(one: EngineRun, other: EngineRun) -> bool:
     """Whether two engines played each other: each received every ply of the other."""
     if one.engine == other.engine or len(one.colours) > 1 or one.colours & other.colours:
         return False
-    if one.base_ply != other.base_ply or one.variant != other.variant or abs(len(one.rows) - len(other.rows)) > 1:
+    first, second = one.first, other.first
+    if first.base_ply != second.base_ply or first.history[0].board != second.history[0].board:
         return False
-    common = list(zip(one.rows, other.rows, strict=False))
+    if one.variant != other.variant or abs(one.ply - other.ply) > 1:
+        return False
+    shown = {ply.ply: ply for ply in other.rows}
+    common = [(ply, shown[ply.ply]) for ply in one.rows if ply.ply in shown]
     if not common or not one.own | other.own:
         return False
     for mine, theirs in common:
-        if mine.move != theirs.move:
+        if not agree(mine, theirs):
             return False
         if mine.ply in one.own and mine.offset > theirs.offset:
             return False
@@ -167,7 +173,7 @@ def _was_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
     if longer.result is None or shorter.result is None or longer.ply not in longer.own:
         return False
     dead = tuple(f"Error{how}{shorter.engine} chess program" for how in (": ", " reading from ", " writing to "))
-    return len(longer.rows) > len(shorter.rows) and not (shorter.reason or "").startswith(dead)
+    return longer.ply > shorter.ply and not (shorter.reason or "").startswith(dead)
 
 
 def _is_view_of(run: EngineRun, game: Game) -> bool:
@@ -187,7 +193,7 @@ def _is_view_of(run: EngineRun, game: Game) -> bool:
         other = plies.get(ply.ply)
         if other is None:
             continue
-        if other.move != ply.move or (ply.offset > other.offset) == (ply.ply in run.own):
+        if not agree(ply, other) or (ply.offset > other.offset) == (ply.ply in run.own):
             return False
         common += 1
     beyond = [ply for ply in run.rows if ply.ply not in plies]

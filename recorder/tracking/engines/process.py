@@ -23,6 +23,7 @@ from recorder.cecp.answers import (
     parse_answer,
 )
 from recorder.cecp.commands import (
+    Command,
     Holding,
     LevelCommand,
     Number,
@@ -34,7 +35,7 @@ from recorder.cecp.commands import (
     parse_command,
 )
 from recorder.cecp.edit import EditBoard, parse_edit
-from recorder.cecp.moves import MoveText
+from recorder.cecp.moves import MoveText, parse_move
 from recorder.cecp.thinking import ThinkingLine
 from recorder.events import EngineLine
 from recorder.model import Anomaly, AnomalyKind, EventKind
@@ -50,6 +51,9 @@ _CHAT_COMMANDS: Final = {"tellall": "kibitz", "tellothers": "whisper", "telloppo
 _NAME: Final = "myname"
 _ALL_RIGHTS: Final = 15
 _BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
+# Comments of xboard's results: it keeps the move that an engine refused, and does not make an engine's illegal move.
+_FALSE_CLAIM: Final = "False illegal-move claim"
+_FORFEITS: Final = ("Xboard: Forfeit due to illegal move: ", "Xboard: Forfeit due to invalid move: ")
 _BREAKS: Final = frozenset(("force", "undo", "remove", "go", "playother", "analyze", "edit"))
 # Variants that begin with the usual pieces; where others begin must be sent.
 _USUAL_START: Final = frozenset(
@@ -79,6 +83,8 @@ class EngineSide:
         self._spoken = {"none": (), "public": ("kibitz", "whisper")}.get(chat, ("kibitz", "whisper", "say"))
         self._name: str | None = None
         self._thinks = False  # the last answer was a line of thinking output, or went on with one
+        self._left: EngineRun | None = None  # of a process that ended in mid-game: another one may go on with it
+        self._sent, self._ignored_at = 0, -1  # lines to the engine; how many there were when its move came too late
         self._edited: EditBoard | None = None
         self._reset()
 
@@ -97,7 +103,11 @@ class EngineSide:
         self._level: tuple[LevelCommand, EngineLine] | None = None
         self._opponent: str | None = None
         self._ratings: tuple[int, int] | None = None
-        self._last_sent_move: tuple[int, str] | None = None
+        self._turn: bool | None = None  # whether White moves in the position that ``edit`` sets up, if a line says so
+        self._sent_ply: int | None = None  # of the last move that it was sent
+        self._sent_clocks: tuple[int | None, int | None] = None, None  # before that move, in force mode
+        self._objection: EngineLine | None = None  # it refuses that move
+        self._not_made: tuple[str, EngineLine] | None = None  # its own move, which cannot be played
         self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that the log has as a comment
 
     def feed(self, line: EngineLine) -> None:
@@ -108,7 +118,12 @@ class EngineSide:
         if self._edited is not None:
             self._edit(line)
             return
-        command = parse_command(line.text)
+        self._sent += 1
+        self._obey(parse_command(line.text), line)
+        if self.run is not None and self.run.rows and not self._force:
+            self._settle_left()
+
+    def _obey(self, command: Command, line: EngineLine) -> None:
         match command:
             case UserMove(move, _):
                 self._take_move(move, line)
@@ -138,12 +153,20 @@ class EngineSide:
             case Result(result, comment):
                 self._result(result, comment, line)
 
+    @property
+    def open_runs(self) -> list[EngineRun]:
+        """The games that may go on."""
+        return [run for run in (self._left, self.run) if run is not None]
+
     def close(self, end: str) -> None:
         """The game that is followed goes on no further.
 
         Args:
             end: ``Game.end`` of a game without a result.
         """
+        if self.run is not None or end == "log-ends":
+            self._settle_left()
+        self._settle_objection(stands=False)
         run, self.run = self.run, None
         if run is None:
             return
@@ -152,10 +175,13 @@ class EngineSide:
         if run.rows or run.result is not None:
             self.done.append(run)
 
-    def detach(self) -> None:
-        """The current game was emitted; lines until the next game belong to no game."""
-        self.run = None
-        self._over = True
+    def detach(self, run: EngineRun | None) -> None:
+        """A game was emitted; lines until the next game belong to no game."""
+        if self._left is run:
+            self._left = None
+        if self.run is run:
+            self.run = None
+            self._over = True
 
     # -- what the interface says -------------------------------------------------------------------------------
 
@@ -166,6 +192,9 @@ class EngineSide:
         if word in ("new", "xboard", "quit"):
             self.close("unobserved")
             self._reset()
+            if word != "new" and run is not None and run in self.done:
+                self.done.remove(run)
+                self._left = run
             if word != "new":
                 self._over = word == "quit"
                 self._name = None if word == "xboard" else self._name
@@ -175,9 +204,12 @@ class EngineSide:
             self._force = self._analysing = False
             reached = self._position if run is None else run.position
             self._plays_white = reached.white_to_move == (word == "go")
-            self._running(line)
+            run = self._running(line)
+            if run is not None and self._sent_ply == run.ply:
+                self._set_clocks(run, self._sent_clocks, self._plays_white)
         elif word in ("white", "black"):
             self._plays_white = word == "black"
+            self._turn = word == "white"
         elif word == "analyze":
             self._analysing = self._force = True
             self._running(line)
@@ -185,7 +217,10 @@ class EngineSide:
             self._analysing = False
         elif word in ("undo", "remove") and run is not None:
             run.see(line)
-            if not run.take_back(1 if word == "undo" else 2, line):
+            self._settle_objection(stands=False)
+            count = (word == "remove") + (self._not_made is None and self._ignored_at < self._sent - 1)
+            self._not_made = None
+            if count and not run.take_back(count, line):
                 self._note_anomaly(f"{word}: no such moves", line)
         elif word == "edit":
             reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
@@ -199,22 +234,47 @@ class EngineSide:
         if run is None:
             self._unplaced(line)
             return
+        self._turn = None
+        self._settle_objection(stands=False)
         quoted, self._quoted = self._quoted, None
+        not_made, self._not_made = self._not_made, None
         opposing = not self._force and self._plays_white is not None
-        if quoted is not None and opposing and run.position.white_to_move == self._plays_white:
-            run.play(*quoted, own=True)  # the interface took it for a move: it sends the answer
+        if opposing and run.position.white_to_move == self._plays_white:
+            # The interface took these for moves: it sends the answer.
+            if quoted is not None:
+                run.play(*quoted, own=True)
+            elif not_made is not None:
+                run.play_unproved(*not_made, own=True)
         problem = run.play(move, line, own=False)
         if problem is not None:
             self._note_anomaly(problem, line)
-            return
-        self._last_sent_move = run.ply, move.text
+            run.play_unproved(move.text, line, own=False)
+        run.replayed += self._force and run.replayed == len(run.rows) - 1
+        self._sent_ply, self._sent_clocks = run.ply, (self._time_ms, self._other_ms)
+        self._time_ms = self._other_ms = None
         if opposing and self._plays_white is not None:
             if run.position.white_to_move == self._plays_white:
                 run.colours.add(self._plays_white)
-            clocks = self._time_ms, self._other_ms
-            white, black = clocks if self._plays_white else clocks[::-1]
-            run.clocks(white, black, engine_white=self._plays_white)
-        self._time_ms = self._other_ms = None
+            self._set_clocks(run, self._sent_clocks, self._plays_white)
+
+    def _set_clocks(self, run: EngineRun, clocks: tuple[int | None, int | None], engine_white: bool) -> None:
+        """Give the last move the clocks of ``time`` and ``otim``."""
+        white, black = clocks if engine_white else clocks[::-1]
+        run.clocks(white, black, engine_white=engine_white)
+
+    def _settle_objection(self, *, stands: bool) -> None:
+        """The interface has answered an engine that refused a move: it takes it back, or it stands."""
+        line, self._objection = self._objection, None
+        if line is not None and not stands and self.run is not None:
+            self.run.take_back(1, line)
+
+    def _settle_left(self) -> None:
+        """Show whether the run goes on with the game that a process before it had left."""
+        left, self._left = self._left, None
+        if left is not None and self.run is not None and self.run.continues(left):
+            self.run.earlier = [*left.earlier, left]
+        elif left is not None:
+            self.done.append(left)
 
     def _hold(self, holding: Holding, line: EngineLine) -> None:
         run = self._running(line)
@@ -275,14 +335,22 @@ class EngineSide:
             return
         fields = text.split()
         number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
-        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move))
+        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move), line)
 
-    def _stand_on(self, position: Position, base_ply: int) -> None:
+    def _stand_on(self, position: Position, base_ply: int, line: EngineLine) -> None:
         """A position was set up: another game begins there."""
         run = self.run
+        if run is not None and run.rows and position.white_to_move == run.position.white_to_move:
+            shown = base_ply == run.ply if run.is_lost else position.board == run.position.board
+            if shown:  # an engine that lost its way is shown the game's position
+                self._objection = None
+                run.see(line)
+                if run.is_lost:
+                    run.find(position, line)
+                return
         if run is not None and not (len(run.rows) <= 1 and not run.own and not run.observation.thinking):
             self.close("unobserved")  # but the single move before ``edit`` only gives Black the move
-        self.run = None
+        self.run = self._objection = None
         self._over = False
         self._position, self._base_ply = position, base_ply
         self._anchored = position.board != STANDARD_BOARD or base_ply > 0 or position.castling != _ALL_RIGHTS
@@ -293,7 +361,9 @@ class EngineSide:
             if self._edited.is_done:
                 edited, self._edited = self._edited, None
                 reached = self._position if self.run is None else self.run.position
-                self._set_board(edited.fen(reached is None or reached.white_to_move), line)
+                turn = reached is None or reached.white_to_move
+                self._set_board(edited.fen(turn if self._turn is None else self._turn), line)
+                self._turn = None
         elif parse_command(line.text) in _BEGINNINGS:
             self._edited = None
             self.feed(line)
@@ -310,6 +380,9 @@ class EngineSide:
         if run is None:
             return
         run.see(line)
+        self._settle_objection(stands=comment == _FALSE_CLAIM)
+        if comment is not None and comment.startswith(_FORFEITS):
+            run.refused.discard(run.ply + 1)
         white_lost = {"1-0": False, "0-1": True}.get(result)
         moved_and_lost = run.ply in run.own and white_lost is (not run.position.white_to_move)
         if moved_and_lost and read_engine_reason(comment, result)[0] == "time":
@@ -380,24 +453,25 @@ class EngineSide:
             return
         if self._force or run.position.white_to_move != self._plays_white:
             run.event(EventKind.NOTICE, "move-ignored", line, actor=self._name, text=line.text)
+            self._ignored_at = self._sent
             return
+        self._objection = self._not_made = None
         problem = run.play(moved.move, line, own=True)
         if problem is not None:
             self._note_anomaly(problem, line)
+            self._not_made = moved.move.text, line
+            run.refused.add(run.ply + 1)
 
     def _refused(self, refused: RefusedMove, line: EngineLine) -> None:
-        """``Illegal move: e2e5``: the interface takes back the move that it sent last."""
+        """``Illegal move: e2e5``: the interface may take back the move that it sent last."""
         run = self.run
         if run is None:
             return
         run.event(EventKind.NOTICE, "illegal-move", line, actor=self._name, text=line.text)
-        if (
-            self._last_sent_move is not None
-            and self._last_sent_move == (run.ply, refused.move)
-            and run.ply not in run.own
-        ):
-            run.take_back(1, line)
-        self._last_sent_move = None
+        names_a_move = refused.move is None or parse_move(refused.move) is not None
+        if names_a_move and self._sent_ply == run.ply and run.ply not in run.own:
+            self._objection = line
+        self._sent_ply = None
 
     def _unplaced(self, line: EngineLine) -> None:
         """A move in a game whose board is not known: reported once a game."""

@@ -9,10 +9,10 @@ import re
 from typing import Final
 
 from recorder.cecp.commands import LevelCommand
-from recorder.model import EventKind, Game, GameKind, Player, Segment, StartPrecision, TimeBasis
+from recorder.model import EventKind, Game, GameKind, Player, Ply, Proof, Segment, StartPrecision, TimeBasis
 from recorder.text import later
 from recorder.tracking.assemble import end_word
-from recorder.tracking.engines.view import EngineRun
+from recorder.tracking.engines.view import EngineRun, agree
 
 __all__ = ["control_text", "engine_game", "read_engine_reason"]
 
@@ -35,6 +35,9 @@ _REASONS: Final = tuple(
         (r"Error(?:: | (?:reading from|writing to) )(?:first|second) chess program.*", "disconnect-loss"),
     )
 )
+
+
+_BEST_PROOF: Final = (Proof.LIST, Proof.INFERRED, Proof.UNPROVED)
 
 
 def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]:
@@ -76,13 +79,20 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         The game, with an observation for each view.
     """
     white, black = _players(run, other)
-    runs = [run] if other is None else sorted((run, other), key=lambda one: one.observation.offset)
-    main = runs.index(run)
-    rows, anchors = run.rows, run.observation.anchors
+    views = [run] if other is None else [run, other]
+    runs = sorted((one for view in views for one in (*view.earlier, view)), key=lambda one: one.observation.offset)
+    rows, segments = _main_line(run, runs)
+    proved = {row.ply for row in rows if row.move is not None}
+    whole = len(proved) == run.ply - run.first.base_ply and all(one.refused <= proved for one in runs)
     ended = next((one for one in (run, other) if one is not None and one.result is not None), run)
     result = ended.result or "*"
     key, termination = (None, "unterminated") if ended.result is None else read_engine_reason(ended.reason, result)
-    _set_at_end(runs, white, black, key)
+    for view in views:
+        for one in (*view.earlier, view):
+            names = {True: white.handle, False: black.handle}
+            if one is not view and one.name is not None and len(view.colours) == 1:
+                names.update(dict.fromkeys(view.colours, one.name))  # another engine replaced it
+            _set_at_end(one, names[True], names[False], key)
     base_s, increment_s = _times(run, other)
     first = runs[0].observation
     facts = [white.handle, black.handle, first.offset, first.started_at_ms, " ".join(row.san for row in rows)]
@@ -103,8 +113,8 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         black_increment_s=increment_s,
         base_inferred=False,
         variant_inferred=False,
-        start_fen=anchors[0].fen if anchors else None,
-        start_ply=run.base_ply,
+        start_fen=next((one.fen for one in run.first.observation.anchors if one.reason == "start"), None),
+        start_ply=run.first.base_ply,
         result=result,
         reason=ended.reason,
         reason_key=key,
@@ -115,27 +125,54 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         ended_at_ms=max((one.observation.ended_at_ms or 0 for one in runs), default=None),
         time_basis=TimeBasis.CLOCK,
         date_text=None if date is None else date.isoformat(),
-        complete=ended.result is not None,
+        complete=ended.result is not None and whole,
         continued=False,
         partner_game_no=None,
         me=None,
         observations=[one.observation for one in runs],
-        segments=[Segment(rows[0].ply, rows[-1].ply, main)] if rows else [],
+        segments=segments,
         first_offset=first.offset,
         last_offset=max(one.observation.end_offset for one in runs),
     )
 
 
-def _set_at_end(runs: list[EngineRun], white: Player, black: Player, key: str | None) -> None:
-    """Set in all observations what only the end of a game shows: the players, and the result's normalised reason.
+def _main_line(main: EngineRun, runs: list[EngineRun]) -> tuple[list[Ply], list[Segment]]:
+    """The plies of a game, each from the run that proves it best and has the mover's clock.
+
+    Args:
+        main: the run whose plies and length count.
+        runs: all that follow the game, ``main`` too, in the order of the game's observations.
+    """
+    known = {row.ply: row for row in main.rows}
+    best: dict[int, tuple[int, Ply]] = {}
+    for place, run in sorted(enumerate(runs), key=lambda one: one[1] is not main):
+        for row in run.rows:
+            if row.ply > main.ply or not agree(row, known.get(row.ply, row)):
+                continue
+            if row.ply not in best or _rank(row) < _rank(best[row.ply][1]):
+                best[row.ply] = place, row
+    segments: list[Segment] = []
+    for number, (place, _) in sorted(best.items()):
+        if segments and segments[-1].observation == place:
+            segments[-1] = segments[-1]._replace(to_ply=number)
+        else:
+            segments.append(Segment(number, number, place))
+    return [row for _, (_, row) in sorted(best.items())], segments
+
+
+def _rank(row: Ply) -> tuple[int, bool]:
+    return _BEST_PROOF.index(row.proof), row.clock_ms is None
+
+
+def _set_at_end(run: EngineRun, white: str, black: str, key: str | None) -> None:
+    """Set in an observation what only the end of a game shows: the players, and the result's normalised reason.
 
     Args:
         key: ``Game.reason_key``; None: unknown.
     """
-    for one in runs:
-        one.observation.white, one.observation.black = white.handle, black.handle
-        events = one.observation.events
-        events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
+    run.observation.white, run.observation.black = white, black
+    events = run.observation.events
+    events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
 
 
 def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:

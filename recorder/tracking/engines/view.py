@@ -26,7 +26,7 @@ from recorder.model import (
 )
 from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, with_holdings
 
-__all__ = ["EngineRun", "counted", "play_move", "thinking_of"]
+__all__ = ["EngineRun", "agree", "counted", "play_move", "thinking_of"]
 
 _FILES: Final = "abcdefgh"
 
@@ -34,31 +34,49 @@ _FILES: Final = "abcdefgh"
 def play_move(position: Position, move: MoveText) -> Step | str:
     """Play a move as an engine or its interface writes it.
 
+    A pawn that reaches the last rank without a piece becomes a queen, as xboard takes it.
+
     Args:
         position: before the move.
+        move: as written.
+
     Returns:
         As ``advance``, or the reason why it is no legal move. Where no rules are known (``Rules.BOARDS``) the SAN
         names the square a piece comes from whenever there is another one like it.
     """
-    if move.kind in (MoveKind.SAN, MoveKind.CASTLING):
-        return play_san(position, move.text.replace("0-0", "O-O").replace("o-o", "O-O"))
+    mark = move.text[-1:] if move.text[-1:] in "+#" else ""
+    if move.kind is MoveKind.CASTLING:
+        return play_san(position, f"{'O-O-O' if move.long else 'O-O'}{mark}")
     if move.kind is MoveKind.DROP and move.letter is not None:
         letter = move.letter.upper()
         pretty = f"{letter}@{move.target}" if position.rules is Rules.BOARDS else None
         return advance(position, f"{letter}/@@-{move.target}", pretty, None)
-    if move.kind is not MoveKind.COORDINATES or move.origin is None or move.target is None:
+    if move.target is None:
         return "not a move that can be played here"
-    if not _on_board(move.origin) or not _on_board(move.target):
+    origin, board = move.origin or "", position.board
+    if any(not _on_board(square) for square in (origin, move.target) if len(square) > 1):
         return "a square outside of the board"
-    board, at, to = position.board, _index(move.origin), _index(move.target)
+    to = _index(move.target)
+    if len(origin) < 2:  # a file, a rank or nothing
+        letter = move.piece or "P"
+        capture = board[to] != "-" or (letter == "P" and origin.isalpha() and origin != move.target[0])
+        front = f"{letter if letter != 'P' else ''}{origin}{'x' * capture}"
+        return play_san(position, f"{front}{move.target}{_promotion(position, letter, move)}{mark}")
+    at = _index(origin)
     letter = board[at].upper()
-    if letter == "-":
+    if letter == "-" or move.piece not in (None, letter):
         return "illegal: no such piece on that square"
     if letter == "K" and (castling := _castling(position, at, to)) is not None:
         return advance(position, "o-o-o" if castling else "o-o", "O-O-O" if castling else "O-O", None)
-    promotion = f"={move.letter.upper()}" if move.letter is not None and move.letter.isalpha() else ""
+    promotion = _promotion(position, letter, move)
     pretty = _san(position, letter, at, to, promotion) if position.rules is Rules.BOARDS else None
-    return advance(position, f"{letter}/{move.origin}-{move.target}{promotion}", pretty, None)
+    return advance(position, f"{letter}/{origin}-{move.target}{promotion}", pretty, None)
+
+
+def _promotion(position: Position, letter: str, move: MoveText) -> str:
+    """``=Q`` for a pawn that reaches the last rank, else empty: xboard ignores a needless letter."""
+    last = move.target is not None and move.target[1] == ("8" if position.white_to_move else "1")
+    return f"={(move.letter or 'Q').upper()}" if letter == "P" and last else ""
 
 
 def _on_board(square: str) -> bool:
@@ -90,6 +108,18 @@ def _san(position: Position, letter: str, at: int, to: int, promotion: str) -> s
     return f"{letter}{origin}{capture}{target}"
 
 
+def agree(one: Ply, other: Ply) -> bool:
+    """Whether two plies can be one move: what is not proved can be any, a promotion without its piece to any piece."""
+    if None in (one.move, other.move) or one.move == other.move:
+        return True
+    inferred = Proof.INFERRED in (one.proof_code, other.proof_code)
+    return (
+        inferred
+        and all(move and 0 < move >> 12 < 8 for move in (one.move, other.move))
+        and (one.move or 0) % 4096 == (other.move or 0) % 4096
+    )
+
+
 _MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
 
 
@@ -103,6 +133,9 @@ class EngineRun:
         level: that of the beginning.
         result, reason: as the interface sent them, None before.
         end: as ``Game.end``.
+        refused: plies that the engine wanted to make with moves that cannot be played and were not taken over.
+        replayed: plies that it was sent in force mode before it played.
+        earlier: runs of engines that this one replaced in the same game.
     """
 
     def __init__(
@@ -125,6 +158,10 @@ class EngineRun:
         self.reason: str | None = None
         self.end = "log-ends"
         self.taken = False
+        self.refused: set[int] = set()
+        self.replayed = 0
+        self.earlier: list[EngineRun] = []
+        self._unknown: set[int] = set()  # plies after which the position is not known
         self.observation = Observation(
             kind=ObservationKind.ENGINE,
             game_no=None,
@@ -142,13 +179,29 @@ class EngineRun:
 
     def anchor(self, reason: str, line: EngineLine) -> None:
         """The position reached cannot be derived from earlier lines."""
-        text = fen(self.position, 0, self.base_ply // 2 + 1)
-        self.observation.anchors.append(Anchor(0, self.base_ply, text, reason, line.offset))
+        text = fen(self.position, 0, self.ply // 2 + 1)
+        self.observation.anchors.append(Anchor(0, self.ply, text, reason, line.offset))
 
     @property
     def ply(self) -> int:
         """Half-moves played to reach the position."""
         return self.base_ply + len(self.rows)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a move could not be played: ``position`` only has the side to move."""
+        return self.ply in self._unknown
+
+    def find(self, position: Position, line: EngineLine) -> None:
+        """A line shows the position that was lost."""
+        self.position = self.history[-1] = position
+        self._unknown.discard(self.ply)
+        self.anchor("gap", line)
+
+    @property
+    def first(self) -> EngineRun:
+        """The run in which the game began."""
+        return self.earlier[0] if self.earlier else self
 
     @property
     def analysed(self) -> bool:
@@ -160,8 +213,23 @@ class EngineRun:
         self.observation.end_offset = line.offset
         self.observation.ended_at_ms = line.at_ms
 
+    def continues(self, left: EngineRun) -> bool:
+        """Whether the engine was given a game that another process had left: its position, or its moves in force mode.
+
+        Args:
+            left: the run of that process. The interface may not have taken its last move.
+        """
+        begin = self.base_ply - left.base_ply
+        if self.variant != left.variant or not 0 <= begin <= len(left.rows):
+            return False
+        given = left.rows[begin:]
+        if len(given) > max(self.replayed, 1) and given[-1].ply in left.own:
+            given = given[:-1]
+        same = all(mine.move == its.move for mine, its in zip(self.rows, given, strict=False))
+        return same and self.replayed >= len(given) and self.history[0].board == left.history[begin].board
+
     def play(self, move: MoveText, line: EngineLine, *, own: bool) -> str | None:
-        """Add a ply.
+        """Add a ply; one that is not proved where the position is not known.
 
         Args:
             move: as the line writes it.
@@ -171,15 +239,29 @@ class EngineRun:
         Returns:
             Why the move is not legal here, which changes nothing; None: it is a ply now.
         """
+        if self.is_lost:
+            self.play_unproved(move.text, line, own=own)
+            return None
         step = play_move(self.position, move)
         if isinstance(step, str):
             return step
         encoded, san, reached = step
+        unnamed = move.letter is None and encoded >> 12
+        self._add(encoded, san, reached, Proof.INFERRED if unnamed else Proof.LIST, line, own)
+        return None
+
+    def play_unproved(self, text: str, line: EngineLine, *, own: bool) -> None:
+        """Add a ply that cannot be proved; the arguments as ``play`` has them."""
+        self._unknown.add(self.ply + 1)
+        position = self.position._replace(white_to_move=not self.position.white_to_move)
+        self._add(None, text, position, Proof.UNPROVED, line, own)
+
+    def _add(self, encoded: int | None, san: str, reached: Position, proof: Proof, line: EngineLine, own: bool) -> None:
         ply = self.ply + 1
-        flags = reached.castling | (reached.push_col + 1) << 4
+        flags = None if encoded is None else reached.castling | (reached.push_col + 1) << 4
         self.rows.append(
             Ply(
-                ply, encoded, san, None, None, None, None, line.at_ms, flags, None, int(Proof.LIST),
+                ply, encoded, san, None, None, None, None, line.at_ms, flags, None, int(proof),
                 int(Origin.ENGINE), None, line.offset,
             )
         )  # fmt: skip
@@ -188,7 +270,6 @@ class EngineRun:
             self.colours.add(self.position.white_to_move)
         self.position = reached
         self.history.append(reached)
-        return None
 
     def clocks(self, white_ms: int | None, black_ms: int | None, *, engine_white: bool) -> None:
         """Set the clocks of ``time`` and ``otim`` before the last move: they are those after it.
@@ -231,6 +312,7 @@ class EngineRun:
         del self.rows[len(self.rows) - count :]
         del self.history[len(self.history) - count :]
         self.position = self.history[-1]
+        self._unknown = {number for number in self._unknown if number <= ply}
         self.own = {number for number in self.own if number <= ply}
         self.event(EventKind.TAKEBACK, f"{ply + count}-{ply}", line, value=count)
         return True
