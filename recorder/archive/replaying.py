@@ -16,6 +16,7 @@ from recorder.archive.locate import open_archive
 from recorder.errors import ReplayError, SourceError, StorageError
 from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
 from recorder.replay.moments import GameMoment, moments_of_game
+from recorder.replay.served import served_names
 from recorder.replay.several import Outline, Timeline, outline_of, partners_of
 from recorder.replay.show import Chapter, ReplaySource
 from recorder.sources import HEAD_BYTES, detect, read_blocks
@@ -113,7 +114,7 @@ def _library(
     dialects: set[str | None] = set()
     for game in games:
         outlines.append(outline_of(game, pace_ms, marks))
-        players.append((game.white.handle, game.black.handle))
+        players.append(served_names(game))
         dialects.add(game.dialect)
     if not outlines:
         raise StorageError(_NO_GAME)

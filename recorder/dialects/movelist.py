@@ -9,7 +9,7 @@ Source: FICS, FatICS and ICC captures, the C servers' gamedb code.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from recorder.dialects.forms import RATING, RUNNING, read_rating
 from recorder.dialects.results import read_reason
@@ -19,7 +19,7 @@ from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.events.frames import Style12, parse_elapsed
 from recorder.text import later
 
-__all__ = ["MONTHS", "MovelistReader", "format_movelist", "parse_started"]
+__all__ = ["MONTHS", "NO_DATE", "MovelistReader", "format_movelist", "format_started", "parse_started"]
 
 _GAME_NUMBER = re.compile(r"Movelist for game ([0-9]{1,9}):\s*")
 _NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S(?:.*\S)?)\s*")
@@ -46,9 +46,25 @@ _ZONES = {
     "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "CET": 1, "CEST": 2,
 }  # fmt: skip
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _FICS_DATE = later(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,9}), +([0-9]{1,9}):([0-9]{2}) (\S+) ([0-9]{4})")
 _PLAIN_DATE = later(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]{1,9}):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
+
+
+NO_DATE = "Thu Jan  1, 00:00 ??? 1970"
+_DAY_S = 86_400
+
+
+def format_started(moment: datetime, zone: str) -> str:
+    """Write a date as FICS does: ``Mon Nov  4, 08:38 UTC 2002``.
+
+    Args:
+        moment: the local time.
+        zone: its name; ``???`` if it is unknown.
+    """
+    weekday, month = _WEEKDAYS[moment.weekday()], MONTHS[moment.month - 1]
+    return f"{weekday} {month} {moment.day:2d}, {moment:%H:%M} {zone} {moment.year:04d}"
 
 
 def parse_started(text: str) -> tuple[int | None, bool, bool]:
@@ -60,13 +76,16 @@ def parse_started(text: str) -> tuple[int | None, bool, bool]:
         text: as printed.
     Returns:
         Milliseconds since 1970, whether they are UTC, and whether the seconds were printed: with a zone whose offset is
-        not certain they are local ones of the server. ``(None, False, False)`` when it is no date.
+        not certain they are local ones of the server. ``(None, False, False)`` when it is no date, or no time of day: a
+        replay prints the first of January 1970 for an unknown date, and ``00:00 ???`` for an unknown time of day.
     """
     fics, plain = _FICS_DATE().fullmatch(text), _PLAIN_DATE().fullmatch(text)
     try:
         if fics is not None:
             zone = fics[5]
             local = datetime(int(fics[6]), MONTHS.index(fics[1]) + 1, int(fics[2]), int(fics[3]), int(fics[4]))
+            if zone == "???" and local.time() == time():
+                return None, False, False
         elif plain is not None:
             zone = plain[7]
             year, month, day, hour, minute = (int(plain[place]) for place in range(1, 6))
@@ -76,8 +95,20 @@ def parse_started(text: str) -> tuple[int | None, bool, bool]:
     except ValueError:
         return None, False, False
     hours = _ZONES.get(zone) if zone else None
-    moment = local.replace(tzinfo=UTC if hours is None else timezone(timedelta(hours=hours)))
-    return int(moment.timestamp()) * 1000, hours is not None, plain is not None and plain[6] is not None
+    at_s = int(local.replace(tzinfo=UTC if hours is None else timezone(timedelta(hours=hours))).timestamp())
+    if abs(at_s) < _DAY_S:
+        return None, False, False
+    return at_s * 1000, hours is not None, plain is not None and plain[6] is not None
+
+
+def _date_alone(text: str) -> str | None:
+    """A header's date that has no time of day, as ``2005-09-14``; None: it is unknown, too. Other text is unchanged."""
+    fics = _FICS_DATE().fullmatch(text)
+    try:
+        day = None if fics is None else date(int(fics[6]), MONTHS.index(fics[1]) + 1, int(fics[2]))
+    except ValueError:
+        return text
+    return text if day is None else None if day.year in (1969, 1970) else day.isoformat()
 
 
 class MovelistReader:
@@ -211,11 +242,11 @@ class MovelistReader:
             return False
         halves = [(match[2], match[3]), (match[4], match[5])]
         rows: list[ListRow] = []
-        for index, (san, time) in enumerate(halves):
+        for index, (san, taken) in enumerate(halves):
             if san is None or san in _NO_MOVE:
                 continue
             try:
-                elapsed, ms = (None, False) if time is None else parse_elapsed(time)
+                elapsed, ms = (None, False) if taken is None else parse_elapsed(taken)
             except LineError:
                 return False
             rows.append(ListRow(2 * int(match[1]) - 1 + index, san, elapsed, ms, line.offset))
@@ -242,8 +273,10 @@ class MovelistReader:
         assert self._header is not None
         names = self._names
         white, black = self._columns if names is None else (names[0], names[2])
-        date = None if names is None else names[4]
-        at_ms, zone_known, with_seconds = (None, False, False) if date is None else parse_started(date)
+        started = None if names is None else names[4]
+        at_ms, zone_known, with_seconds = (None, False, False) if started is None else parse_started(started)
+        if started is not None and at_ms is None:
+            started = _date_alone(started)
         kind = self._match
         running = reason in _RUNNING
         reading = None
@@ -256,7 +289,7 @@ class MovelistReader:
             white_rating=None if names is None else names[1],
             black=black,
             black_rating=None if names is None else names[3],
-            started=date,
+            started=started,
             started_at_ms=at_ms,
             started_zone_known=zone_known,
             started_with_seconds=with_seconds,
@@ -295,7 +328,7 @@ def format_movelist(event: MovelistRead) -> list[str]:
         f"{name} ({'UNR' if rating is None else rating.text})"
         for name, rating in ((event.white, event.white_rating), (event.black, event.black_rating))
     )
-    lines.append(f"{white} vs. {black} --- {event.started}")
+    lines.append(f"{white} vs. {black} --- {event.started or NO_DATE}")
     odds = (
         f" AND {event.black_base_min} minutes, increment: {event.black_increment_s} seconds"
         if event.black_base_min is not None

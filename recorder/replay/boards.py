@@ -95,6 +95,7 @@ class ReplayBoard:
         number: the game number on the replay server.
         place: the game's index in the replay.
         lines: its recorded lines, as far as they are kept.
+        names: White's and Black's as they are printed; None: as recorded.
 
     Attributes:
         state: the position shown; None: unknown.
@@ -111,7 +112,14 @@ class ReplayBoard:
         over: no recorded moment follows; another game may use the number.
     """
 
-    def __init__(self, game: Game, number: int, place: int = 0, lines: Lines | None = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        number: int,
+        place: int = 0,
+        lines: Lines | None = None,
+        names: tuple[str, str] | None = None,
+    ) -> None:
         self.game = game
         self.place = place
         self.number = number
@@ -119,8 +127,7 @@ class ReplayBoard:
         self._lines: Lines = lines or {}
         sources = {seen.source.sha256 if seen.source else "" for seen in game.observations}
         self._log = sources.pop() if len(sources) == 1 else None
-        self.white = game.white.handle
-        self.black = game.black.handle
+        self.white, self.black = names or (game.white.handle, game.black.handle)
         self.state: BoardState | None = None
         self.line: list[BoardState] = []
         self.plies: list[Ply] = []

@@ -14,6 +14,7 @@ from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind,
 from recorder.replay.boards import BoardState, Lines, ReplayBoard
 from recorder.replay.mainline import end_event
 from recorder.replay.moments import Begin, End, GameMoment, ShownPly, What
+from recorder.replay.served import served_names
 from recorder.replay.several import partner_keys, partners_of
 from recorder.replay.timing import Playhead, ReplayMoment
 from recorder.rules.boards import captured_piece
@@ -58,7 +59,7 @@ class ReplaySource:
     """The content of a replay, shared by all its clients.
 
     Args:
-        players: the names of each game's players.
+        players: the handles of each game's players, as ``served_names`` returns them.
         moments: of all games in one order; their content is in the chapters.
         chapter: returns the game at an index. A ``Show`` keeps it while the game is in progress.
         lines: returns the recorded lines of the game at an index; called when the game begins.
@@ -109,7 +110,7 @@ class ReplaySource:
         """
         chapters: list[Chapter] = []
         made = cls(
-            [(game.white.handle, game.black.handle) for game in games],
+            [served_names(game) for game in games],
             moments,
             lambda number: chapters[number],
             lines,
@@ -195,6 +196,7 @@ class Show:
         recording: the content.
         now_ns: the time of any monotonic clock.
         speed, loop, pause_at: see ``Playhead``.
+        handles: boards have the players' names in the form that servers print (``served_names``).
 
     Attributes:
         head: the playhead.
@@ -209,8 +211,10 @@ class Show:
         speed: Fraction | int = 1,
         loop: bool = False,
         pause_at: Sequence[str] = (),
+        handles: bool = False,
     ) -> None:
         self.recording = recording
+        self._handles = handles
         self.head = Playhead(recording.moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
         self.boards: dict[int, ReplayBoard] = {}
         self._numbers: dict[int, int] = {}  # by the game's index
@@ -331,7 +335,8 @@ class Show:
         number = self._number(what.game)
         if (old := self.boards.get(number)) is not None:
             yield Happening(Sign.OVER, old)
-        board = self.boards[number] = ReplayBoard(what.game, number, game, self.recording.lines(game))
+        names = self.recording.players[game] if self._handles else None
+        board = self.boards[number] = ReplayBoard(what.game, number, game, self.recording.lines(game), names)
         self._numbers[game] = number
         board.begin(what)
         board.remember(what)

@@ -21,7 +21,7 @@ def open_show(games: Sequence[Game], apart: bool = False) -> Show:
     moments = moments_of_games(games)
     if apart:
         moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
-    show = Show(ReplaySource.of(games, moments), 0)
+    show = Show(ReplaySource.of(games, moments), 0, handles=True)
     show.open(0)
     return show
 

@@ -274,12 +274,6 @@ def test_the_start_position_of_a_list() -> None:
     assert " -4 " in lines_of(made.say(f"moves {number}"), "<12>")[0]
 
 
-def test_style_1_is_a_picture() -> None:
-    answer = client().say("style 1", "observe 1")
-    assert " 8  | *R | *N | *B | *Q | *K | *B | *N | *R |" in answer
-    assert "<12>" not in answer
-
-
 def test_examining() -> None:
     made = client()
     answer = made.say("examine Morphy 0")

@@ -67,7 +67,7 @@ async def test_clients_watch_games_each_at_its_own_pace(archive: Path) -> None:
         one.send(b"set style 12\niset ms 1\nobserve 1\n")
         await one.until(b"checkmated} 1-0")
         two.send(b"set style 12\ngames\nobserve 1\n")
-        await two.until(b"1 game displayed")
+        await two.until(b"1 games displayed")
         answer = await two.until(b"checkmated} 1-0")
         assert answer.count(b"<12>") == 1 + len(truth(SCENARIO)["games"][0]["plies"])
         two.send(b"quit\n")

@@ -300,7 +300,7 @@ def clients_of_games(
 
     def show_at(now_ns: int) -> Show:
         """A replay at its beginning, paused."""
-        show = Show(recording, now_ns, speed=speed, loop=loop, pause_at=pause_at)
+        show = Show(recording, now_ns, speed=speed, loop=loop, pause_at=pause_at, handles=True)
         if begin:
             show.head.pause(now_ns)
             show.go(begin, now_ns)

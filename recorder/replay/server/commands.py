@@ -43,10 +43,12 @@ _MOVE: Final = re.compile(
 def _board(session: ReplaySession, text: str) -> ReplayBoard | None:
     """A game that goes on, by number or a player's name; None, and it is refused."""
     name = text.split(" ")[0].lower() if text else ""
-    for board in session.show.boards.values():
-        if board.over:
-            continue
+    boards = [board for board in session.show.boards.values() if not board.over]
+    for board in boards:
         if name == str(board.number) or (name and name in (board.white.lower(), board.black.lower())):
+            return board
+    for board in boards:  # tables print only the first letters of a long handle
+        if name.isalpha() and any(handle.lower().startswith(name) for handle in (board.white, board.black)):
             return board
     session.bad_parameters(session.refusal(Refusal.NO_SUCH_GAME))
     return None
@@ -213,13 +215,14 @@ def _finger(session: ReplaySession, rest: str) -> None:
     if games:
         last = recording.there(games[-1])
         if last is not None:
-            players = (last.game.white, last.game.black)
-            player = players[0] if players[0].handle.lower() == name.lower() else players[1]
+            handles = recording.players[games[-1]]
+            player = last.game.white if handles[0].lower() == name.lower() else last.game.black
+            name = handles[player is last.game.black]
     elif name.lower() != str(session.handle).lower():
         session.bad_parameters(f"There is no player matching the name {name}.")
         return
     rating = None if player is None else player.rating_text
-    session.reply(*finger_lines(name if player is None else player.handle, playing, rating))
+    session.reply(*finger_lines(name, playing, rating))
 
 
 def _kibitz(session: ReplaySession, rest: str) -> None:

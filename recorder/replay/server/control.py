@@ -149,6 +149,13 @@ def _lines(*lines: str) -> Answer:
     return answer
 
 
+def _alias(session: ReplaySession, rest: str) -> None:
+    """Aliases are not kept: xboard sets one at its login and never uses it."""
+    name, _, words = rest.partition(" ")
+    session.reply(f'Alias "{name}" set.' if words else f'You have no alias "{name}".' if name else _NO_ALIASES)
+
+
+_NO_ALIASES: Final = "You have no aliases."
 _NO_LISTS: Final = _lines("This replay keeps no lists.")
 _NOT_PLAYING: Final = _lines("You are not playing a game.")
 
@@ -156,9 +163,14 @@ EMPTY_ANSWERS: Final[dict[str, Answer]] = {
     **dict.fromkeys(
         ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"), _NOT_PLAYING
     ),
-    **dict.fromkeys(("match", "seek", "unseek"), _lines("This is a replay: you cannot play here.")),
-    **dict.fromkeys(("accept", "decline"), _lines("There are no offers to you.")),
-    **dict.fromkeys(("addlist", "sublist"), _NO_LISTS),
+    **dict.fromkeys(
+        ("match", "partner", "play", "rematch", "seek", "unseek"), _lines("This is a replay: you cannot play here.")
+    ),
+    **dict.fromkeys(("accept", "decline", "pending", "withdraw"), _lines("There are no offers to you.")),
+    **dict.fromkeys(("addlist", "sublist", "znotify"), _NO_LISTS),
+    **dict.fromkeys(("logons", "llogons"), _lines("This replay keeps no logons.")),
+    "alias": _alias,
+    "bugwho": _lines("This replay has no list of bughouse players."),
     "cshout": _lines("(c-shouted to 0 players)"),
     "help": _lines(*_HELP),
     "inchannel": _inchannel,
@@ -173,6 +185,7 @@ EMPTY_ANSWERS: Final[dict[str, Answer]] = {
     "showlist": _showlist,
     "sought": _lines("0 ads displayed."),
     "stored": _has_no("adjourned games"),
+    "unalias": _lines(_NO_ALIASES),
     "uptime": _lines("This server replays recorded games."),
 }
 """The answers to commands for which a replay has nothing to do, in the servers' words: a client may wait for one."""
@@ -185,15 +198,16 @@ NO_NUMBER: Final = 519
 
 #: Every command that is answered, and its code in block mode.
 CODES: Final = {
-    "abort": 10, "accept": 11, "addlist": 12, "adjourn": 13, "allobservers": 14, "backward": 16, "cshout": 31,
-    "date": 32, "decline": 33, "draw": 34, "examine": 36, "finger": 37, "flag": 38, "follow": 41, "forward": 42,
-    "games": 43, "goto": 0, "help": 50, "history": 51, "inchannel": 53, "iset": 56, "it": 57, "ivariables": 58,
-    "journal": 60, "kibitz": 62, "match": 73, "messages": 74, "moretime": 76, "moves": 77, "news": 78, "next": 79,
-    "observe": 80, "oldmoves": 81, "pause": 86, "pobserve": 89, "ptell": 94, "quit": 97, "refresh": 101, "resign": 103,
+    "abort": 10, "accept": 11, "addlist": 12, "adjourn": 13, "alias": 159, "allobservers": 14, "backward": 16,
+    "bugwho": 22, "cshout": 31, "date": 32, "decline": 33, "draw": 34, "examine": 36, "finger": 37, "flag": 38,
+    "follow": 41, "forward": 42, "games": 43, "goto": 0, "help": 50, "history": 51, "inchannel": 53, "iset": 56,
+    "it": 57, "ivariables": 58, "journal": 60, "kibitz": 62, "llogons": 65, "logons": 66, "match": 73, "messages": 74,
+    "moretime": 76, "moves": 77, "news": 78, "next": 79, "observe": 80, "oldmoves": 81, "partner": 84, "pause": 86,
+    "pending": 87, "play": 158, "pobserve": 89, "ptell": 94, "quit": 97, "refresh": 101, "rematch": 102, "resign": 103,
     "revert": 105, "say": 107, "seek": 155, "set": 109, "shout": 110, "showlist": 111, "smoves": 123, "sought": 157,
     "sposition": 125, "stored": 127, "style": 128, "sublist": 129, "takeback": 131, "tell": 132, "time": 133, "to": 0,
-    "unexamine": 137, "unobserve": 138, "unpause": 139, "unseek": 156, "uptime": 140, "variables": 143, "whisper": 145,
-    "who": 146,
+    "unalias": 136, "unexamine": 137, "unobserve": 138, "unpause": 139, "unseek": 156, "uptime": 140, "variables": 143,
+    "whisper": 145, "who": 146, "withdraw": 147, "znotify": 152,
 }  # fmt: skip
 
 # The aliases that everybody has, and the abbreviations that several commands begin with.
@@ -272,6 +286,7 @@ _TOGGLES: Final = (
     "notifiedby", "open", "pin", "pgn", "private", "provshow", "ptime", "rated", "ropen", "seek", "shout", "silence",
     "simopen", "tell", "tolerance", "tourney", "tzone", "unobserve", "automail",
 )  # fmt: skip
+_TEXTS: Final = ("busy", "formula", "height", "interface", "language")
 _WIDEST: Final = 240
 _NARROWEST: Final = 32
 _STYLES: Final = 13
@@ -315,7 +330,7 @@ class Settings:
                 if name.isdecimal()
                 else f"Formula variable {name} set to {value[:60]}."
             )
-        found = _named(name.lower(), ("height", "interface", "language", "prompt", "style", "width", *_TOGGLES))
+        found = _named(name.lower(), ("style", "width", "prompt", *_TEXTS, *_TOGGLES))
         if found is None:
             return f'No such variable "{name}".'
         if found == "style":
@@ -328,7 +343,7 @@ class Settings:
         if found == "prompt":
             self.prompt = f"{value[:60]} " if value else "fics% "
             return f'Prompt now set to "{self.prompt}".'
-        if found in ("height", "language", "interface"):
+        if found in _TEXTS:
             return f"{found.capitalize()} set to {value[:60]}."
         return self._toggle(found, value)
 

@@ -8,7 +8,9 @@ from typing import Final
 from recorder.cecp.moves import parse_move
 from recorder.model import EventKind, Game, Origin, Ply, Precision, Proof
 from recorder.replay.boards import ReplayBoard, frame_text
+from recorder.replay.mainline import end_event
 from recorder.replay.moments import Begin, ShownPly, moments_of_game
+from recorder.replay.served import not_recorded, served_names
 from recorder.replay.server.control import Answer
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.server.text import history_lines, list_lines
@@ -30,12 +32,12 @@ def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
         number: for its frames.
         whole: with all its positions, not only its names and result.
     """
-    board = ReplayBoard(game, number)
+    board = ReplayBoard(game, number, names=served_names(game))
     board.derives = board.pockets and not board.shares  # moves that are tried need to know what is in hand
     end_line = next(
         (one.text for one in game.events if one.kind is EventKind.RESULT and one.text.startswith("{")), None
     )
-    board.result = (game.result, end_line or f"{{{game.reason or 'Game ended'}}} {game.result}")
+    board.result = (game.result, end_line or "")
     if not whole:
         return board
     for moment in moments_of_game(game):
@@ -44,6 +46,9 @@ def stored_board(game: Game, number: int, whole: bool = True) -> ReplayBoard:
             board.show(what)
         elif isinstance(what, Begin):
             board.begin(what)
+    if end_line is None:
+        ended = end_event(board)
+        board.result = (game.result, f"Game ended}} {game.result}" if ended is None else ended.text)
     return board
 
 
@@ -178,6 +183,7 @@ def _smoves(session: ReplaySession, rest: str) -> None:
         board = stored_board(game, 0)
         settings = session.settings
         session.reply("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
+        session.reply(not_recorded(game, (board.white, board.black)))
 
 
 def _sposition(session: ReplaySession, rest: str) -> None:

@@ -137,6 +137,7 @@ class LoginDialogue(ABC):
         self._line = b""
         self._too_long = False
         self._out = bytearray()
+        self._parts: list[int] = []  # offsets in ``_out``
         self._say("\n".join(["", *manner.banner, "", 'Log in with any name, or as "guest".', "", ""]))
         self._say(REPLAY.login)
 
@@ -169,11 +170,35 @@ class LoginDialogue(ABC):
     def _prompt(self) -> str:
         return "fics% "
 
-    def take_output(self) -> bytes:
-        """The bytes to send now."""
-        found = bytes(self._out)
-        self._out.clear()
+    def take_output(self, part: bool = False) -> bytes:
+        """The bytes to send now.
+
+        Args:
+            part: return only those up to the next message that is to arrive in a read of its own.
+        """
+        end = self._parts[0] if part and self._parts else len(self._out)
+        found = bytes(self._out[:end])
+        del self._out[:end]
+        self._parts = [offset - end for offset in self._parts] if part else []
         return found
+
+    @property
+    def backlog(self) -> int:
+        """How many bytes wait for ``take_output``."""
+        return len(self._out)
+
+    @property
+    def is_parted(self) -> bool:
+        """Whether the next byte begins a message that is to arrive in a read of its own."""
+        return bool(self._parts) and self._parts[0] == 0
+
+    def go_on(self) -> None:
+        """Let ``take_output`` return the message that was kept apart."""
+        self._parts = [offset for offset in self._parts if offset]
+
+    def _part(self) -> None:
+        """Begin a message that is to arrive in a read of its own."""
+        self._parts.append(len(self._out))
 
     def _say(self, text: str) -> None:
         self._out += text.replace("\n", "\n\r").encode("latin-1", "replace")

@@ -17,6 +17,7 @@ from recorder.dialects.notices import format_observing
 from recorder.events import HoldingsLine, Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
 from recorder.model import EventKind, GameEvent, GameKind, HoldingsChange
 from recorder.replay.boards import BoardState, ReplayBoard, frame_text
+from recorder.replay.served import not_recorded
 from recorder.replay.server.control import BAD_PARAMETERS, CODES, NO_NUMBER, Settings, TypedCommand, read_command
 from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
 from recorder.replay.server.text import (
@@ -33,6 +34,7 @@ from recorder.replay.show import Happening, Show, Sign
 __all__ = ["ReplaySession"]
 
 _NOWHERE: Final = Line("", 0)
+_ENDS: Final = (Sign.RESULT, Sign.LEFT, Sign.OVER)
 _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
 
 
@@ -232,7 +234,7 @@ class ReplaySession(LoginDialogue):
         if board.state is None:
             return []
         if self.settings.style != 12:
-            return style_1(board.state)
+            return style_1(board, board.state, self.seat(board) is False)
         flip = self.seat(board) is False
         text = frame_text(board, self.relation(board), self.settings.has("ms"), flip)
         lines = [] if text is None else [text]
@@ -248,7 +250,9 @@ class ReplaySession(LoginDialogue):
         lines += [] if header is None else [header]
         if self.settings.has("gameinfo"):
             lines.append(gameinfo_text(board, self.show.partner_of(board)))
-        return [*lines, "", *self.board_lines(board, board.holdings is not None)]
+        lines += ["", *self.board_lines(board, board.holdings is not None)]
+        note = not_recorded(board.game, (board.white, board.black))
+        return lines if note is None else [*lines, *self._wrapped(note)]
 
     def leave_game(self, number: int) -> str:
         """Observe a game no more."""
@@ -276,7 +280,10 @@ class ReplaySession(LoginDialogue):
         if self.handle is None or self.closed:
             return
         for happening in happenings:
-            self._announce(self._happened(happening))
+            lines = self._happened(happening)
+            if lines and happening.sign in _ENDS:
+                self._part()
+            self._announce(lines)
 
     def _happened(self, happening: Happening) -> list[str]:
         sign, board, what, holdings = happening

@@ -21,8 +21,12 @@ _NS: Final = 1_000_000_000
 _SLICE: Final = 512
 """Of one client one line is looked at, or so many bytes, before it is another's turn."""
 _MOST_WAITING: Final = 1 << 20
+_MOST_HELD: Final = 1 << 16
+"""Of a replay that is so fast that ends of games wait for each other, so many bytes wait."""
 _LOGIN_S: Final = 120
 _FAREWELL_S: Final = 1
+_APART_S: Final = 0.1
+"""Between a board and the end of its game: xboard and PyChess lose the last move where they read both at once."""
 _SLOW: Final = b"\n\r**** You read too slowly: this replay goes on without you. ****\n\r"
 _FAULT: Final = b"\n\r**** This replay has a fault and cannot go on for you. ****\n\r"
 _FULL: Final = b"\n\r**** There are too many clients; try again later. ****\n\r"
@@ -116,6 +120,7 @@ class _Link(asyncio.Protocol):
         self._client: LoginDialogue | None = None
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._held: asyncio.TimerHandle | None = None  # what is sent next is kept apart from what was sent
         self._limits: list[asyncio.TimerHandle] = []  # of the login, and of the farewell
         self._waiting = b""
         self._looked_at = 0  # so many bytes of what waits
@@ -184,9 +189,17 @@ class _Link(asyncio.Protocol):
         client, transport = self._client, self._transport
         if client is None or transport is None or self._ending:
             return
-        data = client.take_output()
-        if data:
-            transport.write(data)
+        whole = client.closed or client.backlog > _MOST_HELD
+        if whole and self._held is not None:
+            self._held.cancel()
+            self._held = None
+        while self._held is None:
+            data = client.take_output(part=not whole)
+            if data:
+                transport.write(data)
+            if not client.is_parted:
+                break
+            self._held = asyncio.get_running_loop().call_later(_APART_S, self._release)
         if transport.get_write_buffer_size() > _MOST_WAITING:
             self._server.report(f"{client.handle or self._name} reads too slowly and was disconnected.")
             self.end(_SLOW)
@@ -194,6 +207,12 @@ class _Link(asyncio.Protocol):
             self.end(b"")
         else:
             self._set_timer(client)
+
+    def _release(self) -> None:
+        self._held = None
+        if self._client is not None:
+            self._client.go_on()
+        self.flush()
 
     def _set_timer(self, client: LoginDialogue) -> None:
         if self._timer is not None:
@@ -239,6 +258,8 @@ class _Link(asyncio.Protocol):
         self._ending = True
         if self._timer is not None:
             self._timer.cancel()
+        if self._held is not None:
+            self._held.cancel()
         for limit in self._limits:
             limit.cancel()
         if self._client is not None:

@@ -5,6 +5,7 @@ Facts that were not recorded are omitted where the form allows it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -12,7 +13,7 @@ from typing import Final
 from recorder.dialects.chat import format_chat
 from recorder.dialects.gameinfo import Smith, format_delta, format_gameinfo, format_smith
 from recorder.dialects.lists import format_counted, format_row
-from recorder.dialects.movelist import format_movelist
+from recorder.dialects.movelist import NO_DATE, format_movelist, format_started
 from recorder.dialects.notices import format_created, format_creating, format_header
 from recorder.dialects.results import format_result
 from recorder.dialects.style12 import parse_style12
@@ -34,9 +35,10 @@ from recorder.events import (
     TablePlayer,
 )
 from recorder.events.frames import Style12
-from recorder.model import EXACT, EventKind, Game, GameEvent, Player, Ply, TimeBasis, control_of
-from recorder.replay.boards import BoardState, ReplayBoard, frame_text
+from recorder.model import EXACT, EventKind, Game, GameEvent, Player, Ply, control_of
+from recorder.replay.boards import BoardState, ReplayBoard, elapsed_text, frame_text
 from recorder.replay.moments import ShownPly, What
+from recorder.replay.served import is_saved, served_kind, served_rating, served_start
 from recorder.rules.variants import STANDARD_BOARD
 
 __all__ = [
@@ -108,6 +110,7 @@ def _half_moves(count: int | None) -> str:
 
 
 _NOWHERE: Final = Line("", 0)
+_HANDLE: Final = re.compile(r"\S+?(?=(?:'s?)?\Z)")
 _CHATS: Final = {kind.value for kind in ChatKind}
 _LETTERS: Final = {
     "blitz": "b", "standard": "s", "lightning": "l", "untimed": "u", "atomic": "x", "crazyhouse": "z",
@@ -115,20 +118,15 @@ _LETTERS: Final = {
 }  # fmt: skip
 
 
-def _rating(player: Player) -> RatingText:
-    text = (player.rating_text or ("++++" if player.is_guest else "----")).strip()
-    return RatingText(text, player.rating)
-
-
 def header_text(board: ReplayBoard) -> str | None:
-    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None if kind or rating are unknown."""
-    game = board.game
-    if game.rated is None or game.category is None or game.increment_s is None or game.base_s is None:
+    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None if kind or ratings of a server's game are unknown."""
+    game, kind = board.game, served_kind(board.game)
+    if kind is None or (not is_saved(game) and None in (game.rated, game.increment_s, game.base_s)):
         return None
     return format_header(
         GameHeader(
-            _NOWHERE, board.number, board.white, _rating(game.white), board.black, _rating(game.black),
-            game.rated, game.category, board.base_min, game.increment_s,
+            _NOWHERE, board.number, board.white, served_rating(game.white), board.black, served_rating(game.black),
+            bool(game.rated), kind, board.base_min, game.increment_s or 0,
         )
     )  # fmt: skip
 
@@ -136,13 +134,13 @@ def header_text(board: ReplayBoard) -> str | None:
 def created_lines(board: ReplayBoard) -> list[str]:
     """The lines that the players of a game get when it begins."""
     game = board.game
-    created = GameCreated(
-        _NOWHERE, board.number, board.white, board.black, game.rated, game.category, game.continued
-    )  # fmt: skip
-    if None in (game.rated, game.category, game.base_s, game.white.rating_text, game.black.rating_text):
+    saved, kind = is_saved(game), served_kind(game)
+    rated = bool(game.rated) if saved else game.rated
+    created = GameCreated(_NOWHERE, board.number, board.white, board.black, rated, kind, game.continued)
+    if saved or None in (game.rated, game.category, game.base_s, game.white.rating_text, game.black.rating_text):
         return [format_created(created)]
     creating = CreatingLine(
-        _NOWHERE, board.white, _rating(game.white), board.black, _rating(game.black), None,
+        _NOWHERE, board.white, served_rating(game.white), board.black, served_rating(game.black), None,
         game.rated, game.category, board.base_min, game.increment_s, game.continued,
     )  # fmt: skip
     return [format_creating(creating), format_created(created)]
@@ -191,13 +189,15 @@ def chat_text(board: ReplayBoard, event: GameEvent) -> str | None:
 def games_lines(boards: Iterable[ReplayBoard]) -> list[str]:
     """The table of the games that go on."""
     rows = [format_row(_row(board)) for board in sorted(boards, key=lambda board: board.number)]
-    count = GamesCounted(_NOWHERE, len(rows), len(rows) if rows else None)
-    return [*rows, "", f" {format_counted(count)}"] if rows else [format_counted(count)]
+    count = format_counted(GamesCounted(_NOWHERE, len(rows), len(rows) if rows else None))
+    # PyChess waits for "games" also where there is one.
+    return [*rows, "", f" {count.replace(' game ', ' games ')}"] if rows else [count]
 
 
 def kind_letter(game: Game) -> str:
     """The letter of its kind in tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` if the kind is unknown."""
-    word = game.category.split()[-1] if game.category else ""
+    kind = served_kind(game)
+    word = kind.split()[-1] if kind else ""
     return "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
 
 
@@ -206,7 +206,7 @@ def _row(board: ReplayBoard) -> GamesRow:
     material = (0, 0) if at is None else board.material(at)
     clocks = (0, 0) if at is None else (max(at.white_clock_ms, 0) // 1000, max(at.black_clock_ms, 0) // 1000)
     players = [
-        TablePlayer(name[:width], len(name) > width, _rating(player), None, clock, strength)
+        TablePlayer(name[:width], len(name) > width, served_rating(player), None, clock, strength)
         for name, width, player, clock, strength in (
             (board.white, 11, game.white, clocks[0], material[0]),
             (board.black, 10, game.black, clocks[1], material[1]),
@@ -237,16 +237,21 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
         parsed = None if text is None else parse_style12(text)
         start = parsed if isinstance(parsed, Style12) else None
     exact = ms and bool(plies) and all(ply.precision_code is None or ply.precision_code in EXACT for ply in plies)
-    rows = tuple(ListRow(ply.ply, ply.san, _whole_s(ply.elapsed_ms, exact), exact, 0) for ply in plies)
+    # Servers print a time behind every move, and PyChess reads no other list.
+    unknown_ms = 0 if is_saved(game) else None
+    rows = tuple(
+        ListRow(ply.ply, ply.san, unknown_ms if ply.elapsed_ms is None else _whole_s(ply.elapsed_ms, exact), exact, 0)
+        for ply in plies
+    )
     reason, result, running = "Still in progress", "*", True
     if board.result is not None:
         reason, _, result = board.result[1].removeprefix("{").rpartition("} ")
-        running = False
+        reason, running = _stored_reason(board, reason) if stored else reason, False
     return format_movelist(
         MovelistRead(
             _NOWHERE, None if stored else board.number, board.white, _list_rating(game.white),
-            board.black, _list_rating(game.black), _started(game), None, False, False,
-            bool(game.rated), game.category, board.base_min, game.increment_s or 0,
+            board.black, _list_rating(game.black), served_start(game), None, False, False,
+            bool(game.rated), served_kind(game) or game.variant, board.base_min, game.increment_s or 0,
             None if game.black_base_s in (None, game.base_s) else (game.black_base_s or 0) // 60,
             None if game.black_base_s in (None, game.base_s) else game.black_increment_s,
             start, rows, result, reason, None, None, running, True,
@@ -254,20 +259,20 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
     )  # fmt: skip
 
 
-def _whole_s(elapsed_ms: int | None, exact: bool) -> int | None:
-    return elapsed_ms if elapsed_ms is None or exact else elapsed_ms // 1000 * 1000
+def _stored_reason(board: ReplayBoard, reason: str) -> str:
+    """A reason as lists of stored games have it: with colours instead of handles. PyChess reads no other."""
+    colours = {board.white: "White", board.black: "Black"}
+    words = [_HANDLE.sub(lambda match: colours.get(match[0], match[0]), word, count=1) for word in reason.split(" ")]
+    return " ".join(words).replace("Game was drawn", "Game drawn", 1)
+
+
+def _whole_s(elapsed_ms: int, exact: bool) -> int:
+    return elapsed_ms if exact else elapsed_ms // 1000 * 1000
 
 
 def _list_rating(player: Player) -> RatingText:
-    rating = _rating(player)
+    rating = served_rating(player)
     return RatingText("UNR", None) if rating.value is None and player.rating_text is None else rating
-
-
-def _started(game: Game) -> str:
-    if game.started_at_ms is not None and game.time_basis is TimeBasis.UTC:
-        when = datetime.fromtimestamp(game.started_at_ms / 1000, UTC)
-        return f"{when:%a %b} {when.day:2d}, {when:%H:%M} UTC {when.year}"
-    return game.date_text or "?"
 
 
 def history_lines(name: str, games: Sequence[ReplayBoard]) -> list[str]:
@@ -280,12 +285,14 @@ def history_lines(name: str, games: Sequence[ReplayBoard]) -> list[str]:
         token = board.result[0] if board.result is not None else "*"
         sign = "=" if token == "1/2-1/2" else "?" if token == "*" else "+" if (token == "1-0") == white else "-"
         mine, other = (board.game.white, board.game.black) if white else (board.game.black, board.game.white)
+        opponent = board.black if white else board.white
         kind = f"[{kind_letter(board.game)}{'r' if board.game.rated else 'u'}"
         kind += f"{board.base_min:3d} {board.game.increment_s or 0:3d}]"
         reason = (board.game.reason_key or "?")[:3].capitalize()
         lines.append(
-            f"{number % 100:2d}: {sign} {_rating(mine).text:>4} {'W' if white else 'B'} {_rating(other).text:>4} "
-            f"{other.handle[:11]:<12} {kind} --- {reason} {_started(board.game)}"
+            f"{number % 100:2d}: {sign} {served_rating(mine).text:>4} {'W' if white else 'B'} "
+            f"{served_rating(other).text:>4} {opponent[:11]:<12} {kind} --- {reason} "
+            f"{served_start(board.game) or NO_DATE}"
         )
     return lines
 
@@ -310,26 +317,44 @@ def finger_lines(name: str, board: ReplayBoard | None, rating: str | None) -> li
 def date_lines(now_ms: int) -> list[str]:
     """The answer to ``date``: the real time, not the recording's."""
     when = datetime.fromtimestamp(now_ms / 1000, UTC)
-    text = f"{when:%a %b} {when.day:2d}, {when:%H:%M} UTC {when.year}"
+    text = format_started(when, "UTC")
     return [
         f"Local time     - {text}",
         f"Server time    - {text}",
-        f"GMT            - {when:%a %b} {when.day:2d}, {when:%H:%M} GMT {when.year}",
+        f"GMT            - {format_started(when, 'GMT')}",
     ]
 
 
-def style_1(state: BoardState) -> list[str]:
-    """A board as a picture, for those who have not set style 12."""
-    rule = "   ---------------------------------"
-    rows: list[str] = [rule]
-    for number, rank in zip(range(8, 0, -1), state.position.board.split(" "), strict=False):
-        cells = "".join(f" {_piece_text(letter)} |" for letter in rank)
-        rows += [f" {number}  |{cells}", rule]
-    return [*rows, "      a    b    c    d    e    f    g    h"]
+def style_1(board: ReplayBoard, state: BoardState, flip: bool) -> list[str]:
+    """A board as a picture with its names, clocks and last move, for those who have not set style 12.
+
+    Args:
+        flip: Black is at the bottom.
+    """
+    position = state.position
+    beside = [f"Move # : {state.ply // 2 + 1} ({'White' if position.white_to_move else 'Black'})", *[""] * 7]
+    if state.pretty != "none":
+        mover = "Black" if position.white_to_move else "White"
+        beside[1] = f"{mover} Moves : '{state.pretty:<7} ({elapsed_text(state.elapsed_ms, False)})'"
+    timed = board.game.base_s is not None or any(ply.clock_ms is not None for ply in board.plies)
+    sides = zip(("White", "Black"), (state.white_clock_ms, state.black_clock_ms), board.material(state), strict=True)
+    for row, (side, clock_ms, material) in zip((4, 3), sides, strict=True):
+        beside[row] = f"{side} Clock : {elapsed_text(clock_ms // 1000 * 1000, False) if timed else 'unknown'}"
+        beside[row + 2] = f"{side} Strength : {material}"
+    if board.holdings is not None:
+        beside[2], beside[7] = f"Black holds : [{board.holdings[1]}]", f"White holds : [{board.holdings[0]}]"
+    rule = f"       {'-' * 33}"
+    rows = [f"Game {board.number} ({board.white} vs. {board.black})", "", rule]
+    ranks = list(zip("87654321", position.board.split(" "), strict=True))
+    for (number, rank), text in zip(reversed(ranks) if flip else ranks, beside, strict=True):
+        cells = "|".join(map(_piece_text, reversed(rank) if flip else rank))
+        rows += [f"    {number}  |{cells}|     {text}".rstrip(), f"       |{'+'.join(['---'] * 8)}|"]
+    rows[-1] = rule
+    return [*rows, f"         {'   '.join('hgfedcba' if flip else 'abcdefgh')}"]
 
 
 def _piece_text(letter: str) -> str:
-    return "  " if letter == "-" else f"{letter} " if letter.isupper() else f"*{letter.upper()}"
+    return "   " if letter == "-" else f" {letter} " if letter.isupper() else f" *{letter.upper()}"
 
 
 def delta_text(board: ReplayBoard, what: object) -> str | None:
