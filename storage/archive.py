@@ -108,7 +108,7 @@ class ArchiveStore(Closing):
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
-        """Main lines as arrays, all of one moment.
+        """Main lines as arrays, all of one moment, and so is what is read of the archive in the block.
 
         Args:
             arrow: use ADBC if the extra ``arrow`` is installed; the answers are the same without it.
@@ -117,7 +117,8 @@ class ArchiveStore(Closing):
 
         with (
             storage_errors(self.path),
-            column_reader(self.path, read_only=self._database.read_only, arrow=arrow) as reader,
+            column_reader(self.path, read_only=self._database.read_only, arrow=arrow) as (driver, reader),
+            self._database.reading_from(driver),
         ):
             yield reader
 

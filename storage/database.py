@@ -68,12 +68,17 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """As ``ArchiveStore.snapshot``."""
-        with self.reading() as driver:
-            before, self._snapshot = self._snapshot, driver
-            try:
-                yield
-            finally:
-                self._snapshot = before
+        with self.reading() as driver, self.reading_from(driver):
+            yield
+
+    @contextmanager
+    def reading_from(self, driver: sqlite3.Connection) -> Iterator[None]:
+        """What is read in the block is read from a connection that is in a transaction."""
+        before, self._snapshot = self._snapshot, driver
+        try:
+            yield
+        finally:
+            self._snapshot = before
 
     @contextmanager
     def watch_changes(self) -> Iterator[Callable[[], bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -92,13 +92,14 @@ class FileSite:
         return f"{self.home}#{urlencode(shown, quote_via=quote, safe='')}"
 
 
-def index_of_files(games: Sequence[ListedGame], site: Site) -> bytes:
+def index_of_files(games: Sequence[ListedGame], site: Site, in_progress: Collection[str]) -> bytes:
     """The index of a site of files: the newest games, and all of them for its script to search.
 
     Args:
         games: the newest first. site: where their pages and those of their players are.
+        in_progress: keys of games that have not ended.
     """
-    rows = [list_row(game, site) for game in games]
+    rows = [list_row(game, site, in_progress) for game in games]
     values = {
         "title": "Chess games",
         "description": count(len(rows), "game"),
@@ -123,8 +124,9 @@ def _searched(game: ListedGame, row: dict[str, Any]) -> list[object]:
     ]  # fmt: skip
 
 
-def list_row(game: ListedGame, site: Site) -> dict[str, Any]:
-    """A game as lists show it; ``site``: where its page and those of its players are."""
+def list_row(game: ListedGame, site: Site, in_progress: Collection[str]) -> dict[str, Any]:
+    """A game as lists show it; ``site`` and ``in_progress`` as for ``index_of_files``."""
+    goes_on = game.key in in_progress
     basis = TimeBasis(game.time_basis) if game.time_basis else TimeBasis.NONE
     black = game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (
         game.base_s,
@@ -144,7 +146,7 @@ def list_row(game: ListedGame, site: Site) -> dict[str, Any]:
             game.server, site,
         ),
         "won": {"1-0": "white", "0-1": "black"}.get(game.result),
-        "result": result_text(game.result, game.ending),
+        "result": result_text(game.result, "in progress" if goes_on else game.ending),
         "reason": reason_words(game.reason_key) or game.reason or NOTHING,
         "sentence": game.reason or "unknown",
         "time": (_short(control) if control else NOTHING) + (" *" if black else ""),
@@ -153,7 +155,7 @@ def list_row(game: ListedGame, site: Site) -> dict[str, Any]:
         "eco": game.eco or NOTHING,
         "opening": game.opening or "",
         "plies": f"{game.ply_count:,}",
-        "complete": bool(game.complete),
+        "complete": goes_on or bool(game.complete),
     }  # fmt: skip
 
 

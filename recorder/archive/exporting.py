@@ -274,16 +274,19 @@ def export_pgn(
     saved = not {kind.value for kind in SAVED_KINDS}.isdisjoint(row.kind for row in sources)
     # So are controls of several periods, which engines' interfaces and ICC tell.
     controls = any(row.kind == "xboard" or row.dialect == "ICC" for row in sources)
-    exporter = PgnExporter(options, games_in_progress(archive))
-    with chosen_games(
-        archive,
-        chosen,
-        events=options.comments or saved or controls,
-        holdings=False,
-        lines=options.variations or saved or chosen.kinds != {GameKind.PLAYED},
-        thinking=options.engine or saved,
-        whole_plies=options.whole_plies or saved,
-    ) as games:
+    with (
+        archive.snapshot(),
+        chosen_games(
+            archive,
+            chosen,
+            events=options.comments or saved or controls,
+            holdings=False,
+            lines=options.variations or saved or chosen.kinds != {GameKind.PLAYED},
+            thinking=options.engine or saved,
+            whole_plies=options.whole_plies or saved,
+        ) as games,
+    ):
+        exporter = PgnExporter(options, games_in_progress(archive))
         if split is not None:
             return write_split(output, games, exporter, split, force=force, append=append, protect=keep)
         if append:

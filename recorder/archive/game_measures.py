@@ -342,9 +342,8 @@ def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[P
     from exporters.tables.frames import events_of, game_rows
 
     events = events_of(archive, shown) if scope == "game" else None
-    in_progress = games_in_progress(archive)
     with archive.columns() as reader:
-        games = reader.games_of(shown)
+        games, in_progress = reader.games_of(shown), games_in_progress(archive)
         ends = [*games[:1], *reader.games_of(replace(shown, last=1))]  # games come by their start
         days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
         batches = batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))

@@ -117,9 +117,9 @@ def pages_of_players(
     from exporters.tables.facts import with_progress
     from exporters.tables.frames import plies_of, side_frame
 
-    in_progress = games_in_progress(archive)
     for run in _runs(players):
         with archive.columns() as reader:
+            in_progress = games_in_progress(archive)
             games = [(row_id, plies) for _, row_id, plies in sorted({game for one in run for game in one.games})]
             sides = with_progress(side_frame(reader, games), in_progress)
             plies = with_progress(plies_of(reader, [row_id for row_id, _ in games]), in_progress)

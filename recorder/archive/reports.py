@@ -118,7 +118,7 @@ def page_of_player(
         excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
     with archive.columns() as reader:  # both tables of one moment
         games = reader.games_of(chosen)
-        in_progress = games_in_progress(archive)  # later: one that ended meanwhile has its last row
+        in_progress = games_in_progress(archive)
         sides = with_progress(side_frame(reader, games, player), in_progress)
         of_player = player_of_handle(sides, player)
         batches = batches_of(reader, games, in_progress=in_progress, dates="", rows_at_once=_PLIES_AT_ONCE)
@@ -143,7 +143,7 @@ def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
     excluded = require_games(archive, chosen)
     with archive.columns(arrow=False) as reader:
         games = reader.games_of(chosen)
-        in_progress = games_in_progress(archive)  # later: one that ended meanwhile has its last row
+        in_progress = games_in_progress(archive)
 
         def rows(wanted: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
             for row in game_rows(reader, wanted):

@@ -18,6 +18,7 @@ from exporters.report.page import BarItem
 from recorder.archive.exporting import named_games, protected, require_games, share_archive
 from recorder.archive.locate import open_archive
 from recorder.archive.player_pages import pages_of_players, players_of_games
+from recorder.archive.related import games_in_progress
 from recorder.archive.reports import page_of_game
 from recorder.errors import ExportError
 from recorder.progress import Progress
@@ -139,7 +140,8 @@ class _Writer:
         files = {(one.handle.lower(), one.server): one.file for one in players}
         site = FileSite(keys, files)
         self._whole = len(keys) + len(players)
-        self._write("index.html", index_of_files(self._listed, replace(site, depth=0)))
+        in_progress = games_in_progress(self._archive)
+        self._write("index.html", index_of_files(self._listed, replace(site, depth=0), in_progress))
         self._games(site)
         for one, html in pages_of_players(self._archive, players, site):
             self._write(f"players/{one.file}", html)

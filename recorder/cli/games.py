@@ -81,13 +81,14 @@ def command(where: str, as_json: bool, position: str | None, moves: str | None, 
             if sentence := index_sentence(archive.positions.state()):
                 say(sentence)
         chosen = named_games(archive, chosen)
-        going_on = games_in_progress(archive)
-        with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:
-            if as_json:
-                print_json_list({**_summary(game), "in_progress": game.key in going_on} for game in games)
-            else:
-                _print_games(archive, chosen, games, going_on)
-        say_excluded(count_excluded(archive, chosen).items())
+        with archive.snapshot():
+            going_on = games_in_progress(archive)
+            with chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games:
+                if as_json:
+                    print_json_list({**_summary(game), "in_progress": game.key in going_on} for game in games)
+                else:
+                    _print_games(archive, chosen, games, going_on)
+            say_excluded(count_excluded(archive, chosen).items())
 
 
 def _print_games(archive: ArchiveStore, chosen: GameFilter, games: Iterable[Game], going_on: Collection[str]) -> None:

@@ -69,7 +69,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
         raise click.UsageError("--analysis selects the column Eval: omit --raw, --match and --json.")
     from recorder.archive.related import games_in_progress
 
-    with open_archive(where) as archive:
+    with open_archive(where) as archive, archive.snapshot():
         game = archive.game(spec)
         if raw:
             _print_raw(archive, game)

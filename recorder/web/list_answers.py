@@ -14,6 +14,7 @@ from recorder.archive.completions import Completion, completions
 from recorder.archive.exporting import require_variants
 from recorder.archive.locate import open_archive
 from recorder.archive.positions import explore
+from recorder.archive.related import games_in_progress
 from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
 from recorder.web import answers
 from recorder.web.answers import TYPES, FormChoices, file_of_games, not_found, not_understood, page, reached
@@ -78,6 +79,7 @@ class ListAnswers:
         return games_page(
             listed,
             games,
+            in_progress=games_in_progress(archive),
             count=count,
             of=of,
             undated=archive.undated(listed.where),

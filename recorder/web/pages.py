@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +59,7 @@ def games_page(
     listed: ListState,
     games: Sequence[ListedGame],
     *,
+    in_progress: Collection[str],
     count: int,
     of: int,
     undated: int,
@@ -70,7 +71,7 @@ def games_page(
     """The list of games.
 
     Args:
-        listed: the list. games: those of the page.
+        listed: the list. games: those of the page. in_progress: keys of games that have not ended.
         count: how many games match. of: how many played games the archive has.
         undated: games that only the bounds of the date exclude, because their date is unknown.
         unindexed: games that a search for a position did not see.
@@ -92,7 +93,7 @@ def games_page(
         "title": title,
         "description": f"{plural(count, 'game')} of {of:,}" if listed.values else plural(count, "game"),
         "columns": [_column(listed, site, *column) for column in _COLUMNS],
-        "games": [list_row(game, site) for game in games],
+        "games": [list_row(game, site, in_progress) for game in games],
         "count": plural(count, "game"),
         "of": plural(of, "played game"),
         "undated": plural(undated, "game") if undated else "",

@@ -334,8 +334,8 @@ class ColumnReader:
 
 
 @contextmanager
-def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[ColumnReader]:
-    """A reader in a transaction of its own.
+def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[tuple[sqlite3.Connection, ColumnReader]]:
+    """A connection in a transaction of its own, and a reader of the same moment.
 
     ADBC, several times faster than Python's driver, has a connection of its own. It sees the same moment if nothing was
     committed between the beginnings of both transactions, which a third connection that was opened before can see.
@@ -358,11 +358,11 @@ def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[Colum
                 cursor.fetchall()
                 (after,) = probe.execute("PRAGMA data_version").fetchone()
                 if before == after:
-                    yield ColumnReader(driver, _by_arrow(cursor))
+                    yield driver, ColumnReader(driver, _by_arrow(cursor))
                     return
             driver.execute("ROLLBACK")
             driver.execute("BEGIN")
-        yield ColumnReader(driver, None)
+        yield driver, ColumnReader(driver, None)
 
 
 def _adbc() -> Any:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recorder.journal import JournalWriter
 from tests.archive.test_following import END, STREAM, append, follow
 from tests.support.cli import Cli
+from tests.support.site import client_of
 
 
 def ended_and_not(cli: Cli) -> tuple[dict[str, str], dict[str, str]]:
@@ -84,6 +88,64 @@ def test_pictures_mark_games_in_progress(cli: Cli, journal: JournalWriter) -> No
     assert "log ends" not in drawn
     journal.close()
     assert "log ends" in cli("plot", "race", key, "-o", "-", "--format", "svg").stdout
+
+
+def test_lists_of_a_site_mark_games_in_progress(
+    cli: Cli, journal: JournalWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def result_of(page: str) -> str:
+        return re.findall(r'<td class="result[^"]*">(.*?)</td>', page)[0]  # the newest game's
+
+    site = client_of(cli.archive)
+    monkeypatch.setattr("recorder.archive.static_site.pages_of_players", lambda *_: iter(()))  # they have pictures
+    cli("report", "--site", tmp_path / "site")
+    for page in (site.get("/").text, (tmp_path / "site" / "index.html").read_text(encoding="utf-8")):
+        assert result_of(page) == "in progress"
+    assert "incomplete" not in re.findall(r"<tr>.*?</tr>", site.get("/").text, re.DOTALL)[1]
+    journal.close()
+    assert result_of(site.get("/").text) == "log ends"
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "games_first"),
+    [
+        ("recorder.archive.related", ("games",), False),
+        ("recorder.archive.related", ("games", "--json"), False),
+        ("recorder.archive.related", ("export", "pgn", "last"), False),
+        ("recorder.archive.related", ("show", "last"), True),
+        ("recorder.archive.reports", ("report", "--index"), True),
+    ],
+)
+def test_the_end_of_a_game_changes_no_list_that_is_being_made(
+    cli: Cli,
+    journal: JournalWriter,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    words: tuple[str, ...],
+    games_first: bool,
+) -> None:
+    """What is in progress is read in the same transaction as the games."""
+    before = cli(*words)
+    real = importlib.import_module(module).games_in_progress
+    ended: list[Path] = []
+
+    def end() -> None:
+        if not ended:
+            ended.append(journal.path)
+            journal.received(STREAM[END:])
+            cli("import", journal.path)
+
+    def meanwhile(archive: Any) -> Any:
+        if games_first:
+            end()
+        found = real(archive)
+        end()
+        return found
+
+    monkeypatch.setattr(module + ".games_in_progress", meanwhile)
+    after = cli(*words)
+    assert ended
+    assert (after.stdout, after.stderr) == (before.stdout, before.stderr)
 
 
 def test_games_of_a_followed_log_are_in_progress_until_the_log_is_removed(cli: Cli, tmp_path: Path) -> None:
