@@ -5,7 +5,7 @@ A board is the text of ``recorder.rules.position.Position.board``: 71 characters
 
 from __future__ import annotations
 
-from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
+from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen, is_null_move
 from recorder.model import Game, Ply
 from recorder.rules.boards import exploded
 from recorder.rules.fen import board_from_fen
@@ -33,7 +33,7 @@ def board_after(board: str, ply: Ply, variant: str | None) -> str | None:
         The board after it; None: the move is not known, or no piece of the mover is on its first square.
     """
     if ply.move is None:
-        return None
+        return board if is_null_move(ply) else None
     uci, white = decode_move(ply.move), ply.white_moved
     target = index_of(uci[2:4])
     if uci[1] == "@":

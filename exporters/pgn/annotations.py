@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from exporters.evaluations import main_analysis, score_text, thoughts_by_ply
-from exporters.pgn.parts import PgnPart
+from exporters.pgn.parts import PgnPart, is_null_move
 from exporters.pgn.tags import is_saved, readable
 from recorder.model import (
     EventKind,
@@ -16,6 +16,7 @@ from recorder.model import (
     GameKind,
     LineKind,
     Observation,
+    ObservationKind,
     Ply,
     PlyLine,
     Proof,
@@ -96,11 +97,19 @@ _Chat = dict[int, dict[int, Annotation]]
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A line as far as it can be replayed; ``children`` are lines that leave it, by the ply that they replace."""
+    """A line as far as it can be replayed.
+
+    Attributes:
+        unproved: the plies of a saved game's variation that cannot.
+        children: lines that leave it, by the ply that they replace.
+        before: what is said before its first move.
+    """
 
     plies: list[Ply]
+    unproved: list[Ply]
     children: dict[int, list[Variation]]
     annotations: dict[int, Annotation]
+    before: Annotation
 
 
 @dataclass(slots=True)
@@ -116,7 +125,14 @@ class Extras:
 
 
 def find_extras(
-    game: Game, part: PgnPart, *, variations: bool, comments: bool, engine: bool, analysis: str | None
+    game: Game,
+    part: PgnPart,
+    *,
+    variations: bool,
+    comments: bool,
+    engine: bool,
+    analysis: str | None,
+    written: Callable[[Variation], str],
 ) -> Extras:
     """What to write between the moves of one part.
 
@@ -128,6 +144,7 @@ def find_extras(
         comments: chat too, and a saved game's own. engine: what engines thought of the moves.
         analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
             as ``main_analysis`` chooses; None: no analysis.
+        written: makes movetext of a variation, for a comment.
     """
     extras = Extras()
     number = 0
@@ -158,18 +175,44 @@ def find_extras(
     for index, (seen, low, high) in enumerate(places):
         chat = _chat_by_line(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         excluded = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
-        bounds = max(low, first), min(high, last), last
-        _find_variations(seen, number, bounds, extras, variations, chat, excluded)
+        for line, variation in _find_variations(seen, number, max(low, first), high, variations, chat, excluded):
+            _place(extras, part, last, seen, line, variation, written)
     if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
         for event in _chat_of_main_line(game):
             if event.ply >= first and (event.ply <= last or final or _has(part, event.ply)):
-                extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
+                ply = event.ply if _has(part, event.ply) else min(event.ply, last)
+                extras.annotations.setdefault(ply, Annotation()).add(event)
     elif comments and part.beside is not None:
-        for line, event in chat_of(game.observations[part.beside[0]]):
-            if line == number and (first <= event.ply <= last or _has(part, event.ply)):
-                extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
+        for their_line, event in chat_of(game.observations[part.beside[0]]):
+            if their_line == number and (first <= event.ply <= last or _has(part, event.ply)):
+                ply = event.ply if _has(part, event.ply) else min(event.ply, last)
+                extras.annotations.setdefault(ply, Annotation()).add(event)
     return extras
+
+
+def _place(
+    extras: Extras,
+    part: PgnPart,
+    last: int,
+    seen: Observation,
+    line: PlyLine,
+    variation: Variation,
+    written: Callable[[Variation], str],
+) -> None:
+    """Put a line after the move that it replaces; as a comment, where no such move is written or it has none itself."""
+    at = line.parent_ply or 0
+    if at < last and variation.plies:
+        extras.variations.setdefault(at + 1, []).append(variation)
+        return
+    replaced = at < last or _has(part, at + 1)
+    if replaced or (at == last and not any((one.line, one.ply) == (line.number, at) for one in seen.anchors)):
+        if line.kind is LineKind.TAKEBACK:
+            text = f"Taken back: {' '.join(ply.san for ply in variation.plies)}"
+        else:
+            text = f"Variation: {written(variation)}"
+        annotation = extras.annotations.setdefault(at + 1 if replaced else last, Annotation())
+        annotation.items.append(Item(brace_text(text)))
 
 
 def chat_of(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
@@ -203,60 +246,56 @@ def _chat_by_line(seen: Observation) -> _Chat:
 def _find_variations(
     seen: Observation,
     number: int,
-    bounds: tuple[int, int, int],
-    extras: Extras,
+    low: int,
+    high: int,
     taken_back: bool,
     chat: _Chat,
     excluded: set[int],
-) -> None:
-    low, high, last = bounds
+) -> Iterator[tuple[PlyLine, Variation]]:
+    """The lines that leave a line from ``low`` to ``high`` half-moves on."""
     below: dict[int, list[PlyLine]] = {}
     for line in seen.lines:
         if line.parent is not None and line.parent_ply is not None:
             below.setdefault(line.parent, []).append(line)
+    saved = seen.kind is ObservationKind.PGN
     for line in below.get(number, ()):
         at = line.parent_ply or 0
         if line.number in excluded or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
             continue
-        variation = _variation(line, below, chat)
-        if not variation.plies:
-            continue
-        if at < last:
-            extras.variations.setdefault(at + 1, []).append(variation)
-        elif not any(anchor.line == line.number and anchor.ply == at for anchor in seen.anchors):
-            moves = " ".join(ply.san for ply in variation.plies)
-            word = "Taken back" if line.kind is LineKind.TAKEBACK else "Variation"
-            extras.annotations.setdefault(last, Annotation()).items.append(Item(brace_text(f"{word}: {moves}")))
+        variation = _variation(line, below, chat, saved)
+        if variation.plies or variation.unproved:
+            yield line, variation
 
 
-def _variation(top: PlyLine, below: dict[int, list[PlyLine]], chat: _Chat) -> Variation:
+def _variation(top: PlyLine, below: dict[int, list[PlyLine]], chat: _Chat, saved: bool) -> Variation:
     """A line with those that leave it, by its number in ``below``, and theirs."""
-    found = _replayed(top, chat)
+    found = _replayed(top, chat, saved)
     waiting = [(top, found)]
     while waiting:
         above, variation = waiting.pop()
-        numbers = {ply.ply for ply in variation.plies}
+        numbers = {ply.ply for ply in (*variation.plies, *variation.unproved)}
         for line in below.get(above.number, ()):
             if (at := (line.parent_ply or 0) + 1) in numbers:
-                child = _replayed(line, chat)
-                if child.plies:
+                child = _replayed(line, chat, saved)
+                if child.plies or child.unproved:
                     variation.children.setdefault(at, []).append(child)
                     waiting.append((line, child))
     return found
 
 
-def _replayed(line: PlyLine, chat: _Chat) -> Variation:
+def _replayed(line: PlyLine, chat: _Chat, saved: bool) -> Variation:
     plies: list[Ply] = []
-    expected = line.parent_ply or 0
-    for ply in line.plies:
-        expected += 1
-        if ply.ply != expected or ply.proof_code not in _PROVED:
+    begin = line.parent_ply or 0
+    every = line.plies
+    for number, ply in enumerate(every, begin + 1):
+        if ply.ply != number or not (ply.proof_code in _PROVED or is_null_move(ply)):
             break
         plies.append(ply)
-    numbers = {ply.ply for ply in plies}
-    return Variation(
-        plies, {}, {ply: annotation for ply, annotation in chat.get(line.number, {}).items() if ply in numbers}
-    )
+    unproved = every[len(plies) :] if saved else []
+    said = chat.get(line.number, {})
+    numbers = {ply.ply for ply in (*plies, *unproved)}
+    annotations = {ply: annotation for ply, annotation in said.items() if ply in numbers}
+    return Variation(plies, unproved, {}, annotations, said.get(begin, Annotation()))
 
 
 def thought_text(thought: Thinking) -> str:

@@ -13,7 +13,16 @@ from itertools import count
 from typing import BinaryIO
 
 from exporters.base import ExportReport
-from exporters.pgn.annotations import Annotation, Extras, Item, Variation, brace_comment, comment_of, find_extras
+from exporters.pgn.annotations import (
+    Annotation,
+    Extras,
+    Item,
+    Variation,
+    brace_comment,
+    brace_text,
+    comment_of,
+    find_extras,
+)
 from exporters.pgn.parts import PgnPart, cut_into_parts, named_as, parts_around
 from exporters.pgn.tags import KEY_TAG, add_losses, as_crazyhouse, fics_tags, is_saved, tags
 from recorder.errors import ExportError
@@ -34,6 +43,7 @@ __all__ = [
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics", "lichess")
 _INFERRED = Proof.INFERRED.value
+_NOTHING = Annotation()
 ENDS = {
     "adjourned": "Game adjourned",
     "aborted": "Game aborted",
@@ -149,9 +159,6 @@ class PgnExporter:
 
     def _default_text(self, game: Game, part: PgnPart, number: int, count: int, last: bool) -> str:
         begun, tokens, annotator = self._movetext(game, part)
-        if part.unproved:
-            moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
-            tokens.append(brace_comment(f"Not proved: {moves}"))
         reason = game.reason or self._end_of(game)
         if last and reason:
             tokens.append(brace_comment(reason))
@@ -198,6 +205,7 @@ class PgnExporter:
                 comments=options.comments or saved,
                 engine=options.engine or saved,
                 analysis=options.analysis if options.engine else None,
+                written=self._written,
             )
         annotation = Annotation() if extras is None else extras.annotations.get(part.start_ply, Annotation())
         items = [*([] if part.remark is None else [Item(part.remark)]), *annotation.items]
@@ -206,6 +214,8 @@ class PgnExporter:
         begun = movetext(*plies) if self._usual and extras is None and not tokens else None
         if begun is None:
             self._moves(part, plies, tokens, extras)
+        if part.unproved and not self._fics:
+            self._unproved(part.unproved, {} if extras is None else extras.annotations, tokens, saved)
         return begun or "", tokens, None if extras is None else extras.annotator
 
     def _moves(self, part: PgnPart, plies: ShownPlies, tokens: list[str], extras: Extras | None) -> None:
@@ -238,6 +248,27 @@ class PgnExporter:
         tokens.append(" ".join(words))
         return annotation is not None or (times is not None and not self._fics)
 
+    def _unproved(self, plies: list[Ply], annotations: dict[int, Annotation], tokens: list[str], saved: bool) -> None:
+        """Append plies that cannot be written as moves, in comments; those of a saved game with marks and clocks."""
+        words: list[str] = []
+        for ply in plies:
+            annotation = annotations.get(ply.ply, _NOTHING)
+            words += [f"{_number(ply.ply)}{ply.san}", *annotation.nags]
+            clock_ms = ply.clock_ms
+            if saved and clock_ms is not None and "clk" in self.options.clock:
+                words.append(f"{'-' if clock_ms < 0 else ''}{hms(abs(clock_ms), ply.precision_code in EXACT)}")
+            if annotation.items or ply is plies[-1]:
+                tokens.append(brace_comment(f"Not proved: {' '.join(words)}"))
+                words = []
+            if annotation.items:
+                tokens.append(comment_of(annotation.items, self._pad))
+
+    def _written(self, variation: Variation) -> str:
+        """A variation as the text of a comment."""
+        tokens: list[str] = []
+        self._add_variations([variation], tokens)
+        return " ".join(tokens)[1:-1]
+
     def _add_variations(self, variations: list[Variation], tokens: list[str]) -> None:
         """Append the lines that replace a ply."""
         for line in variations:
@@ -254,11 +285,19 @@ class PgnExporter:
         """Append a variation in its parentheses; stops at each one inside it until that is written."""
         begin = len(tokens)
         interrupted = True
+        for at, children in line.children.items():
+            if asides := [child for child in children if not child.plies or not line.plies or at > line.plies[-1].ply]:
+                line.annotations.setdefault(at, Annotation()).items += [
+                    Item(brace_text(f"Variation: {self._written(child)}")) for child in asides
+                ]
+        tokens += [*line.before.nags, *([comment_of(line.before.items, self._pad)] if line.before.items else [])]
         for ply in line.plies:
             interrupted = self._move(ply, tokens, interrupted, line.annotations.get(ply.ply))
             after = len(tokens)
-            yield from line.children.get(ply.ply, ())
+            yield from (child for child in line.children.get(ply.ply, ()) if child.plies)
             interrupted = interrupted or len(tokens) > after
+        if line.unproved:
+            self._unproved(line.unproved, line.annotations, tokens, True)
         tokens[begin] = f"({tokens[begin]}"
         tokens[-1] += ")"
 

@@ -1,6 +1,7 @@
 """Runs of plies of a game that can be replayed from a known position.
 
-A run ends before a missing ply, before a ply that is not proved and where a board contradicts the plies. The next one
+A run ends before a missing ply, before a ply that is not proved and where a board contradicts the plies. A null move of
+a saved game ends none. The next one
 begins at the next position that was seen (``Game.anchors``). Plies without a known position are not written as moves,
 because movetext must be legal.
 """
@@ -33,6 +34,7 @@ __all__ = [
     "fen_with_holdings",
     "printed_holdings",
     "is_chess_fen",
+    "is_null_move",
     "named_as",
     "parts_around",
 ]
@@ -139,7 +141,7 @@ def cut_line(
     last = start_ply
     for ply in plies:
         before = anchors.get(ply.ply - 1)
-        proved = ply.proof_code in _PROVED or _is_of_cut_frame(ply, anchors)
+        proved = ply.proof_code in _PROVED or is_null_move(ply) or _is_of_cut_frame(ply, anchors)
         broken = before is not None and before.reason == "conflict" and bool(part.rows)
         if not (follows and proved and ply.ply == last + 1 and not broken):
             if not proved or before is None:
@@ -154,6 +156,18 @@ def cut_line(
     if len(parts) > 1 and not _has_text(parts[0]):
         del parts[0]
     return parts
+
+
+def is_null_move(ply: Ply) -> bool:
+    """Whether a saved game's player passes here: the other side is to move on the same board.
+
+    Args:
+        ply: any half-move.
+
+    Returns:
+        True for ``--``, which many programs read though no rule allows it.
+    """
+    return ply.san == "--" and ply.origin_code == Origin.PGN
 
 
 def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:

@@ -21,7 +21,7 @@ import chess.variant
 from exporters.boards import boards_by_ply
 from exporters.holdings import plies_with_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
+from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen, is_null_move
 from recorder.errors import ExportError, ReplayError
 from recorder.model import ELAPSED_DERIVED, EXACT
 from recorder.rules.fen import board_fen
@@ -99,9 +99,10 @@ def chess_game(game: Game) -> chess.pgn.Game:
             found.headers["RecorderVariant"] = found.headers.pop("Variant")
     node: chess.pgn.GameNode = found
     for ply in part.plies:
-        if ply.uci is None:
+        move = _move(ply)
+        if move is None:
             break
-        node = node.add_main_variation(chess.Move.from_uci(ply.uci))
+        node = node.add_main_variation(move)
         if ply.clock_ms is not None and ply.clock_ms >= 0:
             node.set_clock(ply.clock_ms / 1000)
         if ply.elapsed_ms is not None and ply.elapsed_ms >= 0 and ply.precision_code not in ELAPSED_DERIVED:
@@ -149,13 +150,19 @@ def _start(game: Game, part: PgnPart) -> chess.Board:
     return board
 
 
+def _move(ply: Ply) -> chess.Move | None:
+    if is_null_move(ply):
+        return chess.Move.null()
+    return None if ply.uci is None else chess.Move.from_uci(ply.uci)
+
+
 def _add_drops(start: chess.variant.CrazyhouseBoard, plies: list[Ply]) -> None:
     """Put pieces in hand that are dropped later and that nothing shows: of another board, or of moves not seen."""
     board = start.copy()
     for ply in plies:
-        if ply.uci is None:
+        move = _move(ply)
+        if move is None:
             break
-        move = chess.Move.from_uci(ply.uci)
         if move.drop is not None and not board.pockets[board.turn].count(move.drop):
             start.pockets[board.turn].add(move.drop)
             board.pockets[board.turn].add(move.drop)
@@ -170,9 +177,10 @@ def _replay(game: Game, part: PgnPart, wanted: int, placements: dict[int, str]) 
     """
     board = _start(game, part)
     for ply in part.plies:
-        if ply.ply > wanted or ply.uci is None:
+        move = _move(ply)
+        if ply.ply > wanted or move is None:
             break
-        board.push(chess.Move.from_uci(ply.uci))
+        board.push(move)
         shown = placements.get(ply.ply)
         if shown is not None and board.board_fen(promoted=False) != shown:  # castling that python-chess does not know
             board.set_board_fen(shown)

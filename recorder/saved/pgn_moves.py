@@ -36,6 +36,7 @@ from recorder.saved.pgn_text import (
     move_of,
     printed_commands,
     read_remark,
+    read_time,
     token_of,
 )
 from recorder.saved.pgn_words import (
@@ -54,8 +55,11 @@ __all__ = ["Movetext", "play_word"]
 _LONG: Final = re.compile(r"([KQRBN])?([a-h][1-8])[-x:]?([a-h][1-8])=?([qrbnkQRBNK])?[+#]*")
 _SHORT: Final = re.compile(r"([KQRBN][a-h]?[1-8]?)(x?)([a-h][1-8].*)")
 _CHAT: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
-_NOT_PROVED: Final = re.compile(r"Not proved:((?: [0-9]{1,4}\.(?:\.\.)? \S+)+)", re.ASCII)
-_NUMBERED: Final = re.compile(r" ([0-9]+)(\.\.\.|\.) (\S+)", re.ASCII)
+_UNPROVED_PLY: Final = (
+    r" ([0-9]{1,4})(\.\.\.|\.) (\S++)((?: \$[0-9]{1,3}(?!\S))*+)(?: (-?)([0-9]{1,4}(?::[0-9]{2}){2}(\.[0-9]{3})?))?"
+)
+_NOT_PROVED: Final = re.compile(f"Not proved:((?:{re.sub(r'[(](?![?])', '(?:', _UNPROVED_PLY)})+)", re.ASCII)
+_NUMBERED: Final = re.compile(_UNPROVED_PLY, re.ASCII)
 _DEPTH: Final = 64  # deeper variations are kept as comments
 _LONGEST_SKIPPED: Final = 200  # characters of an anomaly
 _FARTHEST: Final = 100  # half-moves by which a move number goes on at most
@@ -528,7 +532,7 @@ class Movetext:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
             words = ""
-        if self._ours and not line.number and (marked := _NOT_PROVED.fullmatch(words)):
+        if self._ours and (marked := _NOT_PROVED.fullmatch(words)):
             self._not_proved(line, marked[1], token)
             words = ""
         self.last_words = words or None
@@ -557,13 +561,17 @@ class Movetext:
         )  # fmt: skip
 
     def _not_proved(self, line: _Line, text: str, token: Token) -> None:
-        """Plies that our exporter could not write as moves, since no reader could play them."""
-        for number, dots, san in _NUMBERED.findall(text):
+        """Plies that our exporter could not write as moves, since no reader could play them, with clocks and marks."""
+        for number, dots, san, nags, sign, clock, part in _NUMBERED.findall(text):
             ply = 2 * int(number) - (dots == ".")
             if ply > line.ply:
-                line.before, line.place, line.ply = None, None, ply
+                line.before, line.place, line.ply = line.place, None, ply
                 at = self._offset + token.at
                 line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
+                for nag in nags.split():
+                    self._event("nag", nag, token)
+                if clock and (read := read_time(clock)) is not None:
+                    self._time(line, -read[0] if sign else read[0], None, None, bool(part))
 
     def _time(self, line: _Line, clock_ms: int | None, elapsed_ms: int | None, lag_ms: int | None, ms: bool) -> None:
         """Add times to the last ply of a line."""
