@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from exporters.evaluations import main_analysis, score_text, thoughts_by_ply
 from exporters.pgn.parts import PgnPart, is_null_move
@@ -17,16 +17,13 @@ from recorder.model import (
     LineKind,
     Observation,
     ObservationKind,
+    Origin,
     Ply,
     PlyLine,
     Proof,
     Thinking,
 )
 from recorder.movetext import GLUE, with_bars
-
-if TYPE_CHECKING:
-    pass
-
 
 __all__ = [
     "Annotation",
@@ -161,17 +158,7 @@ def find_extras(
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
     if engine and part.beside is None:
-        thoughts = thoughts_by_ply(game)
-        counts = None if analysis is None else main_analysis(game, analysis)
-        if counts is not None:
-            one, lines = counts
-            thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
-            extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
-        for ply, lines_seen in thoughts.items():
-            if first < ply <= last:
-                extras.annotations.setdefault(ply, Annotation()).items += [
-                    Item(thought_text(thought)) for thought in lines_seen
-                ]
+        _add_thoughts(game, part, first, last, analysis, extras)
     for index, (seen, low, high) in enumerate(places):
         chat = _chat_by_line(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         excluded = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
@@ -213,6 +200,54 @@ def _place(
             text = f"Variation: {written(variation)}"
         annotation = extras.annotations.setdefault(at + 1 if replaced else last, Annotation())
         annotation.items.append(Item(brace_text(text)))
+
+
+def _add_thoughts(game: Game, part: PgnPart, first: int, last: int, analysis: str | None, extras: Extras) -> None:
+    """Add evaluations between two plies, and an analysis's lines; the arguments as ``find_extras``."""
+    thoughts = thoughts_by_ply(game)
+    counts = None if analysis is None else main_analysis(game, analysis)
+    if counts is not None:
+        one, lines = counts
+        thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
+        extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
+    for ply, lines_seen in thoughts.items():
+        if first < ply <= last:
+            extras.annotations.setdefault(ply, Annotation()).items += [
+                Item(thought_text(thought)) for thought in lines_seen
+            ]
+    if counts is not None:
+        _add_engine_lines(game, part, counts[1], extras)
+
+
+def _add_engine_lines(game: Game, part: PgnPart, lines: dict[int, Thinking], extras: Extras) -> None:
+    """Add what an engine expected after each position as a variation, if the next move is another one.
+
+    Behind the last move there is none that a variation could replace: the line is in the comment.
+
+    Args:
+        lines: by half-moves played.
+    """
+    from recorder.replay.boards import start_of  # they load the rules
+    from recorder.replay.mainline import play_line, play_ply
+
+    known = part.fen is not None or part.start_ply == 0
+    position = start_of(game, part.fen) if known else None
+    for number, ply in enumerate([*part.plies, None], part.start_ply):
+        if position is None:
+            return
+        steps = play_line(position, lines[number].pv)[0] if number in lines else []
+        moves = [
+            Ply(at, move, san, None, None, None, None, None, None, None, Proof.FULL, Origin.ENGINE, None, 0)
+            for at, (move, san, _) in enumerate(steps, number + 1)
+        ]
+        if ply is None:
+            words = " ".join(move.san for move in moves)
+            if words and number > part.start_ply:
+                extras.annotations.setdefault(number, Annotation()).items.append(Item(brace_text(f"Expected: {words}")))
+            return
+        if moves and moves[0].move != ply.move:
+            extras.variations.setdefault(number + 1, []).append(Variation(moves, [], {}, {}, Annotation()))
+        position = play_ply(position, ply)
 
 
 def chat_of(seen: Observation) -> Iterator[tuple[int, GameEvent]]:

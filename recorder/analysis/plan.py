@@ -10,14 +10,12 @@ Answers are bounded, and checked against the position.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from recorder.cecp.moves import parse_move
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Thinking
-from recorder.replay.mainline import play_ply
+from recorder.replay.mainline import play_line, play_ply
 from recorder.replay.moments import Begin, End, ShownPly, moments_of_game
 from recorder.rules.prove import (
     Position,
@@ -29,7 +27,6 @@ from recorder.rules.prove import (
     with_holdings,
 )
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
-from recorder.tracking.engines.view import play_move
 
 __all__ = [
     "Collected",
@@ -292,7 +289,6 @@ MOST_PV: Final = 4_096
 """The most characters of a line's pv."""
 
 _MOST_MS: Final = 600_000
-_NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
 
 
 class Limits(NamedTuple):
@@ -379,14 +375,4 @@ def is_playable(position: Position, pv: str) -> bool:
     """
     if position.rules is Rules.BUGHOUSE:
         position = position._replace(holdings=None)
-    for word in pv.split():
-        if _NUMBER.fullmatch(word):
-            continue
-        move = parse_move(word)
-        if move is None:
-            return True
-        step = play_move(position, move)
-        if isinstance(step, str):
-            return False
-        position = step[2]
-    return True
+    return play_line(position, pv)[1]

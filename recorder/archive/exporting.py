@@ -36,7 +36,6 @@ __all__ = [
     "named_games",
     "protected",
     "require_games",
-    "require_keys",
     "require_variants",
     "share_archive",
     "without_games",
@@ -88,7 +87,7 @@ def protected(archive: AnyStore) -> list[Path]:
     return [*archive_files(archive.path), *(Path(row.path) for row in archive.sources() if row.path is not None)]
 
 
-def require_keys(archive: AnyStore, where: GameFilter) -> None:
+def _require_keys(archive: AnyStore, where: GameFilter) -> None:
     """Refuse a KEY that no game of the archive has, whatever the other options exclude, and the same of a source.
 
     Raises:
@@ -159,7 +158,7 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
 
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
-    require_keys(archive, found)
+    _require_keys(archive, found)
     if found.position is not None:
         from recorder.archive.positions import with_position  # it loads the rules
         from recorder.progress import show_progress

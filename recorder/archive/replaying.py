@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recorder.archive.exporting import named_games, require_keys
+from recorder.archive.exporting import named_games
 from recorder.archive.kept_bytes import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.archive.locate import open_archive
 from recorder.errors import ReplayError, SourceError, StorageError
@@ -256,10 +256,14 @@ def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
     Raises:
         StorageError: there is none.
     """
-    require_keys(archive, chosen)
     games = list(
         archive.games(
-            chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False
+            named_games(archive, chosen),
+            with_events=False,
+            with_holdings=False,
+            with_lines=False,
+            with_thinking=False,
+            whole_plies=False,
         )
     )
     if not games:

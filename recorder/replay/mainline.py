@@ -6,6 +6,7 @@ shows, else only the winner.
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from recorder.cecp.moves import parse_move
@@ -14,10 +15,12 @@ from recorder.model import EventKind, Game, GameEvent, Ply
 from recorder.replay.boards import ReplayBoard, start_of
 from recorder.replay.moments import ShownPly, moments_of_game
 from recorder.replay.timing import cap_idle
-from recorder.rules.prove import Position, play_san
+from recorder.rules.prove import Position, Step, play_san
 from recorder.tracking.engines.view import play_move
 
-__all__ = ["MainLine", "end_event", "main_line", "play_ply"]
+__all__ = ["MainLine", "end_event", "main_line", "play_line", "play_ply"]
+
+_MOVE_NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
 
 
 class MainLine(NamedTuple):
@@ -88,6 +91,30 @@ def play_ply(position: Position, ply: Ply) -> Position | None:
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
         step = play_move(position, move)
     return None if isinstance(step, str) or step[0] != ply.move else step[2]
+
+
+def play_line(position: Position, text: str) -> tuple[list[Step], bool]:
+    """Play the moves of an engine's line, as far as they are legal.
+
+    Args:
+        position: before them.
+        text: SAN or coordinates, perhaps with move numbers; a word that is neither ends what is read.
+    Returns:
+        Each move with the position after it, and whether no move was illegal.
+    """
+    steps: list[Step] = []
+    for word in text.split():
+        if _MOVE_NUMBER.fullmatch(word):
+            continue
+        move = parse_move(word)
+        if move is None:
+            break
+        step = play_move(position, move)
+        if isinstance(step, str):
+            return steps, False
+        steps.append(step)
+        position = step[2]
+    return steps, True
 
 
 _UNENDED: Final = {"adjourned": "Game adjourned", "aborted": "Game aborted"}

@@ -62,6 +62,31 @@ def test_an_evaluation_is_that_of_the_position_after_the_move(game: Game) -> Non
     assert read[6] == chess.engine.PovScore(chess.engine.Mate(1), chess.WHITE)
 
 
+def test_the_engines_line_is_a_variation(game: Game) -> None:
+    """It replaces the next move; where the engine expects the move that was played, there is none."""
+    game.analyses[0] = analysed(
+        line(0, 30, pv="e2e4 e7e5"), line(1, -20, pv="1... c7c5 2. g1f3 d7d6!"), line(2, 25, pv="Nf3 Nc6 Bb5 a6 O-O"),
+        line(3, 25, pv="e7e5 d8d7"), line(4, -40, pv=""), line(6, None, mate=1, pv="h5f7"),
+    )  # fmt: skip
+    text = pgn(game, engine=True)
+    assert moves(text).startswith(
+        "1. e4 {[%eval 0.20] [%depth 12]} 1... e5 {[%eval 0.25] [%depth 12]} (1... c5 2. Nf3 d6) 2. Qh5"
+        " {[%eval -0.25] [%depth 12]} (2. Nf3 Nc6 3. Bb5 a6 4. O-O) 2... Nc6 {[%eval -0.40] [%depth 12]} 3. Bc4"
+    )
+    read = chess.pgn.read_game(io.StringIO(text))
+    assert read is not None
+    assert not read.errors
+
+
+def test_the_line_behind_the_last_move_is_in_its_comment() -> None:
+    game = make_game()
+    for seen in game.observations:
+        del seen.lines[0].rows[6:]
+    game.analyses.append(analysed(line(6, 90, pv="h5f7 e8f7")))
+    text = moves(pgn(game, engine=True)).rstrip()
+    assert text.endswith("3. Bc4 Nf6 {[%eval 0.90] [%depth 12] | Expected: Qxf7#} {Bob checkmated} 1-0")
+
+
 def test_evaluations_come_back(game: Game) -> None:
     text = pgn(game, engine=True)
     pipeline = make_pipeline(SourceKind.PGN)
