@@ -37,6 +37,9 @@ _COLUMNS = later(r"\s*Move\s+(\S+)\s+(\S+)\s*")
 _DASHES = later(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
 _HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
 _ROW = later(rf"\s*([0-9]{{1,9}})\.\s+{_HALF}(?:\s+{_HALF})?\s*")
+_ODD_ROW = later(r"\s*(\S{1,9})\.\s+(\S.*)")
+_TIME = later(r"(\([^()]*\))")
+_WIDE_GAP = later(r"\s{2,}")
 _TRAILER = later(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
 _RUNNING = ("Still in progress", "Game in progress", RUNNING)
 _NO_MOVE = ("...", "NONE")
@@ -133,6 +136,7 @@ class MovelistReader:
         self._start: Style12 | None = None
         self._in_rows = False
         self._rows: list[ListRow] = []
+        self._unread: list[Line] = []  # rows with a time that cannot be read
         self._number = 0
 
     @property
@@ -234,13 +238,26 @@ class MovelistReader:
         trailer = _TRAILER().fullmatch(text)
         if trailer is not None:
             return self._made(trailer[1], trailer[2])
-        return self._row(line)
+        return self._row(line) or self._odd_row(line)
 
     def _row(self, line: Line) -> bool:
         match = _ROW().fullmatch(line.text)
         if match is None or int(match[1]) <= self._number:
             return False
-        halves = [(match[2], match[3]), (match[4], match[5])]
+        return self._add(int(match[1]), [(match[2], match[3]), (match[4], match[5])], line)
+
+    def _odd_row(self, line: Line) -> bool:
+        """Take the next row where a text is no move, a time is no time, or the number cannot be read."""
+        match = _ODD_ROW().fullmatch(line.text)
+        if match is None:
+            return False
+        number, halves = self._number + 1, _halves(match[2])
+        usual = _ROW().fullmatch(f"{number}. {match[2]}")
+        if match[1] != str(number) and (match[1].isdecimal() or usual is None or usual[3] is None):
+            return False
+        return bool(halves) and self._add(number, halves, line, odd=True)
+
+    def _add(self, number: int, halves: list[tuple[str, str | None]], line: Line, odd: bool = False) -> bool:
         rows: list[ListRow] = []
         for index, (san, taken) in enumerate(halves):
             if san is None or san in _NO_MOVE:
@@ -248,9 +265,12 @@ class MovelistReader:
             try:
                 elapsed, ms = (None, False) if taken is None else parse_elapsed(taken)
             except LineError:
-                return False
-            rows.append(ListRow(2 * int(match[1]) - 1 + index, san, elapsed, ms, line.offset))
-        self._number = int(match[1])
+                if not odd:
+                    return False
+                elapsed, ms = None, False
+                self._unread.append(line)
+            rows.append(ListRow(2 * number - 1 + index, san, elapsed, ms, line.offset))
+        self._number = number
         self._rows += rows
         return True
 
@@ -309,10 +329,24 @@ class MovelistReader:
             complete=result is not None,
             headed=names is not None,
             numbered_at=None if self._game_no is None else self._first_offset,
+            unread=tuple(self._unread),
         )
         self._clear()
         self._game_no = None
         return made
+
+
+def _halves(text: str) -> list[tuple[str, str | None]]:
+    """The texts of a row and the times behind them; empty: these are not one or two halves."""
+    found: list[tuple[str, str | None]] = []
+    for piece in _TIME().split(text):
+        if piece.startswith("(") and found and found[-1][1] is None:
+            found[-1] = found[-1][0], piece
+        elif piece.startswith("("):
+            return []
+        elif piece.strip():
+            found += [(half, None) for half in _WIDE_GAP().split(piece.strip())]
+    return found if len(found) <= 2 else []
 
 
 def format_movelist(event: MovelistRead) -> list[str]:

@@ -284,6 +284,7 @@ class MovelistRead:
         result: ``*`` with ``still_running`` True for ``{Still in progress}``; None: no trailer was seen.
         complete: a trailer was seen.
         numbered_at: offset of ``Movelist for game N:``, or None where there is no such line.
+        unread: rows with a time that cannot be read.
     """
 
     line: Line
@@ -312,3 +313,4 @@ class MovelistRead:
     complete: bool
     headed: bool = True  # the line of names was there
     numbered_at: int | None = None
+    unread: tuple[Line, ...] = ()

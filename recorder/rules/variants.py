@@ -387,7 +387,8 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
         and for variants that are not known.
     """
     known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
-    if known is not None or (rules is not None and rules not in _START_AS_CHESS):
+    usual = rules is None or rules in _START_AS_CHESS or read_category(category) == "seirawan"
+    if known is not None or not usual:
         return known
     return STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15
 

@@ -99,7 +99,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
         ended_at_ms=_ended_at_ms(run),
         time_basis=basis,
         date_text=(run.facts.date_text if date_possible else None) or (date.isoformat() if date is not None else None),
-        complete=whole and end in _COMPLETE_ENDS and not (run.gapped and has_unproved(segments, observations)),
+        complete=whole and end in _COMPLETE_ENDS and not _breaks(run, segments, observations),
         continued=run.facts.continued,
         partner_game_no=run.facts.partner_game_no or None,
         me=session.me,
@@ -132,6 +132,17 @@ def _segments(run: TrackedGame) -> list[Segment]:
         return segments_of(main_line(run))
     index = main_observation(run.observations)
     return segments_of({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
+
+
+def _breaks(run: TrackedGame, segments: list[Segment], observations: list[Observation]) -> bool:
+    """Whether a ply of the main line cannot be played from the one before, or a text of a list is no move there."""
+    if run.gapped and has_unproved(segments, observations):
+        return True
+    return any(seen.breaks for seen in run.lists) and any(
+        ply.move is None and segment.from_ply <= ply.ply <= segment.to_ply
+        for segment in segments
+        for ply in observations[segment.observation].lines[0].plies
+    )
 
 
 def _ended_at_ms(run: TrackedGame) -> int | None:

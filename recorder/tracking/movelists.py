@@ -76,6 +76,9 @@ def take_list(table: GameTable, event: MovelistRead) -> None:
             _note(table, event, "a move table without its header: only the names above its columns are known")
     if problem is not None:
         _note(table, event, problem)
+    for row in event.unread:
+        problem = "a time of the list cannot be read"
+        table.anomalies.append(Anomaly.of(AnomalyKind.MOVELIST, row.offset, event.game_no, problem, row.text))
     if not event.complete:
         table.anomalies.append(
             Anomaly.of(

@@ -62,6 +62,11 @@ class ListSeen:
         """What of it besides its moves decides whether another list can be of the same game."""
         return len(self.plies), self.event.result, self.event.still_running, self.event.game_no
 
+    @property
+    def breaks(self) -> bool:
+        """Whether one of its moves cannot be played."""
+        return self.start is not None and len(self.positions) < len(self.plies)
+
     def position_at(self, ply: int) -> Position | None:
         """The position after ``ply`` half-moves, or None where the list does not reach."""
         if ply == self.first_ply - 1:

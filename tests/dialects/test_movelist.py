@@ -146,6 +146,46 @@ def test_rows(row: str, halves: list[tuple[int, str, int | None]]) -> None:
     assert [(half.ply, half.san, half.elapsed_ms) for half in got.rows] == halves
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("white", [True, False])
+@pytest.mark.parametrize("text", ["Nf6/H", "?x?", "e9=", "--", "\xbf\xbf", "B*b5!"])
+def test_a_row_with_a_text_that_is_no_move(text: str, white: bool, number: int) -> None:
+    """It stays a half-move of its side, and the list goes on to its last line."""
+    rows = [f"  {row}.  e4      (0:01)          e5      (0:02)" for row in (1, 2, 3)]
+    rows[number - 1] = rows[number - 1].replace("e4" if white else "e5", text)
+    got = only(*HEADER, *COLUMNS, *rows, "      {A resigns} 0-1")
+    expected = [(ply, "e4" if ply % 2 else "e5", 1000 if ply % 2 else 2000) for ply in range(1, 7)]
+    at = 2 * number - white
+    expected[at - 1] = at, text, expected[at - 1][2]
+    assert [(half.ply, half.san, half.elapsed_ms) for half in got.rows] == expected
+    assert (got.complete, got.result, got.unread) == (True, "0-1", ())
+
+
+@pytest.mark.parametrize(
+    ("row", "halves", "unread"),
+    [
+        ("  2.  Nf3     (-27:-36. -60)  Nc6     (0:03)", [(3, "Nf3", None), (4, "Nc6", 3000)], 1),
+        ("  2.  Nf3     (0:02)          Nc6     (0:0x)", [(3, "Nf3", 2000), (4, "Nc6", None)], 1),
+        ("  2.  Nf3/E                   Nc6     (0:03)", [(3, "Nf3/E", None), (4, "Nc6", 3000)], 0),
+        ("  2.  Nf3/E   (0:02)", [(3, "Nf3/E", 2000)], 0),
+        ("  \xb2.  Nf3     (0:02)          Nc6     (0:03)", [(3, "Nf3", 2000), (4, "Nc6", 3000)], 0),
+    ],
+)
+def test_a_row_that_is_read_in_part(row: str, halves: list[tuple[int, str, int | None]], unread: int) -> None:
+    got = only(*HEADER, *COLUMNS, ROWS[0], row, "  3.  Bb5     (0:02)", "      {A resigns} 0-1")
+    assert [(half.ply, half.san, half.elapsed_ms) for half in got.rows[2:-1]] == halves
+    assert (got.rows[-1].ply, got.result, len(got.unread)) == (5, "0-1", unread)
+
+
+@pytest.mark.parametrize(
+    "text", ["  4.  e4/H    (0:01)", "  2.  a b  c d  e f", "2. (0:02) (0:03)", "  a.  b", "  ?.  Nf6/H  (0:02)", "2."]
+)
+def test_a_line_that_is_no_row_ends_the_list(text: str) -> None:
+    found = recognise(*HEADER, *COLUMNS, ROWS[0], text)
+    assert isinstance(found[0], MovelistRead)
+    assert len(found[0].rows) == 2
+
+
 @pytest.mark.parametrize("relation", ["-4", "-3", "0"])
 def test_the_start_position_belongs_to_the_list(relation: str) -> None:
     start = (

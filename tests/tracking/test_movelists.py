@@ -129,6 +129,30 @@ def test_a_list_with_a_move_that_cannot_be_played() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("place", range(6))
+def test_a_text_of_a_list_that_is_no_move(place: int) -> None:
+    """What stands before it is proved, what follows keeps its side, and the result counts."""
+    moves = list(SPANISH)
+    moves[place] = "Nf6/H"
+    found = read(log(*movelist(*moves, number=None, trailer="{Bob resigns} 1-0")))
+    assert found.anomalies() == ["movelist"]
+    (game,) = found.games
+    assert sans(game) == moves
+    assert [ply.proof is Proof.LIST for ply in game.plies] == [at < place for at in range(6)]
+    assert (game.result, game.end, game.complete) == ("1-0", "result", False)
+    table, lines = followed(*SPANISH)
+    lines += [*movelist(*moves, trailer=RUNNING), table.over("Bob resigns", "1-0")]
+    assert sans(only(read(log(*lines)))) == list(SPANISH)
+
+
+def test_the_list_of_a_seirawan_game_begins_with_the_usual_pieces() -> None:
+    lines = movelist("e4", "e5", "Nf3/E", number=None, trailer="{Bob resigns} 1-0")
+    assert (changed := [line.replace("blitz match", "seirawan/0 match") for line in lines]) != lines
+    (game,) = read(log(*changed)).games
+    assert game.variant == "seirawan"
+    assert [ply.proof for ply in game.plies] == [Proof.LIST, Proof.LIST, Proof.UNPROVED]
+
+
 MOVES = ("e4", "e5", "Nf3", "Nc6")
 
 

@@ -59,7 +59,7 @@ _BREAKS: Final = frozenset(("force", "undo", "remove", "go", "playother", "analy
 _USUAL_START: Final = frozenset(
     (
         "chess", "crazyhouse", "bughouse", "suicide", "giveaway", "antichess", "losers", "atomic", "three-check",
-        "king-of-the-hill",
+        "king-of-the-hill", "seirawan",
     )
 )  # fmt: skip
 

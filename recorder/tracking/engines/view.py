@@ -69,6 +69,8 @@ def play_move(position: Position, move: MoveText) -> Step | str:
     if letter == "K" and (castling := _castling(position, at, to)) is not None:
         return advance(position, "o-o-o" if castling else "o-o", "O-O-O" if castling else "O-O", None)
     promotion = _promotion(position, letter, move)
+    if move.letter and not promotion and position.rules is Rules.BOARDS:
+        return "a letter that the rules of chess do not know"  # in some variants a piece comes in with the move
     pretty = _san(position, letter, at, to, promotion) if position.rules is Rules.BOARDS else None
     return advance(position, f"{letter}/{origin}-{move.target}{promotion}", pretty, None)
 
