@@ -147,6 +147,47 @@ def test_jumps_leave_gaps_and_invent_nothing(choices: list[int], steps: list[tup
     assert report.anomalies == []
 
 
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(choices=CHOICES, steps=STEPS, first=st.integers(0, 30), longest=st.sampled_from([1, 3, 7]))
+def test_boards_without_the_lines_about_them(
+    choices: list[int], steps: list[tuple[str, int]], first: int, longest: int
+) -> None:
+    """A log of boards only, from any board on: nothing is invented, and single steps leave no gap."""
+    walked = walk(choices, steps, longest)
+    boards = [line for line in walked.lines if not line.startswith("Game 1: ")][first:]
+    games, report = product.run([log(*boards)], "raw")
+    paths = [tuple(path) for path in walked.shown[first:]]
+    known = {path[:length] for path in (*walked.shown, walked.stored) for length in range(len(path) + 1)}
+    for game in games:
+        for ways in ways_of(game):
+            for way in ways.values():
+                if way:
+                    numbers = list(way)
+                    whole = numbers == list(range(numbers[0], numbers[-1] + 1))
+                    assert any(
+                        len(path) == numbers[-1] and all(path[ply - 1] == san for ply, san in way.items())
+                        for path in known
+                    ), way
+                    assert whole or longest > 1
+    assert sum(report.frames.values()) == len(paths)
+    assert report.anomalies == []
+
+
+def test_a_game_gone_through_backwards_is_one_line() -> None:
+    """No line says that anybody goes back. Plies that were jumped are inferred if only one sequence fits."""
+    table = Table(1, relation=-2)
+    boards = [table.frame(), *table.plays("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6")]
+    (game,) = product.run([log(*reversed(boards))], "raw")[0]
+    assert [ply.san for ply in game.plies] == ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6"]
+    assert ({ply.proof for ply in game.plies}, game.start_fen, len(game.observations)) == ({Proof.FULL}, None, 1)
+    (game,) = product.run([log(*(boards[ply] for ply in (8, 7, 3, 2, 1, 4)))], "raw")[0]
+    assert [ply.san for ply in game.plies] == ["e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6"]
+    assert [ply.ply for ply in game.plies if ply.proof is Proof.INFERRED] == [5, 6]
+    other = Table(1, "Carl", "Dora", relation=-2)
+    found = product.run([log(boards[8], *other.plays("e4", "e5"))], "raw")[0]
+    assert sorted(game.white.handle for game in found) == ["Ann", "Carl"]
+
+
 def test_the_stored_line_is_the_main_one_whatever_was_typed_before_it() -> None:
     walked = walk([20, 20, 20], [("t", 3), ("t", 5), ("r", 0), ("f", 0), ("f", 0)], longest=1)
     (game,) = product.run([log(*walked.lines)], "raw")[0]

@@ -110,7 +110,7 @@ def _go_on(table: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard)
         run = _set_apart(table, run)
         return run, _tree(run).show(seen, run.navigation)
     if not (renamed and tree.returns(seen, run.navigation)):
-        node = tree.show(seen, run.navigation)
+        node = tree.show(seen, run.navigation, renamed=renamed)
         if node is None or not (renamed and tree.is_unrelated(node, run.navigation)):
             return run, node
         tree.remove_newest()

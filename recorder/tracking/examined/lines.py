@@ -22,9 +22,8 @@ from recorder.model import (
     PlyLine,
     Proof,
 )
-from recorder.rules.bridge import bridge
 from recorder.rules.variants import STANDARD_BOARD
-from recorder.tracking.examined.nodes import Node
+from recorder.tracking.examined.nodes import Node, find_ways
 from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["PLACED", "SHOWN", "main_observation", "with_lines"]
@@ -149,10 +148,9 @@ def _bridged(node: Node) -> list[Ply] | None:
         missing.
     """
     above, seen = node.parent, node.seen
-    if above is None or seen.lan is None or seen.pretty is None or node.row is None or not seen.whole:
+    if above is None or node.row is None:
         return None
-    missing = node.ply - above.ply - 1
-    ways = bridge(above.position, seen.position.board, seen.lan, seen.pretty, missing)
+    ways = find_ways(above.position, seen, node.ply - above.ply)
     if len(ways) != 1:
         return None
     *inferred, (move, san, after) = ways[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recorder.model import Origin, Ply, Proof, StartFacts
+from recorder.rules.bridge import bridge
 from recorder.rules.prove import Position, Rules, Step
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "NodeTable",
     "ShownBoard",
     "could_follow",
+    "find_ways",
     "proof_of",
 ]
 
@@ -250,6 +252,13 @@ def could_follow(before: Position, after: Position, plies: int) -> bool:
 
 def _pieces(board: str) -> int:
     return len(board) - board.count("-") - board.count(" ")
+
+
+def find_ways(before: Position, seen: ShownBoard, plies: int) -> list[list[Step]]:
+    """The sequences of so many legal moves that lead to a board, as ``bridge``; none where a move was not printed."""
+    if seen.lan is None or seen.pretty is None or not seen.whole:
+        return []
+    return bridge(before, seen.position.board, seen.lan, seen.pretty, plies - 1)
 
 
 def proof_of(seen: ShownBoard) -> Proof:

@@ -19,6 +19,7 @@ from recorder.tracking.examined.nodes import (
     NodeTable,
     ShownBoard,
     could_follow,
+    find_ways,
     proof_of,
 )
 
@@ -101,12 +102,13 @@ class ExaminedTree:
         """Forget the newest node, which is of another game."""
         self._table.remove_newest()
 
-    def show(self, seen: ShownBoard, navigation: str = TYPED) -> Node | None:
+    def show(self, seen: ShownBoard, navigation: str = TYPED, *, renamed: bool = False) -> Node | None:
         """Show a board.
 
         Args:
             seen: the board.
             navigation: ``FORWARD``, ``BACK`` or ``REVERT`` if a line reported it, else ``TYPED``.
+            renamed: it has other players than the one before it, so that it may be of another game.
         Returns:
             The node that it is; None for a board that can only be one being set up (it is ``placed`` then).
         """
@@ -121,7 +123,7 @@ class ExaminedTree:
             elif seen.lan is None and self._known(seen, navigation) is None and not navigation:
                 self.place(seen)
                 return None
-        node = self._find(seen, navigation)
+        node = self._find(seen, navigation, renamed)
         if node is None and seen.lan is None and not navigation and self.nodes:
             self.place(seen)
             return None
@@ -223,11 +225,12 @@ class ExaminedTree:
 
     # -- where a board belongs ---------------------------------------------------------------------------------
 
-    def _find(self, seen: ShownBoard, navigation: str) -> Node | None:
+    def _find(self, seen: ShownBoard, navigation: str, renamed: bool) -> Node | None:
         """Where in the tree a board belongs.
 
         Args:
-            navigation: how the last command of the examiner moved; empty: by no command.
+            navigation: how the last command of the examiner moved; empty: no line reported one.
+            renamed: as in ``show``.
         Returns:
             The node that shows it, perhaps a new one; None: no place is certain.
         """
@@ -255,6 +258,11 @@ class ExaminedTree:
                 child = self._child(before, seen, navigation)
                 if child is not None:
                     return child
+        if not navigation and seen.ply < current.ply:
+            # A log may lack the lines about going back. A board without a move may be the start of another game.
+            under = current.last_beyond(seen.ply)
+            steps_back = under.ply == seen.ply + 1 and self._prove(seen.position, under.seen) is not None
+            return self._between(seen, BACK) if steps_back or not (renamed or seen.lan is None) else None
         if navigation or (seen.lan is not None and seen.ply > current.ply):
             return self._between(seen, navigation)
         return None
@@ -311,6 +319,10 @@ class ExaminedTree:
             if not child.joined and child.ply > seen.ply:
                 on_line = current is not None and current.is_under(child)
                 same = navigation in UPWARDS if on_line else navigation == FORWARD and child.stored
+                if not navigation and current is not None:
+                    jumped = seen.ply > current.ply + 1
+                    ways = find_ways(played[2], child.seen, child.ply - seen.ply) if jumped else []
+                    same = seen.ply < current.ply if on_line else len(ways) == 1
                 if same and could_follow(played[2], child.position, child.ply - seen.ply):
                     self._table.hang(child, node)
         self._table.join(node, parent, played)
@@ -336,8 +348,8 @@ class ExaminedTree:
                 return None
         elif seen.ply > current.ply and seen.lan is not None and navigation not in UPWARDS:
             over, under = current, None
-            while over.ply < seen.ply:
-                line = [node for node in over.branches() if node.stored] if navigation else over.children
+            while over.ply < seen.ply and navigation:
+                line = [node for node in over.branches() if node.stored]
                 if len(line) != 1:
                     break
                 if line[0].ply > seen.ply:
