@@ -76,7 +76,9 @@ def start_of(game: Game, fen: str | None, with_holdings: bool = False) -> Positi
     """
     rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
-        return None
+        if fen is not None:
+            return None
+        rules = Rules.CHESS  # kriegspiel: nothing is hidden
     if fen is None:
         empty = ("", "") if with_holdings and has_pockets(rules) else None
         return start_position(STANDARD_BOARD, True, 0 if rules is Rules.SUICIDE else 15, -1, rules, empty)

@@ -371,6 +371,11 @@ _STARTS = {
 }
 
 
+_STARTS_BY_RULES: dict[Rules | None, tuple[str, int]] = {
+    Rules.HORDE: ("rnbqkbnr pppppppp -------- -PP--PP- PPPPPPPP PPPPPPPP PPPPPPPP PPPPPPPP", 12),
+    Rules.RACING: ("-------- -------- -------- -------- -------- -------- krbnNBRK qrbnNBRQ", 0),
+}
+
 _START_AS_CHESS = (
     Rules.CHESS, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.SUICIDE, Rules.LOSERS, Rules.ATOMIC,
 )  # fmt: skip
@@ -389,7 +394,7 @@ def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | 
     known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
     usual = rules is None or rules in _START_AS_CHESS or read_category(category) == "seirawan"
     if known is not None or not usual:
-        return known
+        return known or _STARTS_BY_RULES.get(rules)
     return STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15
 
 

@@ -226,6 +226,8 @@ class _Start(NamedTuple):
 def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
     """The start that a tag section gives."""
     rules = Rules.CHESS if header.variant is None else rules_of(header.variant)
+    if rules is Rules.FRAMES:
+        rules = Rules.CHESS  # kriegspiel: a PGN hides nothing, and its moves are those of chess
     if any(name == "RecorderBoard" for name, _ in header.kept):
         return _Start(None, 0, None, None)  # one of our files: a position that is none of chess
     text = header.fen
@@ -234,8 +236,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
         if header.ours:  # we write no FEN only for the normal position
             known: tuple[str, int] | None = (STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15)
         else:
-            word = next((value for name, value, _ in tags if name == "Variant"), None) or header.category
-            known = known_start(word, rules)
+            known = known_start(header.start_word, rules)
         if known is None:
             at = tags[0][2] if tags else 0
             note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")

@@ -40,10 +40,14 @@ _ARCHIVE_EVENT: Final = re.compile(
     rf"({'|'.join(map(re.escape, _FAMILIES))})( examined)?(?: (rated|unrated))?(?: (\S+(?: \S+)?))? game"
 )
 _EVENTS: Final = (
-    re.compile(r"(?:fics server game, |internet, |ICS |)(rated|unrated|casual) (\S+(?: \S+)?) (?:match|game)", re.I),
+    re.compile(
+        r"(?:fics server game, |internet, |ICS |FICS |ICC |)(rated|unrated|casual) (\S+(?: \S+)?) (?:match|game)", re.I
+    ),
+    re.compile(r"(?:ICS |FICS |ICC |)(rated|unrated|casual) (w(?:ild)?[ /]?(?:[0-9]{1,3}|\([0-9]{1,3}\)))", re.I),
     re.compile(r"()(rated|casual) (\S+)() (?:arena|swiss|tournament)\b.*", re.I),
 )
-_ICC_EVENT: Final = re.compile(r"ICC(?: [0-9]+)?(?: [0-9]+)?(?: w([0-9]+))?( u)?")
+_ICC_EVENT: Final = re.compile(r"ICC(?: tourney [0-9]+)?((?: \(?(?:w?[0-9]{1,4}|[ur])\)?)*)")
+_ICC_WILD: Final = re.compile(r"w(?:ild)?[ /]?(?:([0-9]{1,3})|\(([0-9]{1,3})\))", re.I)
 _DATE: Final = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2})", re.ASCII)
 _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 _CONTROL: Final = re.compile(r"([0-9]{1,6})(?:\+([0-9]{1,6}))?", re.ASCII)
@@ -62,6 +66,7 @@ class PgnHeader:
     """What a game's tags say; names as in ``recorder.model.Game``.
 
     Attributes:
+        start_word: names the variant, and so where its games begin.
         fen: as written.
         result: None where there is no tag that is one.
         plies: what PlyCount says.
@@ -84,6 +89,7 @@ class PgnHeader:
     black_base_s: int | None = None
     black_increment_s: int | None = None
     base_inferred: bool = False
+    start_word: str | None = None
     fen: str | None = None
     result: str | None = None
     termination: str | None = None
@@ -205,14 +211,26 @@ def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         header.category = None if word == "chess" else word
     elif match := _ICC_EVENT.fullmatch(event):
         header.dialect = header.dialect or "ICC"
-        header.rated = match[2] is None
-        if match[1] is not None:
-            header.category = f"wild({match[1]})"
+        words = [word.strip("()") for word in match[1].split()]
+        header.rated = "u" not in words if words else None
+        header.category = next((word for word in words if word[0] == "w"), None)
+        control = [int(word) for word in words if word.isdigit()]
+        if len(control) == 2:
+            header.base_s, header.increment_s = 60 * control[0], control[1]
+    header.category = _as_wild(header, header.category)
+
+
+def _as_wild(header: PgnHeader, word: str | None) -> str | None:
+    """ICC's wild numbers in the spelling that is not that of FICS: they do not mean the same."""
+    match = _ICC_WILD.fullmatch(word or "") if header.dialect == "ICC" else None
+    return word if match is None else f"wild({match[1] or match[2]})"
 
 
 def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
-    variant = read_pgn_variant(tags.get("Variant"))
+    word = _as_wild(header, tags.get("Variant"))
+    variant = read_pgn_variant(word)
     header.variant = variant or read_category(header.category)
+    header.start_word = word or header.category
     if variant is not None and pgn_variant(variant) == tags["Variant"]:
         used.add("Variant")
     fen = tags.get("FEN", "")
@@ -222,7 +240,8 @@ def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> No
 
 def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     white = _control(tags, "TimeControl", used)
-    header.base_s, header.increment_s = white
+    if white != (None, None) or header.base_s is None:  # else the Event has it
+        header.base_s, header.increment_s = white
     if "WhiteTimeControl" in tags and "BlackTimeControl" in tags and white == (None, None):
         header.base_s, header.increment_s = _control(tags, "WhiteTimeControl", used)
         header.black_base_s, header.black_increment_s = _control(tags, "BlackTimeControl", used)

@@ -208,7 +208,14 @@ def test_variants_of_lichess(variant: str, fen: str | None, moves: str, last: st
         ("wild/8a", "1. e6 *", "rnbqkbnr/8/8/PPPPPPPP/pppppppp/8/8/RNBQKBNR w - - 0 1", "e5e6"),
         ("wild(5)", "1. e4 *", None, None),
         ("wild/1", "1. e4 *", None, None),
-        ("Racing Kings", "1. Kh3 *", None, None),
+        ("Racing Kings", "1. Kh3 *", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1", "h2h3"),
+        (
+            "Horde",
+            "1. e5 *",
+            "rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/PPPPPPPP w kq - 0 1",
+            "e4e5",
+        ),
+        ("wild/0", "1. e4 *", "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4"),
         ("xiangqi", "1. e4 *", None, None),
         ("Suicide", "1. e4 *", None, "e2e4"),
     ],
@@ -316,3 +323,44 @@ def test_a_number_of_seconds_alone_is_the_elapsed_time(event: str, comment: str,
     assert [ply.elapsed_ms for ply in game.plies] == [elapsed_ms, None]
     assert comments_of(game)[0] == ("comment", 0, "1.015"), "before the first move it is no move's time"
     assert len(comments_of(game)) == 1 + (elapsed_ms is None)
+
+
+@pytest.mark.parametrize(
+    ("event", "variant", "control", "rated", "moves"),
+    [
+        ("ICC w0 3 0", "chess", (180, 0), True, "1. e4 e5 1-0"),
+        ("ICC w16 1 0", "kriegspiel", (60, 0), True, "1. e4 e5 2. Nf3 1-0"),
+        ("ICC w16", "kriegspiel", (None, None), True, "1. e4 e5 2. Nf3 1-0"),
+        ("ICC w17 5 12 u", "losers", (300, 12), False, "1. e4 e5 2. Nf3 1-0"),
+        ("ICC w23 3 0", "crazyhouse", (180, 0), True, "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qd8 4. P@e5 P@e6 1-0"),
+        ("ICC w24 3 0", "bughouse", (180, 0), True, "1. e4 N@f6 2. P@h5 1-0"),
+        ("ICC w25 3 0", "three-check", (180, 0), True, "1. e4 f6 2. Qh5+ 1-0"),
+        ("ICC w26 3 0", "giveaway", (180, 0), True, "1. e3 b6 2. Bb5 c6 3. Bxc6 dxc6 1-0"),
+        ("ICC w27 3 0", "atomic", (180, 0), True, "1. Nf3 a6 2. Ng5 a5 3. Nxf7# 1-0"),
+        ("ICC tourney 1876 (15 10)", "chess", (900, 10), True, "1. e4 1-0"),
+        ("ICC tourney 9 (3 0 w27)", "atomic", (180, 0), True, "1. Nf3 a6 2. Ng5 a5 3. Nxf7# 1-0"),
+        ("rated wild/23 match", "crazyhouse", (None, None), True, "1. e4 d5 2. exd5 Qxd5 3. P@e5 1-0"),
+        ("unrated wild/27", "atomic", (None, None), False, "1. Nf3 a6 2. Ng5 a5 3. Nxf7# 1-0"),
+        ("ICC 5 0", "chess", (300, 0), True, "1. e4 1-0"),
+        ("ICC Dos Hermanas", "chess", (None, None), None, "1. e4 1-0"),
+    ],
+)  # fmt: skip
+def test_wild_numbers_of_icc(
+    event: str, variant: str, control: tuple[int | None, int | None], rated: bool | None, moves: str
+) -> None:
+    tags = f'[Event "{event}"]\n[Site "Internet Chess Club"]\n[White "a"]\n[Black "b"]\n[Result "1-0"]\n'
+    game = read(f"{tags}\n{moves}\n".encode())
+    assert (game.variant, (game.base_s, game.increment_s), game.rated) == (variant, control, rated)
+    assert [row.san for row in game.plies if row.move is None] == []
+    game = read(f'{tags}[TimeControl "120+1"]\n\n{moves}\n'.encode())
+    assert (game.base_s, game.increment_s) == (120, 1)
+
+
+def test_a_wild_game_of_icc_begins_where_its_fen_says() -> None:
+    tags = '[Event "ICC w{} 3 0"]\n[Site "Internet Chess Club"]\n[SetUp "1"]\n[FEN "{}"]\n\n1. {} *\n'
+    for number in range(33):
+        game = read(tags.format(number, "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e4").encode())
+        found = (game.start_fen or "").replace("[]", ""), game.plies[0].uci
+        assert found == ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e2e4"), number
+    game = read(b'[Event "ICC w7 1 0"]\n[Site "Internet Chess Club"]\n\n1. c4 f5 *\n')
+    assert (game.start_fen, len(game.plies)) == ("4k3/5ppp/8/8/8/8/PPP5/3K4 w - - 0 1", 2)
