@@ -24,7 +24,8 @@ from tests.support.programs import program
 
 MATE = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0"
 HOUSE = "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qd8 4. P@d5 P@c4 *"
-QUICK = Patience(features_ms=500, done_ms=1_000, answer_ms=500, quiet_ms=50, quit_ms=300)
+PATIENT = Patience(features_ms=60_000, done_ms=60_000, answer_ms=60_000, quiet_ms=50, quit_ms=300)
+QUICK = Patience(features_ms=2_000, done_ms=1_000, answer_ms=2_000, quiet_ms=50, quit_ms=300)  # with silent engines
 
 #: Engines of the protocol; what they do wrong is put in for a line.
 TIN = """\
@@ -152,7 +153,7 @@ BAD = {
     "hangs-at-once": ({"begin": "time.sleep(60)"}, "answers nothing that a CECP engine would"),
     "never-tells-all": ({"begin": "say('feature done=0'); time.sleep(60)"}, "did not end for 1 s"),
     "is-none": ({"begin": "while True: say('y')"}, "answers nothing that a CECP engine would"),
-    "hangs": ({"search": "time.sleep(60)"}, "has not answered 'ping 3' for 0.5 s"),
+    "hangs": ({"search": "time.sleep(60)"}, "has not answered 'ping 3' for 2 s"),
     "crashes": ({"search": "sys.exit('no luck')"}, "ended by itself (exit status 1): 'no luck'"),
     "is-killed": ({"search": "os.kill(os.getpid(), signal.SIGSEGV)"}, "was ended by SIGSEGV"),
     "is-killed-by-a-number": ({"search": "os.kill(os.getpid(), 40)"}, "was ended by signal 40"),
@@ -163,19 +164,22 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
+SILENT = {"hangs-at-once", "never-tells-all", "hangs", "is-none"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in SILENT)) for name in BAD])
 def test_one_that_misbehaves_is_named_and_nothing_is_left(name: str, tmp_path: Path) -> None:
     does, problem = BAD[name]
     tin = Tin(tmp_path, **does)
     with pytest.raises(EngineError) as error:
-        run_once(tin)
+        run_once(tin, QUICK if name in SILENT else PATIENT)
     assert str(error.value).startswith("The engine ")
     assert problem in str(error.value)
     assert tin.left == []
 
 
-def run_once(tin: Tin) -> None:
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+def run_once(tin: Tin, patience: Patience) -> None:
+    with open_engine(tin.spec, Limits(time_ms=20), patience) as engine:
         look(engine, game_of(MATE))
 
 
@@ -184,7 +188,7 @@ def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
         tmp_path,
         search=f"os.path.exists({str(tmp_path / 'once')!r}) or (open({str(tmp_path / 'once')!r}, 'w'), os._exit(1))",
     )
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         with pytest.raises(EngineError, match="exit status 1"):
             look(engine, game_of(MATE))
         assert len(look(engine, game_of(MATE))) == 7
@@ -195,7 +199,7 @@ def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize("leave", ["time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"])
 def test_one_that_does_not_leave_is_ended(leave: str, tmp_path: Path) -> None:
     tin = Tin(tmp_path, leave=leave)
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         look(engine, game_of(MATE))
     assert tin.left == []
 
@@ -209,7 +213,7 @@ if os.fork() == 0:
 
 def test_what_it_started_itself_ends_with_it(tmp_path: Path) -> None:
     tin = Tin(tmp_path, begin=FORKS.format(pids=str(tmp_path / "pids")))
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         look(engine, game_of(MATE))
     assert len(tin.pids) == 2
     deadline = time.monotonic() + 120
@@ -255,7 +259,7 @@ def test_a_stop_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_p
 
 
 def stop_at_ply(tin: Tin, ply: int, stop: type[BaseException]) -> None:
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         for found in engine.analyse(make_plan(game_of(MATE))):
             if found.look.ply == ply:
                 raise stop
@@ -267,14 +271,14 @@ INTERRUPTS = "os.kill(os.getppid(), signal.SIGINT); time.sleep(60)"
 def test_an_interrupt_while_it_searches_leaves_no_process(tmp_path: Path) -> None:
     tin = Tin(tmp_path, search=INTERRUPTS)
     with pytest.raises(KeyboardInterrupt):
-        run_once(tin)
+        run_once(tin, PATIENT)
     assert tin.left == []
 
 
 def test_an_engine_that_prints_nothing_is_restarted(tmp_path: Path) -> None:
     once = str(tmp_path / "once")
     tin = Tin(tmp_path, begin=f"os.path.exists({once!r}) or (open({once!r}, 'w'), time.sleep(600))")
-    patience = QUICK._replace(features_ms=2_000)  # the second start is not to be taken for silent
+    patience = QUICK  # the second start is not to be taken for silent
     with open_engine(tin.spec, Limits(time_ms=20), patience) as engine:
         assert engine.name == "Tin"
         assert len(look(engine, game_of(MATE))) == 7
@@ -285,7 +289,7 @@ def test_an_engine_that_prints_nothing_is_restarted(tmp_path: Path) -> None:
 def test_an_engine_that_does_not_read_is_reported() -> None:
     async def fill() -> None:
         command = shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
-        process = await EngineProcess.start(command, QUICK)
+        process = await EngineProcess.start(command, PATIENT)
         try:
             process.send("x" * (2 << 20))
         finally:
@@ -298,7 +302,7 @@ def test_an_engine_that_does_not_read_is_reported() -> None:
 def test_a_line_that_comes_in_parts_is_waited_for() -> None:
     async def read_line() -> list[str | None]:
         says = "import sys, time; sys.stdout.write('1 20 '); sys.stdout.flush(); time.sleep(0.3); print('0 30 e4')"
-        process = await EngineProcess.start(shlex.join((sys.executable, "-S", "-c", f"{says}; input()")), QUICK)
+        process = await EngineProcess.start(shlex.join((sys.executable, "-S", "-c", f"{says}; input()")), PATIENT)
         try:
             return [await process.read_line(process.now_ms + wait_ms) for wait_ms in (30_000, 50)]
         finally:
@@ -311,7 +315,7 @@ def test_a_line_that_comes_in_parts_is_waited_for() -> None:
 def test_errors_without_end_do_not_keep_it_waiting(begin: str, tmp_path: Path) -> None:
     """They are more than a pipe holds, and come before the first line of its output."""
     tin = Tin(tmp_path, begin=f"sys.stderr.write('x' * (1 << 20)); {begin}")
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         assert len(look(engine, game_of(MATE))) == 7
 
 
@@ -332,7 +336,7 @@ def test_a_command_that_cannot_be_started_is_reported(command: str, problem: str
 def test_no_shell_sees_the_command(tmp_path: Path) -> None:
     tin = Tin(tmp_path)
     spec = EngineSpec("cecp", f"{tin.spec.command} ';' touch {shlex.quote(str(tmp_path / 'made'))}")
-    with open_engine(spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(spec, Limits(time_ms=20), PATIENT) as engine:
         assert engine.name == "Tin"
     assert not (tmp_path / "made").exists()
 
@@ -340,7 +344,7 @@ def test_no_shell_sees_the_command(tmp_path: Path) -> None:
 def test_a_name_that_comes_late_is_the_engine_s(tmp_path: Path) -> None:
     """It comes while the first position is analysed, as of GNU Chess on a busy machine."""
     tin = Tin(tmp_path, begin="say('#'); time.sleep(1)")
-    with open_engine(tin.spec, Limits(time_ms=1_500), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=1_500), PATIENT._replace(features_ms=200)) as engine:
         assert engine.name != "Tin"
         list(engine.analyse(make_plan(game_of(MATE)).only({0})))
     assert engine.name == "Tin"

@@ -18,7 +18,9 @@ from tests.analysis.test_process import (
     INTERRUPTS,
     KILLS,
     MATE,
+    PATIENT,
     QUICK,
+    SILENT,
     Tin,
     assert_ends_after,
     look,
@@ -114,7 +116,7 @@ def test_a_variant_that_the_engine_does_not_play_is_reported() -> None:
 
 def test_variants_that_it_does_not_play_take_no_new_process(tmp_path: Path) -> None:
     tin = UciTin(tmp_path)
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         for _ in range(2):
             with pytest.raises(EngineError, match=r"does not play bughouse; it plays chess\.$"):
                 look(engine, game_of("1. e4 *", '[Variant "bughouse"]'))
@@ -147,8 +149,8 @@ def test_options_that_it_does_not_take_are_refused(options: dict[str, str], prob
 
 
 UCI_BAD = {
-    "hangs-at-once": ({"begin": "time.sleep(60)"}, "for 0.5 s; one of xboard's protocol is named with --engine."),
-    "hangs": ({"search": "time.sleep(60)"}, "has not ended its search for 0.52 s"),
+    "hangs-at-once": ({"begin": "time.sleep(60)"}, "for 2 s; one of xboard's protocol is named with --engine."),
+    "hangs": ({"search": "time.sleep(60)"}, "has not ended its search for 2.02 s"),
     "crashes": BAD["crashes"],
     "is-killed": BAD["is-killed"],
     "is-killed-by-a-number": BAD["is-killed-by-a-number"],
@@ -159,14 +161,14 @@ UCI_BAD = {
 }
 
 
-@pytest.mark.parametrize("name", UCI_BAD)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in SILENT)) for name in UCI_BAD])
 def test_one_that_misbehaves_is_named_and_nothing_is_left(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     does, problem = UCI_BAD[name]
     tin = UciTin(tmp_path, **does)
     with pytest.raises(EngineError) as error:
-        run_once(tin)
+        run_once(tin, QUICK if name in SILENT else PATIENT)
     assert str(error.value).startswith("The engine ")
     assert problem in str(error.value)
     assert tin.left == []
@@ -178,7 +180,7 @@ def test_moves_that_are_not_legal_are_kept_as_text_and_counted(
 ) -> None:
     says = "say('info depth 2 score cp 9 lowerbound pv e2e5 e7e5'); say('info depth 3 score mate -2 pv e2e4')"
     tin = UciTin(tmp_path, search=says)
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         (found, *_) = engine.analyse(make_plan(game_of(MATE)).only({0}))
     first, second, third = found.lines
     assert (first.pv, first.time_ms, first.nodes, first.score_cp) == ("", 4, 30, 20)
@@ -191,7 +193,7 @@ def test_moves_that_are_not_legal_are_kept_as_text_and_counted(
 @pytest.mark.parametrize("leave", ["time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"])
 def test_one_that_does_not_leave_is_ended(leave: str, tmp_path: Path) -> None:
     tin = UciTin(tmp_path, leave=leave)
-    run_once(tin)
+    run_once(tin, PATIENT)
     assert tin.left == []
 
 
@@ -206,7 +208,7 @@ def test_a_stop_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_p
 def test_an_interrupt_while_it_searches_leaves_no_process(tmp_path: Path) -> None:
     tin = UciTin(tmp_path, search=INTERRUPTS)
     with pytest.raises(KeyboardInterrupt):
-        run_once(tin)
+        run_once(tin, PATIENT)
     assert tin.left == []
 
 
@@ -217,7 +219,7 @@ def test_it_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> None:
 def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
     once = str(tmp_path / "once")
     tin = UciTin(tmp_path, search=f"os.path.exists({once!r}) or (open({once!r}, 'w'), os._exit(1))")
-    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+    with open_engine(tin.spec, Limits(time_ms=20), PATIENT) as engine:
         with pytest.raises(EngineError, match="exit status 1"):
             look(engine, game_of(MATE))
         assert len(look(engine, game_of(MATE))) == 7

@@ -6,6 +6,7 @@ import errno
 import gzip
 import json
 import os
+import shlex
 import shutil
 import signal
 from io import FileIO
@@ -313,6 +314,7 @@ def test_files_that_are_missing_or_cut_are_written_again(cli: Cli, tmp_path: Pat
     folder = tmp_path / "games"
     words = ("convert", "--dataset", folder, "--jobs", "1")
     saved = PGN.parent / "icc-saved-2012.pgn"
+    remedy = shlex.join(["ics-recorder", "convert", "--dataset", str(folder), "--update", str(saved)])
     cli(*words, saved)
     before = contents(folder)
     path = next(folder.glob("plies/**/*.parquet"))
@@ -326,7 +328,7 @@ def test_files_that_are_missing_or_cut_are_written_again(cli: Cli, tmp_path: Pat
         for reading in (("clocks", "--by", "variant"), ("plot", "leads", "-o", tmp_path / "leads.svg")):
             answer = cli(*reading, "--dataset", folder, code=4)
             assert said in answer.stderr
-            assert answer.stderr.endswith(f"`ics-recorder convert --dataset {folder} --update {saved}`.\n")
+            assert answer.stderr.endswith(f"`{remedy}`.\n")
         assert said in cli(*words, "--update", PGN.parent / "ics-client-saved-2009.pgn", code=3).stderr
         assert ", rebuilt: 1 game" in cli(*words, "--update", saved).stdout
         cli("clocks", "--by", "variant", "--dataset", folder)

@@ -94,10 +94,10 @@ def test_the_archive_is_also_named_before_the_command(filled: Cli, tmp_path: Pat
 
 
 def test_a_closed_pipe_prints_no_error(filled: Cli) -> None:
-    command = f"{sys.executable} -m recorder export games --db {filled.archive}"
+    command = [sys.executable, "-m", "recorder", "export", "games", "--db", str(filled.archive)]
     reader, writer = os.pipe()
     os.close(reader)
-    result = subprocess.run(command.split(), stdout=writer, stderr=subprocess.PIPE, check=False)
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert result.returncode == ExitCode.PIPE
     assert result.stderr == b""

@@ -42,18 +42,21 @@ def test_nothing_is_written_over_the_archive(filled: Cli, tmp_path: Path, words:
 @pytest.mark.parametrize(
     "words",
     [
-        "plot race --format svg",
-        "report last",
-        "report --index",
-        "clocks --format csv",
-        "clocks --by phase --format json",
-        f"replay engine {WATCHER} --uci no-engine",
+        ("plot", "race", "--format", "svg"),
+        ("report", "last"),
+        ("report", "--index"),
+        ("clocks", "--format", "csv"),
+        ("clocks", "--by", "phase", "--format", "json"),
+        ("replay", "engine", WATCHER, "--uci", "no-engine"),
     ],
+    ids=lambda words: " ".join(map(str, words[:2])),
 )
-def test_a_file_that_is_there_is_refused_before_games_are_read(cli: Cli, tmp_path: Path, words: str) -> None:
+def test_a_file_that_is_there_is_refused_before_games_are_read(
+    cli: Cli, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     there = tmp_path / "there"
     there.touch()
-    result = cli(*words.split(), "-o", there, code=ExitCode.OUTPUT)
+    result = cli(*words, "-o", there, code=ExitCode.OUTPUT)
     assert f"{there} already exists; use --force to replace it." in result.stderr
     assert not cli.archive.exists()
 
@@ -165,8 +168,8 @@ def test_one_line_when_standard_output_cannot_be_written(filled: Cli, words: lis
 
 
 def test_closed_standard_output_is_reported(filled: Cli) -> None:
-    command = f"exec {sys.executable} -m recorder games --db {filled.archive} >&-"
-    found = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False)
+    command = [sys.executable, "-m", "recorder", "games", "--db", str(filled.archive)]
+    found = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, check=False)
     assert (found.returncode, found.stderr) == (ExitCode.OUTPUT, b"Error: Standard output is closed.\n")
 
 

@@ -10,7 +10,8 @@ import re
 import re._constants as codes  # type: ignore[import-not-found]  # type stubs lack private modules
 import re._parser as parser  # type: ignore[import-not-found]  # type stubs lack private modules
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Then = Callable[[int], int]  # continues at a position; where the whole match ends, or -1
@@ -64,27 +65,30 @@ class CountingMatcher:
         Raises:
             TooManyStepsError: more than ``most``.
         """
-        self._begin(text, most)
-        self.matched = self._match(0, lambda at: at if at == len(text) else -1) >= 0
+        with self._counting(text, most):
+            self.matched = self._match(0, lambda at: at if at == len(text) else -1) >= 0
         return self.steps
 
     def search(self, text: str, most: int) -> int:
         """Count the steps of `finditer` through the whole text."""
-        self._begin(text, most)
-        at, ends = 0, list[tuple[int, int]]()
-        while at <= len(text):
-            end = self._match(at, lambda reached: reached)
-            if end >= 0:
-                ends.append((at, end))
-            at = end if end > at else at + 1
-            self._step()
-        self.spans = ends
+        at = 0
+        with self._counting(text, most):
+            while at <= len(text):
+                end = self._match(at, lambda reached: reached)
+                at = end if end > at else at + 1
+                self._step()
         return self.steps
 
-    def _begin(self, text: str, most: int) -> None:
+    @contextmanager
+    def _counting(self, text: str, most: int) -> Iterator[None]:
         self._text, self._groups = text, {}
         self.steps, self._most = 0, most
-        sys.setrecursionlimit(max(DEEPEST, sys.getrecursionlimit()))
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(DEEPEST)
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(before)
 
     def _step(self) -> None:
         self.steps += 1
