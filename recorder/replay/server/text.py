@@ -5,7 +5,6 @@ Facts that were not recorded are omitted where the form allows it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -110,7 +109,6 @@ def _half_moves(count: int | None) -> str:
 
 
 _NOWHERE: Final = Line("", 0)
-_HANDLE: Final = re.compile(r"\S+?(?=(?:'s?)?\Z)")
 _CHATS: Final = {kind.value for kind in ChatKind}
 _LETTERS: Final = {
     "blitz": "b", "standard": "s", "lightning": "l", "untimed": "u", "atomic": "x", "crazyhouse": "z",
@@ -262,8 +260,13 @@ def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: boo
 def _stored_reason(board: ReplayBoard, reason: str) -> str:
     """A reason as lists of stored games have it: with colours instead of handles. PyChess reads no other."""
     colours = {board.white: "White", board.black: "Black"}
-    words = [_HANDLE.sub(lambda match: colours.get(match[0], match[0]), word, count=1) for word in reason.split(" ")]
-    return " ".join(words).replace("Game was drawn", "Game drawn", 1)
+
+    def coloured(word: str) -> str:
+        ending = next(end for end in ("'s", "'", "") if word.endswith(end))
+        handle = word.removesuffix(ending)
+        return colours.get(handle, handle) + ending
+
+    return " ".join(map(coloured, reason.split(" "))).replace("Game was drawn", "Game drawn", 1)
 
 
 def _whole_s(elapsed_ms: int, exact: bool) -> int:
