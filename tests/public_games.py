@@ -115,6 +115,7 @@ PUBLIC_GAMES: dict[str, list[Shown]] = {
 }  # fmt: skip
 
 NO_TRANSCRIPTS = {
+    "chessd-first-answers": "first answers of a server with a prompt of its own; asserted in tests/dialects",
     "fatics-expected-lines": "lines that a test suite expects, sorted: boards of many games one under the other",
     "fics-help-style12": "the help page of the format; its example is asserted in the edge cases",
     "mekk-style12-frames": "single boards, two of one number as examined and as played",

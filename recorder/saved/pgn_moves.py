@@ -56,7 +56,7 @@ _LONG: Final = re.compile(r"([KQRBN])?([a-h][1-8])[-x:]?([a-h][1-8])=?([qrbnkQRB
 _SHORT: Final = re.compile(r"([KQRBN][a-h]?[1-8]?)(x?)([a-h][1-8].*)")
 _CHAT: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
 _UNPROVED_PLY: Final = (
-    r" ([0-9]{1,4})(\.\.\.|\.) (\S++)((?: \$[0-9]{1,3}(?!\S))*+)(?: (-?)([0-9]{1,4}(?::[0-9]{2}){2}(\.[0-9]{3})?))?"
+    r" ([0-9]{1,4})(\.\.\.|\.) (\S++)((?>(?: \$[0-9]{1,3}(?!\S))*))(?: (-?)([0-9]{1,4}(?::[0-9]{2}){2}(\.[0-9]{3})?))?"
 )
 _NOT_PROVED: Final = re.compile(f"Not proved:((?:{re.sub(r'[(](?![?])', '(?:', _UNPROVED_PLY)})+)", re.ASCII)
 _NUMBERED: Final = re.compile(_UNPROVED_PLY, re.ASCII)
