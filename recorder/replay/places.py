@@ -205,7 +205,7 @@ def _find_marker(moments: Sequence[ReplayMoment[Any]], position: AtMarker, place
     if len(found) >= nth:
         return found[nth - 1]
     known = sorted({marker for moment in moments for marker in moment.markers})
-    where = " behind this place" if position.nth is None and place else ""
+    where = " after this place" if position.nth is None and place else ""
     raise ReplayError(
         f"This recording has no {format_position(position)!r}{where}; it has {', '.join(known) or 'none'}."
     )

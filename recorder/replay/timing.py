@@ -11,7 +11,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["ReplayMoment", "Playhead", "Timing", "cap_idle", "mark"]
+__all__ = ["ReplayMoment", "Playhead", "Timing", "cap_idle", "format_speed", "mark"]
 
 _What = TypeVar("_What")
 _NS: Final = 1_000_000  # in a millisecond
@@ -72,6 +72,11 @@ def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> I
     for place, moment in enumerate(moments):
         name = places.get(place)
         yield moment if name is None else moment._replace(markers=(*moment.markers, name))
+
+
+def format_speed(speed: Fraction) -> str:
+    """``4``, ``1/16`` or ``1.5``: a speed as ``--speed`` takes it."""
+    return str(speed) if 1 in (speed.numerator, speed.denominator) else f"{float(speed):.4g}"
 
 
 class Playhead(Generic[_What]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
 import select
 import shlex
 import signal
@@ -41,7 +42,7 @@ main()
 class Terminal:
     """A command on a terminal of 80 × 24."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, **environment: str) -> None:
         self.master, slave = pty.openpty()
         ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.slave = slave
@@ -49,7 +50,7 @@ class Terminal:
         self.seen = b""
         self.process = subprocess.Popen(
             ["setsid", "--ctty", *command],
-            stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "TERM": "xterm"},
+            stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "TERM": "xterm", **environment},
         )  # fmt: skip
 
     def until(self, text: bytes) -> None:
@@ -74,8 +75,8 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def terminal(*command: str) -> Iterator[Terminal]:
-    made = Terminal(*command)
+def terminal(*command: str, **environment: str) -> Iterator[Terminal]:
+    made = Terminal(*command, **environment)
     try:
         made.until(b"game 1 of")
         yield made
@@ -116,6 +117,38 @@ def test_a_bug_restores_the_terminal() -> None:
         assert b"ZeroDivisionError" in made.seen[made.seen.rindex(LEAVE) :]
 
 
+def codes_of(**environment: str) -> tuple[set[str], bool]:
+    """The kinds of colours that a replay uses on a terminal, and whether its pieces are letters."""
+    plain = {"LC_ALL": "C.UTF-8", "LC_CTYPE": "", "LANG": "", "COLORTERM": "", "NO_COLOR": ""}
+    with terminal(*COMMAND, **{**plain, **environment}) as made:
+        made.until(b"a  b  c  d  e  f  g  h")
+        os.write(made.master, b"q")
+        assert made.end() == 0
+    codes = {code.decode() for code in re.findall(rb"\x1b\[0;([0-9;]*)m", made.seen)}
+    kinds = {("many" if "8;5;" in code else "few" if re.search(r"\b[34][0-7]\b", code) else "none") for code in codes}
+    return kinds - {"none"}, made.seen.isascii()
+
+
+@pytest.mark.parametrize(
+    ("environment", "colours", "letters"),
+    [
+        ({"TERM": "xterm-256color"}, {"many"}, False),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, {"many"}, False),
+        ({"TERM": "xterm"}, {"few"}, False),
+        ({"TERM": "vt100"}, set(), False),
+        ({"TERM": "vt100", "COLORTERM": "truecolor"}, set(), False),
+        ({"TERM": "of-nobody"}, set(), False),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, set(), False),
+        ({"TERM": "xterm-256color", "LC_ALL": "C"}, {"many"}, True),
+        ({"TERM": "xterm-256color", "LC_ALL": "POSIX", "LANG": "C.UTF-8"}, {"many"}, True),
+        ({"TERM": "xterm-256color", "LC_ALL": "", "LANG": "C"}, {"many"}, True),
+        ({"TERM": "xterm-256color", "LC_ALL": "", "LANG": "en_US.UTF-8"}, {"many"}, False),
+    ],
+)
+def test_a_terminal_gets_only_what_it_has(environment: dict[str, str], colours: set[str], letters: bool) -> None:
+    assert codes_of(**environment) == (colours, letters)
+
+
 # -- tmux --------------------------------------------------------------------------------------------------------
 
 
@@ -153,16 +186,16 @@ def pane(tmp_path: Path) -> Iterator[Pane]:
 def test_under_tmux(pane: Pane) -> None:
     pane.until("shell:")
     pane.type(f"LC_ALL=C.UTF-8 {shlex.join((*COMMAND, '--ascii', '--speed', '1/4'))}", "Enter")
-    pane.until("game 1 of", ">  x0.25")
+    pane.until("game 1 of", ">  1/4x")
     pane.type("Space", "g")
-    pane.until("Go to", "|| x0.25")
+    pane.until("Go to", "|| 1/4x")
     pane.type("5b", "Enter")
     shown = pane.until("  5... ")
     assert [line[0] for line in shown.splitlines()[2:10]] == list("87654321")
     pane.type("Left")
     pane.until("  5. ")
     pane.type("Right", "Right", "+", "+")
-    pane.until("  6. ", "|| x1")
+    pane.until("  6. ", "|| 1x")
     pane.type("S-Left")
     pane.until("  1. ")
     pane.type("f")
@@ -170,13 +203,13 @@ def test_under_tmux(pane: Pane) -> None:
     pane.run("resize-window", "-x", "20", "-y", "10")
     pane.until("This window is too")
     pane.run("resize-window", "-x", "120", "-y", "40")
-    pane.until("|| x1", "g go to")
+    pane.until("|| 1x", "g go to")
     pane.type("C-z")
-    assert "|| x1" not in pane.until("shell:")
+    assert "|| 1x" not in pane.until("shell:")
     pane.type("fg", "Enter")
-    pane.until("|| x1", "g go to")
+    pane.until("|| 1x", "g go to")
     pane.type("q")
-    assert "|| x1" not in pane.until("shell:")
+    assert "|| 1x" not in pane.until("shell:")
     pane.type("stty -a", "Enter")
     pane.until(" icanon", " echo ")
 

@@ -123,7 +123,7 @@ def test_both_boards_of_a_bughouse_match() -> None:
     assert rows[1].startswith(game.black.handle)
     assert rows[1][28:].startswith(other.white.handle)  # partners sit side by side
     assert any(row.startswith("8") and row[28] == "1" for row in rows)
-    narrow = text(viewing, width=60)
+    narrow = text(viewing, width=50)
     assert any(row.startswith(f"  partner {other.white.handle}") for row in narrow)
     viewing.press("tab", 0)
     assert viewing.focus == partner
@@ -192,6 +192,40 @@ def test_both_boards_of_a_match_are_large_where_there_is_room() -> None:
     assert wide.count(large) + wide.count(large[::-1]) == 2
     narrower = "\n".join(text(viewing, width=110, height=40))
     assert (narrower.count(large), narrower.count("h  g  f  e  d  c  b  a")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "sizes", "rows"),
+    [
+        (80, 24, "ss", 1), (100, 40, "ss", 1), (120, 30, "ss", 1), (54, 16, "ss", 1), (60, 24, "ss", 1),
+        (110, 40, "ls", 2), (200, 60, "ll", 1), (100, 50, "ls", 2), (74, 70, "ll", 2),
+        (30, 29, "ss", 2), (50, 29, "ss", 2), (40, 32, "ss", 2), (53, 28, "s", 1), (30, 16, "s", 1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["6w", "end"])
+def test_both_boards_of_a_match_are_shown_wherever_they_fit(
+    width: int, height: int, sizes: str, rows: int, place: str
+) -> None:
+    viewing = at(Viewing(recording("a12_bughouse", "observer_GuestBga", 2), 0), place)
+    shown = text(viewing, width=width, height=height)
+    files = [row for row in shown if re.search("a +b +c +d|d +c +b +a", row)]
+    assert len(files) == rows
+    found = re.findall(r"a( +)b\1c|c( +)b\2a", "\n".join(files))
+    assert sorted("l" if len(one or other) > 2 else "s" for one, other in found) == sorted(sizes)
+
+
+def test_a_rating_is_shown_whole_or_not_at_all() -> None:
+    viewing = at(chess(), "1b")
+    board = viewing.board(viewing.focus)
+    assert board is not None
+    board.game.black = board.game.black._replace(rating_text="1234", titles="(C)")
+    for handle, shown in (
+        ("Ann", "Ann(C) 1234"),
+        ("Anderssen", "Anderssen 1234"),
+        ("Andersseneeee", "Andersseneeee(C)"),
+    ):
+        board.black = handle
+        assert text(viewing)[1][:26].rsplit(None, 1)[0].strip(" >") == shown
 
 
 @pytest.mark.parametrize(("width", "height"), [(29, 24), (80, 15), (5, 5), (1, 1)])
@@ -326,7 +360,8 @@ def test_speed() -> None:
     for _ in range(20):
         viewing.press("-", 0)
     assert viewing.show.head.speed == Fraction(1, 16)
-    assert "x0.0625" in text(viewing)[-2]
+    assert " 1/16x  " in text(viewing)[-2]
+    assert " 1/16×  " in text(viewing, look=PLAIN)[-2]
 
 
 @pytest.mark.parametrize(

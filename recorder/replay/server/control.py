@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.replay.places import AtTime, format_position, parse_position, seek
-from recorder.replay.timing import Playhead
+from recorder.replay.timing import Playhead, format_speed
 
 if TYPE_CHECKING:
     from recorder.replay.server.session import ReplaySession
@@ -103,7 +103,7 @@ def where(head: Playhead[Any], now_ns: int) -> str:
     """Where a replay stands, in words."""
     last_ms = head.moments[-1].at_ms if head.moments else 0
     state = "at its end" if head.ended else "paused" if head.paused else "playing"
-    return f"{state} at {_clock(head.at_ms(now_ns))} of {_clock(last_ms)}, speed {float(head.speed):g}"
+    return f"{state} at {_clock(head.at_ms(now_ns))} of {_clock(last_ms)}, speed {format_speed(head.speed)}"
 
 
 def _clock(ms: int) -> str:

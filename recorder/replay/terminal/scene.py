@@ -7,9 +7,10 @@ import textwrap
 import unicodedata
 from typing import Final, NamedTuple
 
-from recorder.model import EXACT, Player, Ply
+from recorder.model import EXACT, Ply
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.terminal.viewing import KEYS, ShownClock, Viewing, ply_text
+from recorder.replay.timing import format_speed
 from recorder.text import clean
 from recorder.times import THOUSANDTHS, format_clock, short_hms
 
@@ -23,6 +24,8 @@ _LARGE: Final = 6  # columns of a square in large windows, half as many lines
 _GAP: Final = 2
 _MOVES: Final = 22  # columns that a list of moves needs
 _LINES_FOR_OTHERS: Final = 3
+_AROUND: Final = 3  # lines for the title, the time and the keys
+_SPARE: Final = 4  # lines for events that large boards leave
 _KEY_COLUMNS: Final = 19
 _FILLED: Final = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 _OUTLINE: Final = dict(zip("KQRBNP", "♔♕♖♗♘♙", strict=True))
@@ -187,32 +190,57 @@ def _boards(
 ) -> tuple[list[Row], list[int], int]:
     """The boards; the other games, for which there was no room; the columns that are left for the list of moves."""
     others = viewing.others()
-    large = height >= 8 * _LARGE // 2 + 12 and width >= _columns_of(_LARGE) + _MOVES
-    shown = [(viewing.focus, _LARGE if large else _CELL)]
-    room = width - _columns_of(shown[0][1])
-    for number in others:
-        partner = viewing.is_partner(number)
-        needed = _MOVES if partner else 2 * _MOVES
-        cell = _LARGE if large and partner and room >= _columns_of(_LARGE) + needed else _CELL
-        if room < _columns_of(cell) + needed:
-            break
-        shown.append((number, cell))
-        room -= _columns_of(cell)
-    pockets = any(board is not None and board.pockets for board in (viewing.board(number) for number, _ in shown))
+    match = [viewing.focus, *(number for number in others[:1] if viewing.is_partner(number))]
+    pockets = any(board is not None and board.pockets for board in map(viewing.board, [viewing.focus, *others]))
+    cells, stacked = _layout(len(match), width, height, pockets)
+    shown = list(zip(match, cells, strict=False))
+    used = [_columns_of(cell) for cell in cells]
+    room = width - (max(used) if stacked else sum(used))
+    while len(match) <= len(shown) <= len(others) and not stacked and room >= _columns_of(_CELL) + 2 * _MOVES:
+        shown.append((others[len(shown) - 1], _CELL))
+        room -= _columns_of(_CELL)
     blocks = []
     for number, cell in shown:
         flip = viewing.flip != viewing.is_partner(number)
         blocks.append(_block(viewing, number, now_ns, flip, cell, pockets, look))
-    lines = max(map(len, blocks))
-    blocks = [
-        _filled(block, _columns_of(cell) - _GAP, lines, look) for block, (_, cell) in zip(blocks, shown, strict=True)
-    ]
+    if stacked:
+        blocks = [[row for block in blocks for row in _filled(block, max(used) - _GAP, len(block), look)]]
+    else:
+        lines = max(map(len, blocks))
+        blocks = [
+            _filled(block, _columns_of(cell) - _GAP, lines, look)
+            for block, (_, cell) in zip(blocks, shown, strict=True)
+        ]
     rows = [[span for part in parts for span in (*part, Span(" " * _GAP))] for parts in zip(*blocks, strict=True)]
     if room < _MOVES:
         board = viewing.board(viewing.focus)
         last = board.plies[-1] if board is not None and board.plies else None
         rows.append([Span("  " + clean("" if last is None else ply_text(last)), "bold")])
     return rows, others[len(shown) - 1 :], room
+
+
+def _layout(boards: int, width: int, height: int, pockets: bool) -> tuple[list[int], bool]:
+    """The columns of a square on each board of a match, and whether they are one above the other.
+
+    The first that fits: both boards with the list of moves, as large as possible, rather side by side; both without
+    it; one board.
+    """
+    if boards == 2:
+        for moves in (_MOVES, -_GAP):
+            for cells in ([_LARGE, _LARGE], [_LARGE, _CELL], [_CELL, _CELL]):
+                columns, lines = [_columns_of(cell) for cell in cells], [_lines_of(cell, pockets) for cell in cells]
+                spare = _SPARE if cells[0] == _LARGE else 0
+                if sum(columns) + moves <= width and max(lines) + spare <= height - _AROUND:
+                    return cells, False
+                if max(columns) + moves <= width and sum(lines) + spare <= height - _AROUND:
+                    return cells, True
+    large = _lines_of(_LARGE, True) + _SPARE <= height - _AROUND and width >= _columns_of(_LARGE) + _MOVES
+    return [_LARGE if large else _CELL], False
+
+
+def _lines_of(cell: int, pockets: bool) -> int:
+    """The lines that a board takes, with its players and, in drop games, what they have in hand."""
+    return 8 * (cell // 2) + 3 + 2 * pockets
 
 
 def _columns_of(cell: int) -> int:
@@ -242,13 +270,11 @@ def _player(viewing: Viewing, number: int, white: bool, now_ns: int, width: int,
     clock = viewing.clock(number, white, now_ns)
     rest = "  " if clock.runs and clock.exact else ""  # so that minutes stay where they are when it stands
     shown = f" {clock_text(clock)}{rest} "
-    name = _fit(f"{_person(handle, player)}", width - len(shown), look)
+    room = width - len(shown)
+    rating, titles = (player.rating_text or "").strip(), player.titles or ""
+    forms = (f"{handle}{titles} {rating}".rstrip(), f"{handle} {rating}".rstrip(), f"{handle}{titles}")
+    name = _fit(next((form for form in forms if width_of(clean(form)) <= room), handle), room, look)
     return [Span(name, "bold"), Span(f">{shown[1:]}" if clock.runs else shown, "runs" if clock.runs else "")]
-
-
-def _person(handle: str, player: Player) -> str:
-    rating = (player.rating_text or "").strip()
-    return f"{handle}{player.titles or ''} {rating}".rstrip()
 
 
 def _hand(viewing: Viewing, number: int, white: bool, width: int, look: SceneStyle) -> Row:
@@ -398,8 +424,8 @@ def _status(viewing: Viewing, now_ns: int, width: int, look: SceneStyle) -> str:
     state = ("||", "[]", "> ") if look.ascii else ("‖", "■", "▶")
     sign = state[1] if head.ended else state[0] if head.paused else state[2]
     at_ms, last_ms = head.at_ms(now_ns), head.moments[-1].at_ms
-    speed = f"{head.speed.numerator}" if head.speed.denominator == 1 else f"{float(head.speed):.4g}"
-    front = f" {sign} x{speed}  {short_hms(at_ms // 1000)} / {short_hms(last_ms // 1000)} "
+    speed = f"{format_speed(head.speed)}{'x' if look.ascii else '×'}"
+    front = f" {sign} {speed}  {short_hms(at_ms // 1000)} / {short_hms(last_ms // 1000)} "
     size = min(max(width - len(front) - 24, 0), 40)
     done = size * at_ms // last_ms if last_ms else size
     full, empty = ("#", "-") if look.ascii else ("━", "─")

@@ -11,8 +11,9 @@ import os
 import re
 import select
 import signal
+import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic_ns
 from types import FrameType
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 from recorder.replay.terminal.scene import Row
 
-__all__ = ["Ended", "KeyReader", "TerminalScreen", "open_screen"]
+__all__ = ["Ended", "KeyReader", "TerminalScreen", "colours_of", "has_unicode", "open_screen"]
 
 _SEQUENCE: Final = re.compile(rb"\x1b(?:\[([0-9;]*)([@-~])|O([@-~]))")
 _BEGUN: Final = re.compile(rb"\x1b(?:\[[0-9;]{0,32}|O)?")
@@ -110,10 +111,52 @@ _SETTLE_S: Final = 0.05  # after which an escape is no longer the beginning of a
 _SIZE: Final = (80, 24)
 # Of colours only those whose ground is drawn, too: any other may vanish on a light or on a dark terminal.
 _CODES: Final = {"bold": "1", "dim": "2", "reverse": "7", "runs": "1;7", "now": "1;7", "said": "1"}
+_MANY_COLOURS: Final = 256
 _COLOURS: Final = {
     "light": "48;5;144", "dark": "48;5;65", "light-last": "48;5;179", "dark-last": "48;5;136",
     "white": "1;38;5;231", "black": "38;5;16",
 }  # fmt: skip
+_FEW_COLOURS: Final = 8
+_BASIC_COLOURS: Final = {
+    "light": "46", "dark": "42", "light-last": "43", "dark-last": "43", "white": "1;37", "black": "30",
+}  # fmt: skip
+
+
+def colours_of(environment: Mapping[str, str]) -> int:
+    """How many colours the terminal has: 256, 8, or 0 where it has none or the user wants none.
+
+    Args:
+        environment: ``TERM``, ``COLORTERM``, ``NO_COLOR``.
+    """
+    if environment.get("NO_COLOR"):
+        return 0
+    term, more = environment.get("TERM", "dumb"), environment.get("COLORTERM") in ("truecolor", "24bit")
+    try:
+        import curses
+    except ImportError:  # Python was built without it
+        count = _FEW_COLOURS if more or "color" in term else 0
+    else:
+        try:
+            curses.setupterm(term)
+            count = curses.tigetnum("colors")
+        except curses.error:  # the terminal is in no database
+            count = _FEW_COLOURS if more else 0
+    if count < _FEW_COLOURS:
+        return 0
+    return _MANY_COLOURS if more or count >= _MANY_COLOURS or "256color" in term else _FEW_COLOURS
+
+
+def has_unicode(environment: Mapping[str, str], encoding: str) -> bool:
+    """Whether the terminal shows other characters than ASCII.
+
+    Args:
+        environment: ``LC_ALL``, ``LC_CTYPE``, ``LANG``; without any, the locale is POSIX.
+        encoding: of standard output. Python takes UTF-8 for the locales C and POSIX, and sets ``LC_CTYPE`` then.
+    """
+    forced = sys.flags.utf8_mode and environment.get("LC_CTYPE") == "C.UTF-8"
+    names = ("LC_ALL", "LANG") if forced else ("LC_ALL", "LC_CTYPE", "LANG")
+    locale = next((environment[name] for name in names if environment.get(name)), "POSIX")
+    return encoding.lower().startswith("utf") and locale not in ("C", "POSIX")
 
 
 class Ended(Exception):  # noqa: N818 (it is no error)
@@ -129,15 +172,15 @@ class TerminalScreen:
 
     Args:
         source, target: file descriptors to read keys from and to draw on, both of one terminal.
-        colours: whether to use any. encoding: of what is drawn.
+        colours: how many to use, as ``colours_of`` returns them. encoding: of what is drawn.
 
     Attributes:
         away_ns: how long the process was suspended, in total.
     """
 
-    def __init__(self, source: int, target: int, *, colours: bool, encoding: str = "utf-8") -> None:
+    def __init__(self, source: int, target: int, *, colours: int, encoding: str = "utf-8") -> None:
         self._source, self._target = source, target
-        self._codes = {**_CODES, **_COLOURS} if colours else _CODES
+        self._codes = {**_CODES, **({} if not colours else _COLOURS if colours == _MANY_COLOURS else _BASIC_COLOURS)}
         self._encoding = encoding
         self._before = termios.tcgetattr(source)
         self._keys = KeyReader()
@@ -282,7 +325,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def open_screen(source: int, target: int, *, colours: bool, encoding: str) -> Iterator[TerminalScreen]:
+def open_screen(source: int, target: int, *, colours: int, encoding: str) -> Iterator[TerminalScreen]:
     """A terminal for as long as the block lasts; behind it, a signal that ended it ends the process."""
     screen = TerminalScreen(source, target, colours=colours, encoding=encoding)
     try:

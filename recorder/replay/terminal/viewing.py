@@ -151,10 +151,11 @@ class Viewing:
         return board is not None and not board.over and board.result is None
 
     def others(self) -> list[int]:
-        """The other games that go on, the partner's first."""
+        """The other games that go on, first the partner's, also when it is over."""
         mine = self.board(self.focus)
         partner = None if mine is None else self.show.partner_of(mine)
-        shown = [board for board in self.show.boards.values() if not board.over and board is not mine]
+        boards = self.show.boards.values()
+        shown = [board for board in boards if board is partner or (not board.over and board is not mine)]
         shown.sort(key=lambda board: (board is not partner, self._places[board.place][0]))
         return [board.place for board in shown]
 

@@ -47,15 +47,16 @@ def watch(
         ReplayError: the recording has no such position.
     """
     from recorder.replay.terminal.scene import SceneStyle, draw
-    from recorder.replay.terminal.screen import open_screen
+    from recorder.replay.terminal.screen import colours_of, has_unicode, open_screen
 
     viewing = Viewing(recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pause_at)
     viewing.flip = flip
     if position is not None:
         viewing.start(position, time.monotonic_ns())
     encoding = sys.stdout.encoding or "ascii"
-    style = SceneStyle(ascii_only or not encoding.lower().startswith("utf"), not os.environ.get("NO_COLOR"))
-    with open_screen(sys.stdin.fileno(), sys.stdout.fileno(), colours=style.colours, encoding=encoding) as screen:
+    colours = colours_of(os.environ)
+    style = SceneStyle(ascii_only or not has_unicode(os.environ, encoding), colours > 0)
+    with open_screen(sys.stdin.fileno(), sys.stdout.fileno(), colours=colours, encoding=encoding) as screen:
         while not viewing.left:
             now_ns = time.monotonic_ns() - screen.away_ns
             viewing.tick(now_ns)
