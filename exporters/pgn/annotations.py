@@ -167,7 +167,7 @@ def find_extras(
     if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
         for event in _chat_of_main_line(game):
-            if event.ply >= first and (event.ply <= last or final or _has(part, event.ply)):
+            if _has(part, event.ply) or (event.ply >= first and (event.ply <= last or final)):
                 ply = event.ply if _has(part, event.ply) else min(event.ply, last)
                 extras.annotations.setdefault(ply, Annotation()).add(event)
     elif comments and part.beside is not None:
@@ -268,7 +268,7 @@ def _chat_of_main_line(game: Game) -> list[GameEvent]:
 
 
 def _has(part: PgnPart, ply: int) -> bool:
-    return any(unproved.ply == ply for unproved in part.unproved)
+    return any(unproved.ply == ply for unproved in (*part.before, *part.unproved))
 
 
 def _chat_by_line(seen: Observation) -> _Chat:

@@ -29,6 +29,7 @@ from recorder.errors import ExportError
 from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameKind, Ply, Proof
 from recorder.model.plies import ShownPlies
 from recorder.movetext import GLUE, LINE_LENGTH, move_number, movetext, timed_move
+from recorder.rules.variants import known_start, variant_of
 from recorder.times import decimal_seconds, hms, short_seconds
 
 __all__ = [
@@ -141,11 +142,14 @@ class PgnExporter:
         if self.options.as_crazyhouse and game.variant == "bughouse":
             game, parts = as_crazyhouse(game, parts)
         report = self.report
+        if _is_nowhere_known(game, parts):
+            report.excluded["games without a known position"] += 1
+            return ""
         report.games += 1
         for part in parts:
             report.plies += part.count
-            if part.unproved:
-                report.excluded["plies not proved"] += len(part.unproved)
+            if part.unproved or part.before:
+                report.excluded["plies not proved"] += len(part.unproved) + len(part.before)
         if is_saved(game):
             options = self.options
             lichess = options.style == "lichess"
@@ -207,15 +211,20 @@ class PgnExporter:
                 analysis=options.analysis if options.engine else None,
                 written=self._written,
             )
-        annotation = Annotation() if extras is None else extras.annotations.get(part.start_ply, Annotation())
+        annotations = {} if extras is None else extras.annotations
+        annotation = annotations.get(part.start_ply, Annotation())
         items = [*([] if part.remark is None else [Item(part.remark)]), *annotation.items]
-        tokens = [*annotation.nags, *([comment_of(items, self._pad)] if items else [])]
+        tokens: list[str] = []
+        if part.before and not self._fics:
+            earlier = {ply: annotations[ply] for ply in annotations if ply < part.start_ply}
+            self._unproved(part.before, earlier, tokens, saved)
+        tokens += [*annotation.nags, *([comment_of(items, self._pad)] if items else [])]
         plies = part.shown
         begun = movetext(*plies) if self._usual and extras is None and not tokens else None
         if begun is None:
             self._moves(part, plies, tokens, extras)
         if part.unproved and not self._fics:
-            self._unproved(part.unproved, {} if extras is None else extras.annotations, tokens, saved)
+            self._unproved(part.unproved, annotations, tokens, saved)
         return begun or "", tokens, None if extras is None else extras.annotator
 
     def _moves(self, part: PgnPart, plies: ShownPlies, tokens: list[str], extras: Extras | None) -> None:
@@ -300,6 +309,14 @@ class PgnExporter:
             self._unproved(line.unproved, line.annotations, tokens, True)
         tokens[begin] = f"({tokens[begin]}"
         tokens[-1] += ")"
+
+
+def _is_nowhere_known(game: Game, parts: list[PgnPart]) -> bool:
+    """Whether no ply follows from a position, because the game was joined late and its start is drawn for each game."""
+    part = parts[0]
+    if len(parts) > 1 or part.rows or not part.unproved or part.fen is not None or is_saved(game):
+        return False
+    return bool(part.start_ply) or known_start(game.category, variant_of(game.category)[1]) is None
 
 
 def _number(ply: int) -> str:

@@ -49,8 +49,9 @@ class PgnPart:
     """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
 
     ``line`` is a whole line, or plies as in ``PlyLine.rows``; ``unproved`` are the plies after them that no position
-    and no proof allows to write as moves. ``beside``: None for a part of the main line, else the observation and its
-    line that the part is of. ``remark``: a comment before the first move.
+    and no proof allows to write as moves; ``before`` are such plies before the first part. ``beside``: None for a part
+    of the main line, else the observation and its line that the part is of. ``remark``: a comment before the first
+    move.
     """
 
     fen: str | None
@@ -59,6 +60,7 @@ class PgnPart:
     unproved: list[Ply] = field(default_factory=list)
     beside: tuple[int, int] | None = None
     remark: str | None = None
+    before: list[Ply] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Ply] | list[PlyRow]:
@@ -94,7 +96,7 @@ class PgnPart:
 
 
 def cut_into_parts(game: Game) -> list[PgnPart]:
-    """The runs of the main line in order; at least one; only the first may be without plies.
+    """The runs of the main line in order; at least one; only one that is alone may be without plies.
 
     Args:
         game: with its plies and anchors.
@@ -153,7 +155,8 @@ def cut_line(
             follows = True
         part.plies.append(ply)
         last = ply.ply
-    if len(parts) > 1 and not _has_text(parts[0]):
+    if len(parts) > 1 and not parts[0].rows:
+        parts[1].before = parts[0].unproved
         del parts[0]
     return parts
 
@@ -201,11 +204,6 @@ def is_chess_fen(fen: str) -> bool:
         True: eight ranks and no other pieces. Whether the position is legal is not looked at.
     """
     return _CHESS_BOARD.fullmatch(fen.split(" ", 1)[0]) is not None and fen.count("/") == 7
-
-
-def _has_text(part: PgnPart) -> bool:
-    """Whether the part holds any ply, proved or not."""
-    return bool(part.rows or part.unproved)
 
 
 def parts_around(game: Game, main: list[PgnPart]) -> tuple[list[PgnPart], int]:

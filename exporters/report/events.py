@@ -90,7 +90,7 @@ def event_words(event: GameEvent, exact: bool) -> EventWords | None:
     if kind is EventKind.GAP:
         return EventWords("gap", None, "", f"{count(event.value or 0, 'half-move')} not seen.")
     if kind is EventKind.GAP_FILLED and detail == "start":
-        return EventWords("gap", None, "", "Joined after the first move: it was made from the start position.")
+        return EventWords("gap", None, "", "Joined after the first move, which leads back to the start position.")
     if kind is EventKind.GAP_FILLED:
         return EventWords(
             "gap", None, "", f"{count(event.value or 0, 'half-move')} not seen: only these lead to the next board."
@@ -189,7 +189,7 @@ def proof_words(game: Game) -> list[str]:
         (saved, "read from a saved game: legal, but no board shows it"),
         (lists, "from a move list: legal, but no board showed it"),
         (proofs[Proof.LIST] - lists - found[Proof.LIST, Origin.PGN], "legal, but without a board"),
-        (proofs[Proof.INFERRED], "in no line: the only legal way from one board to the next"),
+        (proofs[Proof.INFERRED], "inferred: they follow from the boards"),
         (proofs[Proof.UNPROVED], "not proved: shown as it was printed"),
         (proofs[Proof.CONFLICT], "different in different sources"),
     )

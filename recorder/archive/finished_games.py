@@ -231,7 +231,8 @@ class FinishedGames:
             if known != seen:
                 begin = known.size if known.inode == seen.inode and known.size < seen.size else 0
                 self._others |= keys_in(path, self._mark, begin)[0]
-            text = self._text(game)
+            if not (text := self._text(game)):
+                return False  # no position of it is known
             looked = len(same) > 1 or game.key in self._others
             entries = file.entries(self._mark, {game.key, *same}) if looked and not file.written_of(text) else []
             if not (entries or add):

@@ -562,10 +562,13 @@ class Movetext:
 
     def _not_proved(self, line: _Line, text: str, token: Token) -> None:
         """Plies that our exporter could not write as moves, since no reader could play them, with clocks and marks."""
+        moved = bool(line.rows)
         for number, dots, san, nags, sign, clock, part in _NUMBERED.findall(text):
             ply = 2 * int(number) - (dots == ".")
-            if ply > line.ply:
-                line.before, line.place, line.ply = line.place, None, ply
+            earlier = not moved and ply <= line.ply  # before the position that the game begins with
+            if earlier or ply > line.ply:
+                if not earlier:
+                    line.before, line.place, line.ply = line.place, None, ply
                 at = self._offset + token.at
                 line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
                 for nag in nags.split():

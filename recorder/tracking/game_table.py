@@ -12,7 +12,7 @@ from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
 from recorder.tracking.facts import Announcement, HeaderFacts, Starting
-from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_facts
+from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_before, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
 
@@ -91,7 +91,13 @@ class GameTable:
         ply = frame.ply
         fresh = not frame.has_move
         category = run.facts.category
-        variant, rules = start_variant(category, frame.board if fresh else None)
+        start, drawn = None, False  # of a game that was joined after its first move
+        if ply == 1 and not (fresh or again or run.observations or run.lists or run.facts.continued):
+            start = known_start(category, start_variant(category, None)[1])
+            drawn = start is None
+            start = start or start_before(frame)
+        begun = frame.board if fresh else start[0] if start is not None and drawn else None
+        variant, rules = start_variant(category, begun)
         run.variant, run.variant_inferred = variant, variant == "chess960" and is_bare_wild(category)
         run.rules_stated = rules is not None and not is_bare_wild(category)
         if not has_plain_board(frame.board):
@@ -107,10 +113,7 @@ class GameTable:
         normal = ply == 0 and frame.board == STANDARD_BOARD
         text = None if normal else fen(position, frame.irreversible, frame.move_no)
         shown = start_facts(frame)
-        known = (
-            known_start(category, rules) if frame.ply == 1 and not (again or run.observations or run.lists) else None
-        )
-        first = None if known is None or run.facts.continued else first_move(frame, rules, *known)
+        first = None if start is None or rules is Rules.FRAMES else first_move(frame, rules, *start)
         if first is None:
             run.observe(frame, position, ply, shown, text)
         else:
@@ -126,7 +129,7 @@ class GameTable:
             self.count(Disposition.START if fresh else Disposition.JOINED)
         else:
             run.event(EventKind.GAP_FILLED, "start", frame, value=0)
-            self.append(run, frame, 1, first[1], Disposition.JOINED)
+            self.append(run, frame, 1, first[1], Disposition.JOINED, Proof.INFERRED if drawn else Proof.FULL)
             # Black's clock is running, and the board's arrival is that of our joining.
             run.rows[-1] = run.rows[-1]._replace(black_clock_ms=None, at_ms=None)
 

@@ -79,7 +79,7 @@ def main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
 
 def _prints_inferred(listed: Ply, seen: Ply) -> bool:
     """Whether a list prints a move that was inferred: it has the time that the move took."""
-    return seen.proof_code == Proof.INFERRED and seen.move is not None and seen.move == listed.move
+    return seen.origin_code == Origin.INFERRED and seen.move is not None and seen.move == listed.move
 
 
 def unprove_drops(observation: Observation) -> None:

@@ -286,7 +286,7 @@ def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) ->
         return position._replace(white_to_move=white_starts), None
     start = known_start(event.category, rules)
     if start is None:
-        return None, None
+        return None if run is None else run.position_at(0), None
     known = rules or Rules.CHESS
     return start_position(start[0], white_starts, start[1], -1, known, _empty_holdings(known)), None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Proof, StartFacts
 from recorder.rules.bridge import bridge
-from recorder.rules.fen import can_follow, frames_position
+from recorder.rules.fen import can_follow, frames_position, has_plain_board
 from recorder.rules.position import encode_move
 from recorder.rules.prove import Position, Rules, Step, advance, start_position
 from recorder.rules.variants import STANDARD_BOARD
@@ -18,11 +20,13 @@ __all__ = [
     "lan_move",
     "ply_from_frame",
     "shown_by_boards",
+    "start_before",
     "start_facts",
     "try_rules",
 ]
 
 _RANKS = "12345678"
+_QUIET = re.compile(r"([PNBQ])/([a-h])([1-8])-([a-h])([1-8])")
 _WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
@@ -83,7 +87,7 @@ def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple
     Args:
         frame: the first board of the game, after one ply.
         rules: in force.
-        board, castling: of the known start.
+        board, castling: of the start.
     Returns:
         The start position and the move from there; None if it does not lead to the board and the rights shown.
     """
@@ -94,6 +98,27 @@ def first_move(frame: Style12, rules: Rules, board: str, castling: int) -> tuple
     if isinstance(played, str):
         return None
     return (before, played) if rules is Rules.SUICIDE or played[2].castling == frame.castling else None
+
+
+def start_before(frame: Style12) -> tuple[str, int] | None:
+    """The board and the castling rights before White's first move, which a frame shows.
+
+    None if the move takes something, or is of king or rook: then the piece, or the rights, are unknown.
+    """
+    match = _QUIET.fullmatch(frame.verbose)
+    if match is None or "x" in (frame.pretty or "x") or frame.white_to_move or not has_plain_board(frame.board):
+        return None
+    letter, from_file, from_rank, to_file, to_rank = match.groups()
+    if letter == "P" and from_file != to_file:
+        return None
+    left, reached = (
+        9 * (8 - int(rank)) + "abcdefgh".index(file) for file, rank in ((from_file, from_rank), (to_file, to_rank))
+    )
+    squares = list(frame.board)
+    if squares[left] != "-" or squares[reached] != letter:
+        return None
+    squares[left], squares[reached] = letter, "-"
+    return "".join(squares), frame.castling
 
 
 def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:

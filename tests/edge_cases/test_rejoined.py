@@ -5,6 +5,7 @@ from __future__ import annotations
 import chess
 import pytest
 
+from exporters.pgn.exporter import PgnExporter
 from recorder.model import Disposition, Origin, Proof
 from tests.edge_cases.scripts import PROMPT, Table, details, events, log, only, proved, read, sans
 
@@ -65,7 +66,9 @@ def test_a_game_that_is_joined_after_its_first_move_is_whole() -> None:
         ("blitz", ["e4"], {"castling": "0 0 0 0"}),
         ("blitz", ["e4"], {"verbose": "P/d2-d4", "pretty": "d4"}),
         ("bughouse", ["e4"], {}),
-        ("wild/fr", ["e4"], {}),
+        ("wild/fr", ["e4"], {"pretty": "exd4"}),
+        ("wild", ["e4"], {"verbose": "R/a2-a4", "pretty": "Ra4"}),
+        ("capablanca", ["e4"], {"verbose": "P/d2-d4", "pretty": "d4"}),
     ],
 )
 def test_the_first_board_of_other_joined_games_shows_no_ply(
@@ -253,3 +256,72 @@ def test_a_new_session_goes_on_with_the_game() -> None:
     first, second = read(log(*lines, login, other.observing(), other.frame(), other.play("d4"))).games
     assert (sans(first), first.result, first.end) == (OPENING[:4], "*", "lost-feed")
     assert (sans(second), second.end) == (["d4"], "log-ends")
+
+
+@pytest.mark.parametrize(
+    ("category", "variant", "fen", "moves"),
+    [
+        ("wild/fr", "chess960", "bbqrnnkr/pppppppp/8/8/8/8/PPPPPPPP/BBQRNNKR w KQkq - 0 1", ["Ng3", "b6", "a3"]),
+        ("wild", "chess960", "bbqrnnkr/pppppppp/8/8/8/8/PPPPPPPP/BBQRNNKR w KQkq - 0 1", ["g4", "b6", "a3"]),
+        ("wild/2", "wild/2", "nqrbkbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w - - 0 1", ["Nb3", "d6", "a3"]),
+    ],
+)
+def test_a_drawn_start_position_follows_from_the_first_board_after_a_quiet_move(
+    category: str, variant: str, fen: str, moves: list[str]
+) -> None:
+    table = Table(board=chess.Board(fen, chess960=True))
+    first = table.play(moves[0], elapsed="(0:07)", white_clock=299)
+    list_rows = [f"  1.  {moves[0]:<7} (0:07)     {moves[1]:<7} (0:01)"]
+    game = only(
+        read(
+            log(
+                table.observing(),
+                table.header(category),
+                first,
+                *table.plays(moves[1]),
+                *list_of(table, category, list_rows),
+                *table.plays(moves[2]),
+                table.over("Bob resigns", "1-0"),
+            )
+        )
+    )
+    assert (sans(game), game.start_ply, game.start_fen, game.complete) == (moves, 0, fen, True)
+    assert [ply.proof for ply in game.plies] == [Proof.INFERRED, Proof.FULL, Proof.FULL]
+    assert (game.variant, game.plies[0].white_clock_ms) == (variant, 299_000)
+    assert [(event.detail, event.value) for event in events(game, "gap-filled")] == [("start", 0)]
+    text = PgnExporter().game_text(game)
+    assert f'[FEN "{fen}"]' in text
+    assert f"1. {moves[0]} {{[%clk 0:04:59] [%emt 0:00:07] inferred}} " in text
+
+
+def list_of(table: Table, category: str, rows: list[str]) -> list[str]:
+    return [
+        f"Movelist for game {table.number}:",
+        "",
+        f"{table.white} (1500) vs. {table.black} (1600) --- Thu Nov 24, 04:00 PST 2011",
+        f"Rated {category} match, initial time: 5 minutes, increment: 0 seconds.",
+        "",
+        f"Move  {table.white:<18} {table.black:<18}",
+        "----  ----------------   ----------------",
+        *rows,
+        "      {Still in progress} *",
+        "",
+    ]
+
+
+def test_a_shuffled_game_that_was_joined_late_is_one_pgn_game_or_none() -> None:
+    """What only a list without a start board shows is a comment."""
+    fen = "bbqrnnkr/pppppppp/8/8/8/8/PPPPPPPP/BBQRNNKR w KQkq - 0 1"
+    rows = ["  1.  Ng3     (0:01)     b6      (0:01)  ", "  2.  a3      (0:01)     a6      (0:01)  "]
+    table = Table(board=chess.Board(fen, chess960=True))
+    *_, shown = table.plays("Ng3", "b6", "a3", "a6")
+    joined = [table.observing(), table.header("wild/fr"), shown, *list_of(table, "wild/fr", rows)]
+    over = table.over("Bob resigns", "1-0")
+    exporter = PgnExporter()
+    assert exporter.game_text(only(read(log(*joined, over)))) == ""
+    assert exporter.report.excluded == {"games without a known position": 1}
+    game = only(read(log(*joined, *table.plays("h3", "h6"), over)))
+    text = exporter.game_text(game)
+    assert text.count("[Event ") == 1
+    assert '[FEN "bbqrnnkr/2pppppp/pp6/8/8/P5N1/1PPPPPPP/BBQRN1KR w KQkq - 0 3"]' in text
+    assert "\n{Not proved: 1. Ng3 1... b6 2. a3 2... a6} 3. h3" in text

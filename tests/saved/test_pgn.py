@@ -282,3 +282,17 @@ def test_standard_is_no_start_position() -> None:
     assert position.white_to_move
     assert game.start_fen is None
     assert game.observations[0].anchors == []
+
+
+def test_plies_before_the_first_position_are_read_again() -> None:
+    fen = "bbqrnnkr/2pppppp/pp6/8/8/P5N1/1PPPPPPP/BBQRN1KR w KQkq - 0 3"
+    tags = (
+        f'[Event "x"]\n[Result "1-0"]\n[Variant "Fischerandom"]\n[SetUp "1"]\n[FEN "{fen}"]\n[RecorderKey "740be1"]\n\n'
+    )
+    (game,), anomalies = read(f"{tags}{{Not proved: 1. Ng3 1... b6 2. a3 2... a6}} 3. h3 3... h6 1-0\n\n".encode())
+    assert anomalies == []
+    assert [(ply.ply, ply.san, ply.proof) for ply in game.plies] == [
+        *((ply, san, Proof.UNPROVED) for ply, san in enumerate(["Ng3", "b6", "a3", "a6"], 1)),
+        *((ply, san, Proof.LIST) for ply, san in enumerate(["h3", "h6"], 5)),
+    ]
+    assert (game.start_ply, game.start_fen) == (4, fen)
