@@ -82,7 +82,7 @@ def _dropped(san: str) -> str:
 
 
 #: Tags whose computed value is preferred: a saved one may be an increment in milliseconds or a date with hyphens.
-_COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))
+_COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "PlyCount"))
 _OPENING_NAME: Final = frozenset(("Opening", "Variation"))
 #: Tags of the FICS archive that no log contains, by the tag of ours that they follow.
 _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
@@ -104,15 +104,19 @@ def saved_tags(game: Game) -> list[GameEvent]:
     return list(found.values())
 
 
-def with_saved_tags(text: str, game: Game, saved: bool) -> str:
+def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
     """Add the tags of a game's PGN before the last tag pair.
 
     Args:
         text: one tag pair a line.
+        part: the moves that follow.
         saved: whether all sources are saved games; then tags of the PGN replace ours, but not known values of
             ``_COMPUTED``. Its code and name of the opening always do.
     """
     values = {event.detail: event.text for event in saved_tags(game)}
+    if not saved or part.start_ply != game.start_ply or part.remark is not None:
+        for name in ("FEN", "SetUp"):
+            values.pop(name, None)
     if not values:
         return text
     lines = tag_lines(text)
@@ -228,7 +232,7 @@ def tags(
     if saved and end == "log-ends":
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
-    return _annotated(with_saved_tags("".join(found), game, saved), annotator)
+    return _annotated(with_saved_tags("".join(found), game, part, saved), annotator)
 
 
 def _beginning(game: Game, part: PgnPart) -> Iterator[str]:

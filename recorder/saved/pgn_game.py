@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -69,6 +70,7 @@ TagsAt = Sequence[tuple[str, str, int]]
 
 _Note = Callable[[AnomalyKind, int, str, str], None]
 
+_CHECKS: Final = re.compile(r"\+?[0-9]\+[0-9]")  # of three-check: left, or given
 _STANDARD: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 _PROVED: Final = (Proof.LIST, Proof.INFERRED)
@@ -246,15 +248,18 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
         return _Start(position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred)
     at = next(place for name, _, place in tags if name == "FEN")
     text = _with_brackets(text)
+    if " " not in text:
+        text += " w"
     try:
         position = position_from_fen(text, rules)
         if rules is Rules.CHESS and _is_shuffled(text, position):
             position = position_from_fen(text, Rules.CHESS960)
             inferred = "chess960" if header.variant is None else None
     except ValueError:
-        note(AnomalyKind.MALFORMED, at, "FEN is none", text)
+        note(AnomalyKind.MALFORMED, at, f"FEN cannot be read: '{header.fen}'", text)
+        header.kept += [(name, value) for name, value, _ in tags if name in ("SetUp", "FEN")]
         return _Start(None, 0, None, inferred)
-    fields = text.split()
+    fields = [field for field in text.split() if not _CHECKS.fullmatch(field)]
     number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
     number = min(max(number, 1), 9999)
     start_ply = 2 * (number - 1) + (not position.white_to_move)
@@ -263,6 +268,8 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
     halfmoves = int(fields[4]) if len(fields) > 4 and fields[4].isascii() and fields[4].isdigit() else 0
     written = fen(position, min(halfmoves, 9999), number)
     normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
+    if not normal and written != header.fen:
+        header.kept.append(("FEN", header.fen or ""))  # what our form of it may lack: checks left, rights, pockets
     if rules is Rules.BUGHOUSE:
         position = position._replace(holdings=None)  # more comes from the other board at unknown times
     return _Start(position, start_ply, None if normal else written, inferred)

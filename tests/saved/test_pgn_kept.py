@@ -101,3 +101,36 @@ def test_a_null_move_is_played_on_in_every_output() -> None:
     assert b"2. Nf3 -- 3. Nxe5 1-0" in written([game])[0]
     assert game.board().board_fen() == "rnbqkbnr/pppp1ppp/8/4N3/4P3/8/PPPP1PPP/RNBQKB1R"
     assert [move.uci() for move in game.to_chess().mainline_moves()] == ["e2e4", "e7e5", "g1f3", "0000", "f3e5"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "moves", "start"),
+    [
+        ("foochess", "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R[Qq] w KQkq - 3 7", "7. O-O O-O-O", 12),
+        ("Seirawan", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[HEhe] w KQBCDFGkqbcdfg - 0 1", "1. Nc3", 0),
+        ("Three-check", "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 2+1 5 12", "12. O-O O-O-O", 22),
+        ("Three-check", "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 5 12 +1+2", "12. O-O O-O-O", 22),
+        ("Crazyhouse", "4k3/8/8/8/8/8/8/4K3/Qn w - - 0 1", "1. Q@e5", 0),
+        ("Chess960", "bnqnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BNQNRKRB w GEge - 0 1", "1. g3", 0),
+        ("Standard", "4k3/8/8/8/8/8/4P3/4K3", "1. e4", 0),
+    ],
+)
+def test_a_fen_is_exported_as_it_was(variant: str, fen: str, moves: str, start: int) -> None:
+    tags = f'[Event "x"]\n[White "Ann"]\n[Variant "{variant}"]\n[SetUp "1"]\n[FEN "{fen}"]\n\n'
+    (game,), anomalies = read(f"{tags}{moves} *\n".encode())
+    assert not anomalies
+    assert (game.start_ply, [ply.move for ply in game.plies].count(None)) == (start, 0)
+    exported, _ = written([game])
+    assert f'[SetUp "1"]\n[FEN "{fen}"]\n' in exported.decode()
+    (again,), _ = read(exported)
+    assert facts(again) == facts(game)
+
+
+def test_a_fen_that_cannot_be_read_is_kept_and_named() -> None:
+    fen = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1"
+    text = f'[White "Ann"]\n[Variant "capablanca"]\n[SetUp "1"]\n[FEN "{fen}"]\n\n1. e4 e5 *\n'
+    (game,), anomalies = read(text.encode())
+    assert anomalies == [f"FEN cannot be read: '{fen}'"]
+    exported, _ = written([game])
+    assert f'[FEN "{fen}"]' in exported.decode()
+    assert b"{Not proved: 1. e4 1... e5}" in exported
