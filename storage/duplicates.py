@@ -10,7 +10,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from recorder.errors import StorageError
-from recorder.model import Game
+from recorder.model import EventKind, Game
 from storage.analyses import keys_here
 from storage.database import Database
 from storage.files import driver_of
@@ -125,7 +125,7 @@ class DuplicateGames:
 
 
 def _load(driver: sqlite3.Connection, ids: list[int]) -> list[Game]:
-    return list(load_games(driver, ids, with_events=False, with_holdings=False, with_thinking=False))
+    return list(load_games(driver, ids, with_events=EventKind.FEED, with_holdings=False, with_thinking=False))
 
 
 def _duplicate_groups(driver: sqlite3.Connection) -> Iterator[DuplicateGroup]:

@@ -13,6 +13,7 @@ from recorder.model import Game, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
 from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, same_move
 from recorder.relating.grouping import Decided, Pair, not_apart, pair_of
+from recorder.relating.outages import probably_goes_on
 
 __all__ = ["ProbableDuplicate", "DuplicateGroup", "find_duplicates", "fold", "why_never_one"]
 
@@ -140,7 +141,12 @@ def _numbered_apart(one: View, other: View) -> bool:
 
 
 def _share_moves(one: View, other: View) -> bool:
-    """Whether one game has all moves of the other, or they overlap; the moves that both have are known to be equal."""
+    """Whether one game has all moves of the other, or they overlap; the moves that both have are known to be equal.
+
+    Of a game that was lost from sight these are enough, if the clocks of one that is seen later ran meanwhile.
+    """
+    if probably_goes_on(one, other) or probably_goes_on(other, one):
+        return True
     part, whole = sorted((one.plies.keys(), other.plies.keys()), key=len)
     if part <= whole:
         return len(part) == len(whole) or len(part) >= _LEAST_PLIES

@@ -26,6 +26,7 @@ from typing import NamedTuple
 from recorder.model import (
     ELAPSED_DERIVED,
     EXACT,
+    EventKind,
     Game,
     Observation,
     ObservationKind,
@@ -138,6 +139,12 @@ class View:
         if self.live_plies:
             return self.plies[max(self.live_plies)]
         return self.starts[-1] if self.starts else None
+
+    @cached_property
+    def in_sight_ms(self) -> int | None:
+        """When its feed was lost, or the log ended, in the basis of its times; None: not known."""
+        events = self.live[-1].events if self.live else []
+        return next((event.at_ms for event in reversed(events) if event.kind is EventKind.FEED), None)
 
     @cached_property
     def first_board(self) -> StartFacts | Ply | None:

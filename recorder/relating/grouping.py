@@ -132,6 +132,7 @@ def _content(view: View) -> object:
         *(getattr(game, name) for name in _FIELDS),
         game.started_at_ms is None,
         game.ended_at_ms is None,
+        view.in_sight_ms is None,
         *((seen.kind, seen.started_at_ms is None, seen.ended_at_ms is None) for seen in game.observations),
         *(None if seen.start is None else _printed(seen.start) for seen in game.observations),
         view.live_plies,
@@ -148,7 +149,13 @@ def _times(view: View) -> list[int]:
     game = view.game
     bounds = [(seen.started_at_ms, seen.ended_at_ms) for seen in game.observations]
     arrivals = (ply.at_ms for ply in view.plies.values())
-    times = (game.started_at_ms, game.ended_at_ms, *(at_ms for pair in bounds for at_ms in pair), *arrivals)
+    times = (
+        game.started_at_ms,
+        game.ended_at_ms,
+        view.in_sight_ms,
+        *(at_ms for pair in bounds for at_ms in pair),
+        *arrivals,
+    )
     return [at_ms for at_ms in times if at_ms is not None]
 
 
@@ -352,14 +359,19 @@ def _taken_back(views: list[View]) -> Iterator[tuple[int, int]]:
 
 
 def _adjourned_between(one: View, other: View) -> bool:
-    """Whether the one was lost before the game was adjourned, and the other seen after it was resumed.
+    """Whether the one was adjourned, or lost before that, and the other seen after the game was resumed.
 
-    The times that were taken before it was adjourned are 0 in the list of the other one.
+    If its adjournment was not seen, the times that were taken before it are 0 in the list of the other one.
     """
-    return any(
-        later.starts and 0 < max(earlier.live_plies, default=0) <= max(later.unlisted, default=0) < later.starts[0].ply
-        for earlier, later in ((one, other), (other, one))
-    )
+    for earlier, later in ((one, other), (other, one)):
+        last = max(earlier.live_plies, default=0)
+        if not (last and later.starts):
+            continue
+        if earlier.game.end == "adjourned" and last <= later.starts[0].ply:
+            return True
+        if last <= max(later.unlisted, default=0) < later.starts[0].ply:
+            return True
+    return False
 
 
 def _components(near: Sequence[set[int]]) -> list[list[int]]:

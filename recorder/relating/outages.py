@@ -9,12 +9,19 @@ progress have one number, so it is the game that was seen.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from recorder.model import CLOCK_DERIVED, EXACT, Game, Ply, StartFacts, TimeBasis, control_of
 from recorder.relating.game_view import SKEW_MS, View, same_move
 
-__all__ = ["LOST_ENDS", "backward_ms", "in_progress_since", "may_be_seen_again", "taken_back_at"]
+__all__ = [
+    "LOST_ENDS",
+    "backward_ms",
+    "in_progress_since",
+    "may_be_seen_again",
+    "probably_goes_on",
+    "taken_back_at",
+]
 
 LOST_ENDS: Final = ("log-ends", "lost-feed", "unobserved")
 """How the game of an observation ends that did not see its end."""
@@ -98,39 +105,159 @@ def _ended_after(earlier: View, later: View) -> bool:
 def in_progress_since(earlier: View, later: View) -> str | None:
     """Why the later game was in progress when the earlier one was last seen, as a clause; None: it is not proved.
 
-    Both clocks of the later one must have used more than has passed since, by ``SKEW_MS`` and what charges without time
-    and rounding may add. Where the later one's list repeats all moves of the earlier one, the game may also have begun
-    up to a second after it was last seen: no two players end a game, agree on another one and make its first two moves
-    in a second. Besides, the clocks must have run as long as the outage lasted, but for lag. If the clocks
-    are stopped, as before the first move of a resumed game, the same ply shows the same milliseconds on both clocks.
+    No later than so long before a board as both clocks have used the game had begun; rounding and what is charged
+    without time counts against it, and of many boards the best one counts. That moment must be ``SKEW_MS`` before the
+    earlier one's last board. Where the later one's list repeats all moves of the earlier one, it may be up to a second
+    after that was in sight: no two players end a game, agree on another one and make its first two moves in a second.
+    Where the list prints that these took longer and the clocks were not charged for it, it is so much. Besides, the
+    clocks must have run as long as the outage lasted, but for lag. A flag that fell shows how long its clock had run.
+    If the clocks are stopped, as before the first move of a resumed game, the same ply shows the same milliseconds on
+    both clocks. Where time was added in the outage, the times that the list prints are used instead of the clocks.
 
     Args:
         earlier, later: for which ``may_be_seen_again`` is true, and whose moves and times do not differ.
     """
     if earlier.game.end == "adjourned" or not _one_number(earlier, later):
         return None
-    last, first, passed_ms = earlier.last_board, later.first_board, _passed_ms(earlier, later)
-    if last is None or first is None or passed_ms is None:
+    last, passed_ms = earlier.last_board, _passed_ms(earlier, later)
+    if last is None or last.at_ms is None or passed_ms is None or _was_resumed(earlier, later):
         return None
     if (still := _equal_clocks(last, later.starts[0])) is not None:
         return f"seen again at ply {last.ply} under its number, with the same clocks: {still[0]} ms and {still[1]} ms"
-    then_ms, now_ms = _clocks_ms(last), _clocks_ms(first)
-    used_ms = None if now_ms is None else _used_ms(earlier.game, later.game, first.ply, sum(now_ms))
-    if then_ms is None or now_ms is None or used_ms is None:
-        return None
     repeated = bool(earlier.plies) and earlier.plies.keys() <= later.plies.keys()
-    coarse_ms = sum(2 * _ROUNDING_MS for board in (last, first) if board.precision_code not in EXACT)
-    margin_ms = (-_LISTED_MS if repeated else SKEW_MS) + _charged_for_nothing_ms(later, first.ply) + coarse_ms
-    if used_ms < passed_ms + margin_ms:
+    in_sight_ms = max(earlier.in_sight_ms or 0, last.at_ms)
+    begun_by_ms = in_sight_ms + _first_moves_ms(earlier, later) if repeated else last.at_ms - SKEW_MS
+    moments = _moments(earlier.game, later)
+    seen = _seen_again(last, moments, later.game)
+    if seen is not None and min(one.begun_ms for one in moments) <= begun_by_ms:
+        return (
+            f"seen again at ply {seen.ply} under its number, {seen.at_ms - last.at_ms} ms after ply {last.ply}; "
+            f"its clocks had run for {seen.used_ms} ms"
+        )
+    if seen is None and repeated and (spent_ms := _listed_since(last, later, begun_by_ms)) is not None:
+        return (
+            f"seen again under its number, {passed_ms} ms after ply {last.ply}; "
+            f"by the times of its list it had gone on for {spent_ms} ms"
+        )
+    return None
+
+
+def probably_goes_on(earlier: View, later: View) -> bool:
+    """Whether a game seen later has all moves of one lost from sight, and its clocks have run as long as the outage."""
+    last = earlier.last_board
+    if not (earlier.plies and earlier.plies.keys() <= later.plies.keys() and last is not None):
+        return False
+    if not (may_be_seen_again(earlier, later) and _one_number(earlier, later)):
+        return False
+    return _seen_again(last, _moments(earlier.game, later), later.game) is not None
+
+
+def _seen_again(last: _Board, moments: list[_Moment], game: Game) -> _Moment | None:
+    """The first moment of a game that was joined, if its clocks have run as long as it was out of sight."""
+    # Of a game in which no move was seen any more only the fall of a flag has clocks that have run.
+    return next((one for one in moments[:2] if one.ply == moments[0].ply and _ran_as_long(last, one, game)), None)
+
+
+def _first_moves_ms(earlier: View, later: View) -> int:
+    """What a game's end, the start of another one and its first two moves take at least, though no clock runs."""
+    first = earlier.plies.get(1)
+    free = first is not None and (first.elapsed_ms or 0) >= _ROUNDING_MS and _is_whole(first.white_clock_ms, earlier)
+    spent = [later.spent_ms.get(ply) for ply in (1, 2)] if free else []
+    printed = [one for one in spent if one is not None and one.printed]
+    return max(sum(one.ms if one.fine else max(one.ms - _ROUNDING_MS, 0) for one in printed), _LISTED_MS)
+
+
+def _is_whole(clock_ms: int | None, view: View) -> bool:
+    """Whether White's clock has all of its base time."""
+    base_s = control_of(view.game, True)[0]
+    return clock_ms is not None and base_s is not None and clock_ms == 1_000 * base_s
+
+
+def _was_resumed(earlier: View, later: View) -> bool:
+    """Whether the list of the later one prints no times for all that the earlier one saw, though it took some.
+
+    So some servers print what was played before a game was adjourned.
+    """
+    plies = earlier.plies.keys() - {1, 2}
+    if not plies or not plies <= later.unlisted:
+        return False
+    return any(later.plies[ply].precision_code in EXACT or earlier.plies[ply].elapsed_ms for ply in plies)
+
+
+class _Moment(NamedTuple):
+    """A board of a game that was joined, or the fall of a flag, and when the game had begun at the latest.
+
+    Attributes:
+        clocks_ms: White's first. used_ms: of the base times and increments. begun_ms: the latest moment.
+    """
+
+    ply: int
+    at_ms: int
+    clocks_ms: tuple[int, int]
+    exact: bool
+    used_ms: int
+    begun_ms: int
+
+
+def _moments(earlier: Game, later: View) -> list[_Moment]:
+    """Moments of a game that was joined of which both clocks are known, in order.
+
+    Args:
+        earlier: has the time control, if the other one has not.
+    """
+    assert later.first_board is not None
+    boards = [later.first_board]
+    if later.first_board.precision_code not in EXACT:  # clocks in seconds are cut elsewhere on each board
+        boards += [later.plies[ply] for ply in sorted(later.live_plies) if ply > later.first_board.ply]
+    known = [(one, one.at_ms, clocks) for one in boards if one.at_ms is not None and (clocks := _clocks_ms(one))]
+    found = [(one.ply, at_ms, clocks, one.precision_code in EXACT) for one, at_ms, clocks in known]
+    if found and later.game.reason_key == "time" and later.game.ended_at_ms is not None:
+        ply, _, (white_ms, black_ms), exact = found[-1]
+        flagged = (white_ms, min(black_ms, 0)) if later.game.result == "1-0" else (min(white_ms, 0), black_ms)
+        found.append((ply, later.game.ended_at_ms, flagged, exact))
+    moments = []
+    for ply, at_ms, clocks_ms, exact in found:
+        used_ms = _used_ms(earlier, later.game, ply, sum(clocks_ms))
+        if used_ms is not None:
+            cut_ms = 0 if exact else _ROUNDING_MS * sum(clock_ms > 0 for clock_ms in clocks_ms)
+            doubt_ms = _charged_for_nothing_ms(later, ply) + cut_ms
+            moments.append(_Moment(ply, at_ms, clocks_ms, exact, used_ms, at_ms - used_ms + doubt_ms))
+    return moments
+
+
+def _ran_as_long(last: _Board, seen: _Moment, game: Game) -> bool:
+    """Whether the clocks have run as long as the time between two boards, but for lag."""
+    then_ms = _clocks_ms(last)
+    if then_ms is None or last.at_ms is None:
+        return False
+    plies = seen.ply - last.ply
+    run_ms = sum(then_ms) - sum(seen.clocks_ms) + _credits_ms(game, seen.ply) - _credits_ms(game, last.ply)
+    coarse_ms = 2 * _ROUNDING_MS * ((last.precision_code not in EXACT) + (not seen.exact))
+    differs_ms = run_ms - (seen.at_ms - last.at_ms)
+    return -(SKEW_MS + _LAG_MS * plies) <= differs_ms <= SKEW_MS + _LEAST_CHARGE_MS * plies + coarse_ms
+
+
+def _listed_since(last: _Board, later: View, begun_by_ms: int) -> int | None:
+    """How long a game had gone on by the times that its list prints, if it had begun at the given moment.
+
+    Returns:
+        The sum of its times in milliseconds, rounded times counted half a second less; None: times are missing, it may
+        have begun later, or the outage lasted longer than they say.
+    """
+    first = later.first_board
+    if first is None or first.at_ms is None or last.at_ms is None:
         return None
+    spent = [later.spent_ms.get(ply) for ply in range(len(later.unlisted) + 1, first.ply + 1)]
+    printed = [(0, True)] * len(later.unlisted) + [(one.ms, one.fine) for one in spent if one and one.printed]
+    if len(printed) < first.ply:
+        return None
+    least_ms = [max(ms - (_LEAST_CHARGE_MS if fine else _ROUNDING_MS // 2), 0) for ms, fine in printed]
+    gone_on_ms = sum(least_ms)
+    missing_ms = first.at_ms - last.at_ms - sum(ms for ms, _ in printed[last.ply :])
     plies = first.ply - last.ply
-    run_ms = sum(then_ms) - sum(now_ms) + _credits_ms(later.game, first.ply) - _credits_ms(later.game, last.ply)
-    if not -(SKEW_MS + _LAG_MS * plies) <= run_ms - passed_ms <= SKEW_MS + _LEAST_CHARGE_MS * plies + coarse_ms:
+    if first.at_ms - gone_on_ms > begun_by_ms or not abs(missing_ms) <= SKEW_MS + _LAG_MS * plies:
         return None
-    return (
-        f"seen again at ply {first.ply} under its number, {passed_ms} ms after ply {last.ply}; "
-        f"its clocks had run for {used_ms} ms"
-    )
+    return gone_on_ms
 
 
 def _passed_ms(earlier: View, later: View) -> int | None:

@@ -183,7 +183,7 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
     for event in seen.events:
         ends = event.kind is EventKind.FEED and event.detail == "log ends here"
         seq = _LAST if ends else event.seq  # after the board at the same offset
-        yield _Item(event.offset, seq, event, event.at_ms)
+        yield _Item(event.offset, seq, event, None if ends else event.at_ms)
 
 
 def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple[int, Timing]], int | None]:

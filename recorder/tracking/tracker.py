@@ -103,6 +103,7 @@ class Tracker:
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
+        self._last_at_ms: int | None = None
         self.engines: Engines | None = None  # whose views of the games are to be joined
         self._datagrams: DatagramGames | None = None  # there are datagrams
         self._handlers: dict[type, Callable[[Any], None]] = {
@@ -169,6 +170,9 @@ class Tracker:
                 break
             except Exception as error:
                 self._contain(error, events[: len(events) - length_hint(waiting)], frames)
+        if events:
+            last = events[-1]
+            self._last_at_ms = last.at_ms if isinstance(last, Style12) else last.line.at_ms
         games, self._games = self._games, []
         return games
 
@@ -216,7 +220,7 @@ class Tracker:
             ends = [run.end_offset]
             ends += [run.last_word[0]]
             ends += [run.current.end_offset] if run.current is not None else []
-            run.event(EventKind.FEED, "log ends here", (max(ends), None))
+            run.event(EventKind.FEED, "log ends here", (max(ends), self._last_at_ms))
         self.boards.close(run, run.left if run.suspended else "log-ends")
 
     def _emit(self, offset: int) -> None:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from recorder.model import (
+    EventKind,
     Game,
     Link,
     LinkKind,
@@ -120,7 +121,7 @@ BATCH_GAMES = 200
 class _Wanted:
     """What to load besides the games: the arguments of ``load_games``."""
 
-    events: bool
+    events: bool | EventKind
     holdings: bool
     lines: bool
     whole_plies: bool
@@ -140,7 +141,7 @@ def load_games(
     driver: SqlDriver,
     ids: list[int],
     *,
-    with_events: bool = True,
+    with_events: bool | EventKind = True,
     with_holdings: bool = True,
     with_lines: bool = True,
     whole_plies: bool = True,
@@ -151,7 +152,8 @@ def load_games(
     Args:
         driver: of the archive; must stay in one transaction while the iterator is used.
         ids: row numbers of ``games``.
-        with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses.
+        with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses. Of events
+            one kind may be loaded alone.
         with_lines: False loads no plies that were taken back, only main lines and variations.
         whole_plies: False leaves None what ``load_shown`` does not load.
     """
@@ -295,7 +297,8 @@ def _load_children(
         for row in _in_order(driver, f"{select_sql('holdings')} {mine}"):
             seen[row[0]].holdings.append(HOLDINGS.value(row, seen[row[0]].started_at_ms or 0))
     if wanted.events:
-        for row in _in_order(driver, f"{select_sql('events')} {mine}"):
+        of_kind = f" AND kind = '{wanted.events.value}'" if isinstance(wanted.events, EventKind) else ""
+        for row in _in_order(driver, f"{select_sql('events')} {mine}{of_kind}"):
             seen[row[0]].events.append(EVENTS.value(row, seen[row[0]].started_at_ms or 0))
     if wanted.thinking:
         for row in _in_order(driver, f"{select_sql('thinking')} {mine}"):

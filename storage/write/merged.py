@@ -16,7 +16,7 @@ from itertools import chain, combinations, groupby, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from recorder.model import Game
+from recorder.model import EventKind, Game
 from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import decide, load_decided
@@ -262,7 +262,7 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
     return load_games(
         driver,
         ids,
-        with_events=False,
+        with_events=EventKind.FEED,  # until when a game was in sight
         with_holdings=False,
         with_thinking=False,
     )

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from recorder.model import Game
+from recorder.model import EventKind, Game
 from storage.read.games import load_games
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class NeighbourGames:
         (game,) = load_games(
             self._driver,
             [row_id],
-            with_events=False,
+            with_events=EventKind.FEED,  # until when a game was in sight
             with_holdings=False,
             with_thinking=False,
             with_lines=False,

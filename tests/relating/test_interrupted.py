@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.model import EvidenceKind, Game, Observation, SourceName, StartPrecision
+from recorder.model import EvidenceKind, Game, Observation, ObservationKind, SourceName, StartPrecision
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
@@ -141,6 +141,63 @@ def test_a_game_with_stopped_clocks_is_recognised_by_them() -> None:
     assert merge_games(seen(early, (20_000, 25_000), (40_000, 45_000), listed=False)) == [], "any game has these clocks"
 
 
+@pytest.mark.parametrize("plies", range(3, 10))
+@pytest.mark.parametrize("spent", [SPENT, [900, 700, *[1_100, 1_600, 800] * 10]])
+def test_first_moves_with_clocks_in_seconds_are_joined(plies: int, spent: list[int]) -> None:
+    """Clocks in seconds are cut at other moments on each board: together they show the time to the second."""
+    game = Played(0, spent[:30], ms=False)
+    lost_ms = game.times_ms[plies - 1] + 50
+    one = shuffled(seen(game, (-1_000, lost_ms), (lost_ms + 4_000, END)))
+    assert one is not None
+    assert (sans(one), one.complete) == (LONG, True)
+
+
+def test_several_kills_within_the_first_moves_make_no_second_game() -> None:
+    game = Played(0, SPENT, ms=False)
+    times = game.times_ms
+    spans = [(-1_000, times[2] + 50), (times[3] + 60, times[5] + 40), (times[6] + 20, times[7] + 10), (18_000, END)]
+    one = shuffled(seen(game, *spans))
+    assert one is not None
+    assert (sans(one), one.complete) == (LONG, True)
+
+
+@pytest.mark.parametrize("ms", [True, False])
+def test_a_flag_shows_how_long_its_clock_had_run(ms: bool) -> None:
+    """No move follows the third ply, and Black's time is over."""
+    game = Played(0, [1_100, 900, 700], ms=ms, ends_ms=300_000, stands=True)
+    before, after = seen(game, (-1_000, 3_000), (40_000, 400_000))
+    assert merge_games([before, after]) == [], "a resignation shows nothing"
+    after = replace(after, result="1-0", reason_key="time")
+    one = shuffled([before, after])
+    assert one is not None
+    assert (sans(one), one.result) == (LONG[:3], "1-0")
+    slower = replace(after, ended_at_ms=(after.ended_at_ms or 0) + 6_000)
+    assert merge_games([before, slower]) == [], "it may have begun after the other one was lost from sight"
+
+
+def test_the_times_of_a_list_count_where_time_was_added_unobserved() -> None:
+    game = Played(0, SPENT, ms=False)
+    before, after = seen(game, (-1_000, 20_000), (24_000, END))
+
+    def added(one: Game, ms: int) -> Game:
+        rows = [
+            ply._replace(white_clock_ms=None if ply.white_clock_ms is None else ply.white_clock_ms + ms)
+            for ply in one.plies
+        ]
+        live = [observation for observation in one.observations if observation.kind is ObservationKind.LIVE]
+        for observation in live:
+            numbers = {row.ply for row in observation.lines[0].plies}
+            observation.lines[0].plies = [row for row in rows if row.ply in numbers]
+            assert observation.start is not None
+            observation.start = observation.start._replace(white_clock_ms=(observation.start.white_clock_ms or 0) + ms)
+        return one
+
+    one = shuffled([before, added(after, 30_000)])
+    assert one is not None
+    assert "by the times of its list it had gone on for" in one.evidence[0].text
+    assert (sans(one), one.complete) == (LONG, True)
+
+
 # --- a clock that is set, moves that are taken back, and adjourned games
 
 
@@ -240,16 +297,34 @@ def test_two_games_in_succession_under_one_number_stay_two(listed: bool, pause_m
         assert merge_games(parts) == []
 
 
+@pytest.mark.parametrize("pause_ms", [2_000, 30_000])
+@pytest.mark.parametrize("lost_after", [1, 2, 3, 7, 15])
+@pytest.mark.parametrize("spent_ms", [700, 1_000, 1_600])
+def test_a_game_that_repeats_another_in_the_same_seconds_stays_a_game_of_its_own(
+    lost_after: int, pause_ms: int, spent_ms: int
+) -> None:
+    """Programs of constant think times: moves and printed times of both games are equal."""
+    first = Played(0, [spent_ms] * lost_after, ms=False, ends_ms=100)
+    begin_ms = first.times_ms[-1] + 100 + pause_ms
+    second = Played(begin_ms, [spent_ms] * 30, ms=False)
+    (before,) = seen(first, (-1_000, first.times_ms[-1] + 50))
+    for joined in range(1, 25, 3):
+        (after,) = seen(second, (second.times_ms[joined] + 10, begin_ms + END), who="b")
+        assert merge_games([before, after]) == []
+
+
 times = st.lists(st.integers(1, 8_000), min_size=30, max_size=30)
 
 
-@given(one=times, other=times, lost=st.integers(1, 29), pause_ms=st.integers(0, 20_000), data=st.data())
+@given(
+    one=times, other=times, lost=st.integers(1, 29), pause_ms=st.integers(0, 20_000), ms=st.booleans(), data=st.data()
+)
 def test_no_two_games_are_proved_to_be_one_by_their_clocks(
-    one: list[int], other: list[int], lost: int, pause_ms: int, data: st.DataObject
+    one: list[int], other: list[int], lost: int, pause_ms: int, ms: bool, data: st.DataObject
 ) -> None:
     """Players need a second or more to end a game, agree on another one and make its first two moves."""
-    first = Played(0, one[:lost], ends_ms=0)
-    second = Played(first.times_ms[-1] + max(pause_ms, 1_000 - sum(other[:2])), other)
+    first = Played(0, one[:lost], ms=ms, ends_ms=0)
+    second = Played(first.times_ms[-1] + max(pause_ms, 1_000 - sum(other[:2])), other, ms=ms)
     joined_ms = data.draw(st.integers(second.begin_ms, second.times_ms[-1]))
     (earlier,) = seen(first, (-1_000, first.times_ms[-1]))
     later = seen(second, (joined_ms + 1, joined_ms + END), listed=data.draw(st.booleans()), who="b")
