@@ -12,6 +12,7 @@ from typing import TypedDict
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind, site_names
 from recorder.rules.variants import read_pgn_variant
+from recorder.times import read_period
 from storage import GameFilter
 
 __all__ = [
@@ -102,13 +103,14 @@ class Filters(TypedDict, total=False):
     """Conditions that a game must meet, all that are given; if one has several values, one of them is enough.
 
     Attributes:
-        player, white, black: handles, in upper or lower case. opponent: handles of the player's opponents.
+        player, white, black: handles, in upper or lower case; ``*`` is any text (``Helm*``). opponent: those of the
+            player's opponents.
         variant, category, result, server: as on the command line.
         eco: ECO codes or their first characters (``B90``, ``B9``). opening: parts of openings' names (``Najdorf``).
         rated: True: only rated games; False: only unrated ones. complete: True excludes games with gaps, without a
             beginning or without an end.
-        since, until: first and last day (UTC) on which games began, as dates or as text (``2026-01-31``); a datetime is
-            compared to the millisecond. Games without a known date are excluded.
+        since, until: first and last day (UTC) on which games began, as dates or as text (``2026-01-31``, ``2026-01``,
+            ``2026``); a datetime is compared to the millisecond. Games without a known date are excluded.
         guests, computers: False excludes games in which a player is one.
         include: kinds of games that are excluded by default: ``examined``, ``setup``, ``empty`` (without a known move).
         keys: the first characters of keys. source: the first characters of a log's id. me: the handle of the connection
@@ -261,9 +263,9 @@ def _instant_ms(given: _Day, *, end: bool) -> int | None:
         return None
     if isinstance(given, str):
         try:
-            given = date.fromisoformat(given)
+            given = read_period(given)[end]
         except ValueError as error:
-            raise ExportError(f"{given!r} is not a date; write it as 2020-01-31.") from error
+            raise ExportError(str(error)) from error
     if isinstance(given, datetime):
         moment = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
         return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

@@ -16,6 +16,7 @@
     │   └── VariantError   one that does not play a game's variant: no fault of its
     ├── ReplayError    a place in a recording that cannot be read or found
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
+    │   ├── NoGamesError   no game matches the filters, or a player has none
     │   ├── UnknownVariantError   a filter names a variant that neither the rules nor the archive know
     │   └── SearchTimeoutError    a search that took longer than it may
     └── ExportError    a game that does not fit a format, or an output that must not be written
@@ -36,6 +37,7 @@ __all__ = [
     "LineError",
     "ListenError",
     "LoginError",
+    "NoGamesError",
     "NoPolicyError",
     "PasswordError",
     "PolicyError",
@@ -138,6 +140,10 @@ class StorageError(RecorderError):
     """An archive that cannot be read, written or opened, or that does not contain what was asked for."""
 
 
+class NoGamesError(StorageError):
+    """No game matches the filters, or no game has a player whom they name."""
+
+
 class UnknownVariantError(StorageError):
     """A filter names a variant that is unknown to the rules and occurs in no game."""
 
@@ -154,7 +160,7 @@ class ExitCode(IntEnum):
     """Exit statuses of the command; docs/reference/cli.md has the same table."""
 
     OK = 0
-    FINDINGS = 1  # verify, db check or journal check found something, or --strict and a log has anomalies
+    FINDINGS = 1  # a check found something, --strict and a log has anomalies, or no game matches the filters
     USAGE = 2
     INPUT = 3  # some log could not be read; the others were
     ARCHIVE = 4  # it cannot be used, or does not have all that was recorded
@@ -172,6 +178,7 @@ class ExitCode(IntEnum):
 
 _STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
     (SourceError, ExitCode.INPUT),
+    (NoGamesError, ExitCode.FINDINGS),
     (StorageError, ExitCode.ARCHIVE),
     (ExportError, ExitCode.OUTPUT),
     (JournalError, ExitCode.JOURNAL),

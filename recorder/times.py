@@ -6,7 +6,8 @@ Milliseconds are written where the server printed them, else whole seconds.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from calendar import monthrange
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from recorder.model import Game, StartPrecision, TimeBasis
@@ -25,6 +26,7 @@ __all__ = [
     "iso",
     "iso_start",
     "parse_zone",
+    "read_period",
     "short_hms",
     "short_seconds",
     "start_clock",
@@ -55,6 +57,32 @@ def parse_zone(text: str) -> tzinfo:
         raise ValueError(
             f"{text!r} is not a time zone; write a name such as Europe/Vienna, or an offset such as +02:00."
         ) from error
+
+
+_PERIOD = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+
+
+def read_period(text: str) -> tuple[date, date]:
+    """Read a day (``2020-01-31``), a month (``2020-01``) or a year (``2020``).
+
+    Args:
+        text: as a user has typed it.
+    Returns:
+        Its first and its last day.
+    Raises:
+        ValueError: it is none of them; the text is one sentence.
+    """
+    match = _PERIOD.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        year, month, day = int(match[1]), int(match[2] or 12), int(match[3] or 0)
+        last = date(year, month, day or monthrange(year, month)[1])
+        return last.replace(month=month if match[2] else 1, day=day or 1), last
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is not a date; write 2020-01-31, 2020-01 for a month, or 2020 for a year."
+        ) from None
 
 
 LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000

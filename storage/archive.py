@@ -18,7 +18,15 @@ from storage.positions import PositionIndex
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
 from storage.read.listing import ListedGame, ListOrder, ListPlace, list_games, place_of, rank_of, results_of, within
-from storage.read.query import count_each, count_games, count_outcomes, game_ids, resolve, undated
+from storage.read.query import (
+    count_by_handle,
+    count_each,
+    count_games,
+    count_outcomes,
+    count_unknown,
+    game_ids,
+    resolve,
+)
 from storage.read.sources import (
     SourceRow,
     anomalies_of,
@@ -411,10 +419,15 @@ class ArchiveStore(Closing):
         with self._database.reading() as driver:
             return rank_of(driver, where, order, place)
 
-    def undated(self, where: GameFilter) -> int:
-        """How many games only the date bounds of ``where`` exclude, because their date is unknown."""
+    def count_unknown(self, where: GameFilter) -> dict[str, int]:
+        """How many games one filter excludes only because what it asks for is unknown, by what that is."""
         with self._database.reading() as driver:
-            return undated(driver, where)
+            return count_unknown(driver, where)
+
+    def count_by_handle(self) -> dict[str, int]:
+        """How many played games each player has, by handle."""
+        with self._database.reading() as driver:
+            return count_by_handle(driver)
 
     def count_of_sources(self, sources: Collection[str]) -> int:
         """How many games these sources, by their sha256, contain; a game of several counts once."""

@@ -229,7 +229,7 @@ class Archive(GameTables):
                 already or cannot be written. StorageError: no game matches, or the archive cannot be read.
         """
         from exporters.base import open_output, refuse_existing
-        from recorder.archive.exporting import protected
+        from recorder.archive.exporting import one_player, protected
         from recorder.archive.reports import page_of_archive, page_of_game, page_of_player
 
         chosen = self._filter(filters)
@@ -241,7 +241,7 @@ class Archive(GameTables):
             if key is not None:
                 page = page_of_game(self._archive, key)
             elif chosen.players:
-                page = page_of_player(self._archive, next(iter(chosen.players)), chosen)
+                page = page_of_player(self._archive, one_player(self._archive, *chosen.players), chosen)
             else:
                 page = page_of_archive(self._archive, chosen)
             with open_output(target, force, protected(self._archive)) as out:

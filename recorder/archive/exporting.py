@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from recorder.archive.locate import archive_file
-from recorder.errors import ExportError, StorageError, UnknownVariantError
+from recorder.errors import ExportError, NoGamesError, StorageError, UnknownVariantError
 from recorder.text import plural, reason_of
 
 if TYPE_CHECKING:
@@ -29,12 +29,16 @@ __all__ = [
     "backup_archive",
     "chosen_games",
     "export_bpgn",
+    "export_dataset",
     "export_games",
     "export_pgn",
     "export_plies",
     "count_excluded",
+    "handles_of",
     "named_games",
     "protected",
+    "no_player",
+    "one_player",
     "require_games",
     "require_variants",
     "share_archive",
@@ -46,6 +50,7 @@ AnyStore: TypeAlias = "ArchiveStore | DatasetStore"
 """Where the games of a command are that only reads: an archive, or a data set."""
 
 _SOURCES_NAMED = 5
+_PLAYERS_NAMED = 3
 _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
@@ -133,6 +138,67 @@ def require_variants(archive: GameStore, where: GameFilter) -> None:
         raise UnknownVariantError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
 
 
+def no_player(archive: GameStore, where: GameFilter) -> str | None:
+    """A sentence about the first player of a filter who has no game, with players whose names are like it; else None.
+
+    Args:
+        archive: where the games are. where: which games; only its players are looked at.
+    """
+    from storage import GameFilter
+
+    for name in sorted({*where.players, *where.opponents, *where.white, *where.black}):
+        if archive.count(GameFilter(players=frozenset({name}), kinds=frozenset(), min_plies=0)):
+            continue
+        like = _players_like(archive, name)
+        return f"no player {name}{f'; did you mean {like}?' if like else '.'}"
+    return None
+
+
+def _players_like(archive: GameStore, name: str) -> str:
+    """Players whose names contain a text, else names that are spelled like it, with their numbers of games."""
+    from difflib import get_close_matches
+
+    text = name.replace("*", "").lower()
+    games = {handle.lower(): (handle, count) for handle, count in archive.count_by_handle().items()}
+    near = [handle for handle in games if text in handle] if text else []
+    near.sort(key=lambda handle: (not handle.startswith(text), -games[handle][1], handle))
+    near = near or get_close_matches(text, games, _PLAYERS_NAMED)
+    return _or([f"{games[handle][0]} ({plural(games[handle][1], 'game')})" for handle in near[:_PLAYERS_NAMED]])
+
+
+def _or(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def handles_of(archive: GameStore, names: Iterable[str]) -> list[str]:
+    """The handles that names of a filter mean: a name with ``*`` those of all players it matches.
+
+    Args:
+        archive: where the games are. names: of players.
+    """
+    from fnmatch import translate
+
+    wild = [name.lower().replace("[", "[[]").replace("?", "[?]") for name in names if "*" in name]
+    found = {name for name in names if "*" not in name}
+    if wild:
+        pattern = re.compile("|".join(map(translate, wild)))
+        found.update(handle for handle in archive.count_by_handle() if pattern.match(handle.lower()))
+    return sorted(found)
+
+
+def one_player(archive: GameStore, name: str) -> str:
+    """The handle that a name means, for what shows one player.
+
+    Raises:
+        ExportError: it means several.
+    """
+    found = handles_of(archive, [name])
+    if len(found) > 1:
+        more = f" and {plural(len(found) - 2, 'other player')}" if len(found) > 2 else ""
+        raise ExportError(f"This shows one player, and {name} is {', '.join(found[:2])}{more}: name one.")
+    return found[0] if found else name
+
+
 def _require_analyst(archive: ArchiveStore, name: str) -> None:
     """Refuse the beginning of an engine's name that no analysis of the archive is by.
 
@@ -148,14 +214,16 @@ def _require_analyst(archive: ArchiveStore, name: str) -> None:
 def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
     """The filter as an archive needs it.
 
-    Its keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable duplicates are
-    excluded.
+    Its players and keys exist, ``last`` and ``last~2`` are the keys of these games, and with ``--unique`` probable
+    duplicates are excluded.
 
     Raises:
-        StorageError: there is no such game.
+        StorageError: there is no such game. NoGamesError: there is no such player.
     """
     from storage.dataset.reading import DatasetStore
 
+    if sentence := no_player(archive, chosen):
+        raise NoGamesError(sentence)
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
     _require_keys(archive, found)
@@ -204,15 +272,17 @@ def _taken_and_excluded(archive: AnyStore, where: GameFilter) -> tuple[int, dict
             narrower.append((reason, further))
     counts = archive.count_each([each for _, each in narrower])
     found = {reason: had - left for (reason, _), (had, left) in zip(narrower[1:], pairwise(counts), strict=True)}
-    found["without a known date"] = archive.undated(where)
+    found |= archive.count_unknown(where)
     return counts[-1], {reason: number for reason, number in found.items() if number}
 
 
-def require_games(archive: AnyStore, where: GameFilter) -> dict[str, int]:
-    """The games that a filter excludes, as ``count_excluded``; for tables, pictures and pages, which no games make.
+def require_games(archive: AnyStore, where: GameFilter, what: str = "games") -> dict[str, int]:
+    """The games that a filter excludes, as ``count_excluded``; for outputs, which no games make.
 
+    Args:
+        archive: where the games are. where: which. what: they are.
     Raises:
-        StorageError: no game is left.
+        NoGamesError: no game is left.
     """
     from storage.dataset.reading import DatasetStore
 
@@ -220,10 +290,10 @@ def require_games(archive: AnyStore, where: GameFilter) -> dict[str, int]:
     taken, reasons = _taken_and_excluded(archive, where)
     if not taken:
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        none = f"No games match these filters{f' (excluded: {words})' if words else ''}"
+        none = f"No {what} match these filters{f' (excluded: {words})' if words else ''}"
         if isinstance(archive, DatasetStore):
-            raise StorageError(f"{none}; the data set has {plural(archive.count(), 'played game')}.")
-        raise StorageError(f"{none}; `ics-recorder games` lists the games.")
+            raise NoGamesError(f"{none}; the data set has {plural(archive.count(), 'played game')}.")
+        raise NoGamesError(f"{none}; `ics-recorder games` lists the games.")
     return reasons
 
 
@@ -255,8 +325,8 @@ def export_pgn(
         append: add the games that the file does not hold yet.
         split: ``day``, ``player`` or ``variant``: one file for each in the folder.
     Raises:
-        StorageError: the archive cannot be read, or no analysis is by an engine of that name.
-        ExportError: the output cannot or must not be written.
+        StorageError: the archive cannot be read, or no analysis is by an engine of that name. NoGamesError: no game
+            matches. ExportError: the output cannot or must not be written.
     """
     # What only lists or names games loads this module, too.
     from exporters.base import append_games, open_output, write_split
@@ -264,6 +334,7 @@ def export_pgn(
     from recorder.archive.related import games_in_progress
     from recorder.model import SAVED_KINDS, GameKind
 
+    require_games(archive, chosen)
     if options.analysis:
         _require_analyst(archive, options.analysis)
     keep = protected(archive)
@@ -309,7 +380,8 @@ def export_bpgn(
         archive, chosen, output, force, append: as for ``export_pgn``; without a variant, bughouse games are meant.
         options: how BPGN looks.
     Raises:
-        StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
+        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the output cannot or must
+            not be written.
     """
     from exporters.base import append_games, open_output
     from exporters.bpgn import BpgnExporter
@@ -317,6 +389,7 @@ def export_bpgn(
 
     exporter = BpgnExporter(options)
     bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
+    require_games(archive, bughouse, "bughouse games")
     with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
         found = list(games)
     keys = {game.key for game in found}
@@ -351,10 +424,12 @@ def export_games(
         format_name: ``jsonl``, ``csv`` or ``parquet``.
         raw: in CSV, write texts that look like formulas as they are.
     Raises:
-        StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
+        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the output cannot or must
+            not be written.
     """
     from exporters.base import append_games, open_output
 
+    require_games(archive, chosen)
     keep = protected(archive)
     if format_name != "jsonl":
         from exporters.table_files import write_games
@@ -386,17 +461,34 @@ def export_plies(
         format_name: ``csv``, ``jsonl`` or ``parquet``.
         raw: in CSV, write texts that look like formulas as they are.
     Raises:
-        StorageError: the archive cannot be read. ExportError: the output cannot or must not be written.
+        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the output cannot or must
+            not be written.
     """
     from exporters.base import open_output
     from exporters.table_files import PliesParquetExporter, write_plies
 
+    require_games(archive, chosen)
     keep = protected(archive)
     if format_name != "parquet":
         with open_output(output, force, keep) as out:
             return write_plies(archive, chosen, out, format_name, raw=raw)
     with chosen_games(archive, chosen) as games, open_output(output, force, keep) as out:
         return PliesParquetExporter().write(games, out)
+
+
+def export_dataset(archive: ArchiveStore, chosen: GameFilter, folder: Path, *, force: bool = False) -> ExportReport:
+    """Write the table of plies as a folder of Parquet files.
+
+    Args:
+        archive, chosen, force: as for ``export_pgn``. folder: must not exist, or be such a folder.
+    Raises:
+        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the folder cannot or must
+            not be written.
+    """
+    from exporters.table_files import write_dataset
+
+    require_games(archive, chosen)
+    return write_dataset(archive, chosen, folder, force=force, protect=protected(archive))
 
 
 def backup_archive(where: str, target: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recorder.archive.exporting import named_games, require_games
+from recorder.archive.exporting import handles_of, named_games, require_games
 from recorder.archive.related import games_in_progress, match_of, of_source
 from recorder.errors import StorageError
 from storage import GameFilter
@@ -133,7 +133,7 @@ def clock_table(
     extra = [word for word in by if word in EXTRA_DIMENSIONS]
     with plies_of_games(archive, chosen, matches=table.matches, dask=dask, extra=extra) as plies:
         if chosen.players and not table.both_sides:
-            own = moves_of(plies, sorted(chosen.players), one_player=pools_people(table, by, measure))
+            own = moves_of(plies, handles_of(archive, chosen.players), one_player=pools_people(table, by, measure))
             plies, excluded = own.plies, excluded | own.excluded
         if not table.grouped:
             return (measure(plies) if top is None else measure(plies, top)), excluded

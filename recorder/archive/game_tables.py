@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters, make_filter
-from recorder.archive.exporting import require_variants
+from recorder.archive.exporting import no_player, require_variants
 from recorder.errors import ExportError
 from recorder.files import Closing
 from recorder.text import plural
@@ -38,13 +38,15 @@ class GameTables(Closing):
         self._arrow = arrow
 
     def _filter(self, filters: Filters) -> GameFilter:
-        """The archive's filter, with known variants only.
+        """The archive's filter, with known variants only; warns of a player who has no game.
 
         Raises:
             ExportError: a word of a filter is not known. UnknownVariantError: a variant is not known.
         """
         where = make_filter(filters)
         require_variants(self._store, where)
+        if sentence := no_player(self._store, where):
+            warnings.warn(sentence, stacklevel=3)  # the caller of a public method
         if where.position is None:
             return where
         from recorder.archive.positions import with_position  # it loads the rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from recorder.archive.exporting import require_games
+from recorder.archive.exporting import handles_of, require_games
 from recorder.archive.game_measures import CLOCK_TABLES, moves_of, plies_of_games, pools_people
 from recorder.errors import ExportError
 
@@ -28,7 +28,8 @@ class Insight(NamedTuple):
         table: as the measure returns it. games_excluded: games by the reason that excludes them.
         group_columns: the columns of the table that ``excluded`` is by.
         excluded: by the values of these columns, None where unknown: plies by the reason that excludes them.
-        identities: whose moves count; None: those of all who had the chosen handles, or of everybody.
+        identities: whose moves count; None: those of all who had the handles.
+        handles: that were chosen; empty: the moves of everybody count.
     """
 
     table: pd.DataFrame
@@ -36,6 +37,7 @@ class Insight(NamedTuple):
     group_columns: list[str]
     excluded: Mapping[tuple[Any, ...], Mapping[str, int]]
     identities: list[str] | None
+    handles: list[str]
 
 
 def compute_insight(
@@ -60,19 +62,21 @@ def compute_insight(
     measure = getattr(measures, asked.measure)
     excluded = require_games(archive, chosen)
     identities = None
+    handles: list[str] = []
     names = [word.replace("-", "_") for word in by] or None
     counts = ExclusionCounts()
     with plies_of_games(archive, chosen) as batches:
         plies: Any = _watched(batches, progress)
         if chosen.players and not asked.both_sides:
-            own = moves_of(plies, sorted(chosen.players), one_player=pools_people(asked, by, measure))
+            handles = handles_of(archive, chosen.players)
+            own = moves_of(plies, handles, one_player=pools_people(asked, by, measure))
             plies, identities, excluded = own.plies, own.identities, excluded | own.excluded
         plies = plies._replace(seen=counts.add)
         try:
             table = measure(plies) if names is None else measure(plies, names)
         except DimensionError as error:
             raise ExportError(f"{' and '.join(by)} does not go with {name}: {error}.") from None
-    return Insight(table, excluded, counts.columns, counts.by_group(), identities)
+    return Insight(table, excluded, counts.columns, counts.by_group(), identities, handles)
 
 
 def _watched(plies: PlyBatches, progress: Callable[[int, int], None]) -> PlyBatches:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from recorder.archive.exporting import named_games
 from recorder.archive.kept_bytes import Log, RecordedLines, log_in_archive, log_in_file
 from recorder.archive.locate import open_archive
-from recorder.errors import ReplayError, SourceError, StorageError
+from recorder.errors import NoGamesError, ReplayError, SourceError
 from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
 from recorder.replay.moments import GameMoment, moments_of_game
 from recorder.replay.served import served_names
@@ -107,7 +107,7 @@ def _library(
         marks: events at which to pause; None: none.
         lost: gets a sentence for a game that is no longer there; None: such a game is an error.
     Raises:
-        StorageError: there is no game to replay.
+        NoGamesError: there is no game to replay.
     """
     outlines: list[Outline] = []
     players: list[tuple[str, str]] = []
@@ -117,7 +117,7 @@ def _library(
         players.append(served_names(game))
         dialects.add(game.dialect)
     if not outlines:
-        raise StorageError(_NO_GAME)
+        raise NoGamesError(_NO_GAME)
     counts = [len(outline.at_ms) for outline in outlines]
 
     @lru_cache(HELD)
@@ -150,7 +150,7 @@ def games_to_replay(files: Sequence[str], where: str, chosen: GameFilter) -> lis
     with open_archive(where) as archive:
         games = list(archive.games(named_games(archive, chosen)))
     if not games:
-        raise StorageError(_NO_GAME)
+        raise NoGamesError(_NO_GAME)
     return games
 
 
@@ -254,7 +254,7 @@ def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
     """The chosen games, with little more than their keys.
 
     Raises:
-        StorageError: there is none.
+        NoGamesError: there is none.
     """
     games = list(
         archive.games(
@@ -267,7 +267,7 @@ def _games_to_analyse(archive: ArchiveStore, chosen: GameFilter) -> list[Game]:
         )
     )
     if not games:
-        raise StorageError("There is no such game to analyse.")
+        raise NoGamesError("No games to analyse match these filters; `ics-recorder games` lists the games.")
     return games
 
 

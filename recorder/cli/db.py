@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.locate import archive_file, open_archive
+from recorder.cli.export_options import format_of
 from recorder.cli.option_types import complete_sources
 from recorder.cli.options import Command, archive_option, jobs_option, json_option
 from recorder.cli.output import long_work, print_json, say
@@ -301,6 +302,7 @@ def _share(output: str, where: str, **options: Any) -> None:
     """
     from recorder.archive.exporting import share_archive
 
+    format_of(None, output, ("sqlite", "sqlite3", "db"))
     if not options["pseudonyms"] and (options["with_text"] or options["exact"]):
         raise click.UsageError("--with-text and --exact change what --pseudonyms does; give it, too.")
     share_archive(where, output, **options)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import count_excluded, named_games, protected, without_games
+from recorder.archive.exporting import count_excluded, named_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     PgnWords,
@@ -108,6 +108,8 @@ def _pgn(
         raise click.UsageError(_APPEND_OR_FORCE)
     if analysis is not None and not pgn_words.engine:
         raise click.UsageError("--analysis selects what --engine writes: add --engine.")
+    if split is None:
+        format_of(None, output, ("pgn",))
     options = pgn_words.pgn(None if analysis == "none" else analysis or "")
     _write(
         lambda archive, chosen: export_pgn(archive, chosen, options, output, force=force, append=append, split=split),
@@ -152,6 +154,7 @@ def _bpgn(
         raise click.UsageError("--append needs -o with a file.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
+    format_of(None, output, ("bpgn",))
     options = BpgnOptions(clock, comments)
     _write(
         lambda archive, chosen: export_bpgn(archive, chosen, options, output, force=force, append=append),
@@ -194,15 +197,10 @@ def _plies(
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
             raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
-        from exporters.table_files import write_dataset
+        from recorder.archive.exporting import export_dataset
 
         folder = Path(output)
-        _write(
-            lambda archive, chosen: write_dataset(
-                archive, chosen, folder, force=force, protect=protected(archive)
-            ),
-            where, output, filters,
-        )  # fmt: skip
+        _write(lambda archive, chosen: export_dataset(archive, chosen, folder, force=force), where, output, filters)
         return
     from recorder.archive.exporting import export_plies
 
@@ -271,4 +269,4 @@ def _write(
     with open_archive(where) as archive:
         chosen = named_games(archive, chosen)
         report = write(archive, chosen)
-        say_written(report, output, count_excluded(archive, chosen), without_games(archive, chosen))
+        say_written(report, output, count_excluded(archive, chosen))

@@ -150,12 +150,14 @@ def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) ->
     """The format: as ``--format`` says, else as the output's suffix says, else the first one.
 
     Raises:
-        UsageError: it is Parquet, and the output a terminal.
+        UsageError: the suffix is that of no format, or the format is Parquet and the output a terminal.
     """
     suffix = Path(output).suffix.lower().lstrip(".")
-    chosen = format_name or (suffix if suffix in formats else formats[0])
     if format_name is None and suffix and suffix not in formats:
-        say(f"{output}: .{suffix} is no format of this command; writing {chosen} (--format {'|'.join(formats)}).")
+        names = ", ".join(f".{name}" for name in formats if name != "table")
+        other = " or name the format with --format" if "format_name" in click.get_current_context().params else ""
+        raise click.UsageError(f"{output}: .{suffix} is no format of this command; name a file {names}{other}.")
+    chosen = format_name or suffix or formats[0]
     if chosen == "parquet" and output == "-" and sys.stdout.isatty():
         raise click.UsageError("Parquet cannot be printed on a terminal; write it to a file with -o.")
     return chosen
@@ -185,11 +187,10 @@ def _one(reason: str) -> str:
     return reason.replace("plies", "ply", 1) if reason.startswith("plies ") else reason
 
 
-def say_written(report: ExportReport, output: str, reasons: dict[str, int], none: str | None = None) -> None:
-    """What was written and what was not, on stderr; ``none``: as ``without_games`` says."""
+def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> None:
+    """What was written and what was not, on stderr."""
     target = "standard output" if output == "-" else output
-    written = f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}."
-    say(written if none is None else none)
+    say(f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}.")
     say_excluded([*reasons.items(), *sorted(report.excluded.items())])
 
 

@@ -18,8 +18,8 @@ __all__ = ["EXIT_CODES", "TOPICS", "command"]
 
 EXIT_CODES: Final = {
     ExitCode.OK: "success",
-    ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found differences, or a log has anomalies and"
-    " `--strict` was given",
+    ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found differences, a log has anomalies and"
+    " `--strict` was given, or no game matches the filters",
     ExitCode.USAGE: "usage error: an unknown command or option, or an invalid value",
     ExitCode.INPUT: "a file is not a log, a folder contains no log, a log could not be read whole (the others were),"
     " the files contain no game to replay, or the recording does not reach the time of `--from`",
@@ -51,14 +51,15 @@ A game must match every option. If an option is repeated, one of its values is
 enough: the last example selects crazyhouse and chess. Upper and lower case do
 not matter in handles, variants, categories, servers and openings.
 
-  --player HANDLE     as White or Black; --white and --black: in this colour
+  --player HANDLE     as White or Black; --white and --black: in this colour;
+                      * is any text: 'Helm*'
   --opponent HANDLE   against this player; with --player, games of these two
   --variant WORD      in any spelling: crazyhouse, zh, wild/5, chess960
   --category WORD     as the server spells it: blitz, standard, lightning
   --eco CODE          opening by its ECO code or the beginning of one: B90, B9
   --opening TEXT      part of the opening's name: Najdorf
-  --since, --until    games that began on this day (UTC) or later, or earlier;
-                      games without a date are excluded
+  --since, --until    games that began in this day, month or year (UTC) or
+                      later, or earlier; games without a date are excluded
   --source ID         games of one log (see `sources`)
   --me HANDLE         games recorded by a connection with this handle
   --server NAME       games of one site; unknown: games without a site
@@ -71,7 +72,9 @@ analysis), setup (positions that were set up) and empty (no known move):
   $ ics-recorder games --include examined,empty --since 2020-01-01
 
 --unique counts probable duplicates once. A message on standard error reports
-how many games are excluded, and why.
+how many games are excluded, and why: also those in which the log does not say
+what a filter asks for ("114 without a category"). An export of no games has
+exit status 1.
 """
 
 _KEYS = """
@@ -133,9 +136,9 @@ Time of day
 
   The date of the file itself is never used. A game without a date has an
   unknown start, and --since and --until do not match it. Days are written as
-  YYYY-MM-DD; --since and --until are days in UTC.
+  YYYY-MM-DD; --since and --until are days in UTC, and take months and years.
 
-  $ ics-recorder games --since 2005-01-01 --until 2012-12-31
+  $ ics-recorder games --since 2005-02 --until 2012
 
 Time of a move
   elapsed   what the server charged for the move

@@ -10,7 +10,7 @@ import click
 
 from recorder.archive.completions import Completion, completions
 from recorder.errors import ExportError
-from recorder.times import parse_zone
+from recorder.times import parse_zone, read_period
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -23,6 +23,7 @@ __all__ = [
     "DateType",
     "EcoType",
     "NameType",
+    "PeriodType",
     "WholeNumber",
     "WordSet",
     "ZoneType",
@@ -121,6 +122,27 @@ class DateType(_ParamType):
             return datetime.strptime(value, "%Y-%m-%d").date()
         except ValueError:
             self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
+
+
+class PeriodType(_ParamType):
+    """The first or the last day of a day, month or year, as YYYY-MM-DD, YYYY-MM or YYYY.
+
+    Args:
+        last: whether it is the last one.
+    """
+
+    name = "date"
+
+    def __init__(self, *, last: bool) -> None:
+        self.last = last
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        if isinstance(value, date):
+            return value
+        try:
+            return read_period(value)[self.last]
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 _Completer = Callable[["click.Context", "click.Parameter", str], "list[CompletionItem]"]

@@ -14,6 +14,7 @@ from recorder.cli.option_types import (
     DateType,
     EcoType,
     NameType,
+    PeriodType,
     WholeNumber,
     WordSet,
     ZoneType,
@@ -250,7 +251,13 @@ _BY_PLAYER = (
     _names("--black", "black", "HANDLE", complete_handles, "Only games with this player as Black."),
     _names("--white", "white", "HANDLE", complete_handles, "Only games with this player as White."),
     _names("--opponent", "opponents", "HANDLE", complete_handles, "Only games against this player."),
-    _names("--player", "players", "HANDLE", complete_handles, "Only games of this player, as White or Black."),
+    _names(
+        "--player",
+        "players",
+        "HANDLE",
+        complete_handles,
+        "Only games of this player, as White or Black; * is any text ('Helm*').",
+    ),
 )
 _BY_GAME = (
     click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only games with this result."),
@@ -271,8 +278,18 @@ _BY_GAME = (
         shell_complete=complete_ecos,
         help="Only games with this ECO code, or one that begins so (B90, B9).",
     ),
-    click.option("--until", type=DateType(), help="Only games that began on this day (UTC) or earlier (YYYY-MM-DD)."),
-    click.option("--since", type=DateType(), help="Only games that began on this day (UTC) or later (YYYY-MM-DD)."),
+    click.option(
+        "--until",
+        type=PeriodType(last=True),
+        metavar="DATE",
+        help="Only games that began in this day, month or year or earlier (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
+    ),
+    click.option(
+        "--since",
+        type=PeriodType(last=False),
+        metavar="DATE",
+        help="Only games that began in this day, month or year or later (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
+    ),
     click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
     _names(
         "--category",

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.archive.exporting import named_games, protected, require_games
+from recorder.archive.exporting import named_games, one_player, protected, require_games
 from recorder.archive.locate import open_games
-from recorder.cli.export_options import csv_option, output_options, say_excluded
+from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
@@ -179,7 +179,7 @@ def command(
     rows = 0
     with ExitStack() as outputs:  # both are there, or none
         drawn = outputs.enter_context(_draw(open_games(where, dataset, say), name, picture, wishes, filters))
-        table = picture.table(drawn.plies, wishes) if data is not None else None
+        table = picture.table(drawn.plies, drawn.wishes) if data is not None else None
         out = outputs.enter_context(open_output(output, force, drawn.keep))
         pictures.write_picture(drawn.figure, out, chosen_format, dpi=dpi)
         if data is not None:
@@ -196,12 +196,13 @@ class _Drawn(NamedTuple):
     """A picture that is not written yet.
 
     Attributes:
-        figure: the picture. plies: of which it was drawn. games: how many it shows.
+        figure: the picture. plies: of which it was drawn. wishes: how. games: how many it shows.
         excluded: reason → games that it does not show. keep: files that must not be replaced.
     """
 
     figure: Any
     plies: Any
+    wishes: PlotOptions
     games: int
     excluded: dict[str, int]
     keep: list[Path]
@@ -227,6 +228,8 @@ def _draw(
     with store as archive:
         chosen = named_games(archive, game_filter(**filters))
         reasons = require_games(archive, chosen)
+        if wishes.player is not None:
+            wishes = wishes._replace(player=one_player(archive, wishes.player))
         shown = picture_games(archive, picture.scope, chosen)
         if shown is None:
             count = f"{archive.count(chosen):,}"
@@ -237,7 +240,7 @@ def _draw(
                 from exporters.plots.words import player_of
 
                 reasons |= player_of(data.plies, wishes.player).excluded
-            yield _Drawn(figure, data.plies, data.games, reasons, protected(archive))
+            yield _Drawn(figure, data.plies, wishes, data.games, reasons, protected(archive))
 
 
 def _format_of(output: str | None, format_name: str | None) -> str:
@@ -359,6 +362,7 @@ def report(
         raise click.UsageError("--base-url, --pseudonyms and --chat are for --site.")
     if output == "-" and sys.stdout.isatty():
         raise click.UsageError("A page cannot be printed on a terminal; write it to a file with -o.")
+    format_of(None, output, ("html", "htm"))
     players = filters["players"]
     if not index and len(players) > 1:
         raise click.UsageError("A report shows one player: give --player once.")
@@ -372,7 +376,11 @@ def report(
             page = page_of_game(archive, key)
         else:
             chosen = named_games(archive, game_filter(**filters))
-            page = page_of_archive(archive, chosen) if index else page_of_player(archive, players[0], chosen)
+            page = (
+                page_of_archive(archive, chosen)
+                if index
+                else page_of_player(archive, one_player(archive, players[0]), chosen)
+            )
         say_excluded(page.excluded.items())
         if len(page.servers) > 1:
             counted = ", ".join(f"{number:,} on {name}" for name, number in page.servers.items())

@@ -26,7 +26,7 @@ SECTIONS = {
         "Published",
     ),
     "Errors": (
-        "RecorderError", "StorageError", "UnknownVariantError",
+        "RecorderError", "StorageError", "NoGamesError", "UnknownVariantError",
         "ExportError", "SourceError", "ReplayError", "SearchTimeoutError", "JournalError", "EngineError",
         "VariantError", "LoginError", "PasswordError",
         "ListenError", "PolicyError", "NoPolicyError", "LineError", "WireError",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from recorder.cli.export_options import format_of
 from recorder.cli.options import Command, archive_option, filter_options, force_option, game_filter, json_option
 from recorder.cli.output import long_work, print_json, say
 from recorder.cli.replay_options import SecondsType, files_of
@@ -149,6 +150,7 @@ def _refuse_outputs(files: Sequence[str], output: str | None, *, again: bool, as
     Raises:
         click.UsageError: an option has no meaning there.
     """
+    format_of(None, output or "-", ("pgn",))
     if output is not None and not files:
         raise click.UsageError(
             "Analyses of the archive's games are stored in the archive; write them with `export pgn --engine`."

@@ -135,8 +135,8 @@ def python_code(state: InsightState, listed: ListState, insight: Insight, path: 
         lines.append('plies = plies[plies["key"].isin(games["key"])]')
     if insight.identities is not None:
         lines.append(f'plies = plies[plies["mover_id"].isin({insight.identities!r})]')
-    elif listed.where.players and not MEASURES[state.measure].both_sides:
-        handles = sorted(handle.lower() for handle in listed.where.players)
+    elif insight.handles:
+        handles = sorted(handle.lower() for handle in insight.handles)
         lines.append(f'plies = plies[plies["mover"].str.lower().isin({handles!r})]')
     names = [word.replace("-", "_") for word in state.by]
     lines.append(f"table = plies.ics.{MEASURES[state.measure].measure}({f'by={names!r}' if names else ''})")

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from exporters.report.page import visible
 from exporters.selection import read_position
 from recorder.archive.completions import Completion, completions
-from recorder.archive.exporting import require_variants
+from recorder.archive.exporting import no_player, require_variants
 from recorder.archive.locate import open_archive
 from recorder.archive.positions import explore
 from recorder.archive.related import games_in_progress
@@ -82,7 +82,8 @@ class ListAnswers:
             in_progress=games_in_progress(archive),
             count=count,
             of=of,
-            undated=archive.undated(listed.where),
+            unknown=archive.count_unknown(listed.where),
+            nobody=no_player(archive, listed.where) if not found else None,
             unindexed=0 if listed.where.position is None else archive.positions.state().missing,
             more=ends,
             choices=self._choices.current(),

@@ -62,7 +62,8 @@ def games_page(
     in_progress: Collection[str],
     count: int,
     of: int,
-    undated: int,
+    unknown: Mapping[str, int],
+    nobody: str | None,
     unindexed: int,
     more: tuple[bool, bool],
     choices: Mapping[str, Sequence[str]],
@@ -73,7 +74,8 @@ def games_page(
     Args:
         listed: the list. games: those of the page. in_progress: keys of games that have not ended.
         count: how many games match. of: how many played games the archive has.
-        undated: games that only the bounds of the date exclude, because their date is unknown.
+        unknown: games that one filter excludes only because what it asks for is unknown, by what that is.
+        nobody: a sentence about a player who has no games.
         unindexed: games that a search for a position did not see.
         more: whether there are games in front of these and behind them.
         choices: by filter, values that the archive contains.
@@ -96,7 +98,8 @@ def games_page(
         "games": [list_row(game, site, in_progress) for game in games],
         "count": plural(count, "game"),
         "of": plural(of, "played game"),
-        "undated": plural(undated, "game") if undated else "",
+        "unknown": [f"{plural(number, 'game')} {reason}" for reason, number in unknown.items() if number],
+        "nobody": nobody and f"{nobody[:1].upper()}{nobody[1:]}",
         "unindexed": plural(unindexed, "game") if unindexed else "",
         "chosen": [
             (field.label, _words(field, value), site.listing(listed.query(**{field.name: None})))

@@ -31,7 +31,15 @@ from storage.dataset.sql import (
     tags_of,
 )
 from storage.read.game_filter import ALL_PLAYED, GameFilter
-from storage.read.query import count_each, count_games, game_ids, resolve, select_ids, undated
+from storage.read.query import (
+    count_by_handle,
+    count_each,
+    count_games,
+    count_unknown,
+    game_ids,
+    resolve,
+    select_ids,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -327,10 +335,15 @@ class DatasetStore(Closing):
             row_id = resolve(_Driver(cursor), spec, FILTERS)
             return next(DatasetReader(cursor, self._files).games([row_id]))
 
-    def undated(self, where: GameFilter) -> int:
-        """As ``ArchiveStore.undated``."""
+    def count_unknown(self, where: GameFilter) -> dict[str, int]:
+        """As ``ArchiveStore.count_unknown``."""
         with self._reading() as cursor:
-            return undated(_Driver(cursor), where, FILTERS)
+            return count_unknown(_Driver(cursor), where, FILTERS)
+
+    def count_by_handle(self) -> dict[str, int]:
+        """As ``ArchiveStore.count_by_handle``."""
+        with self._reading() as cursor:
+            return count_by_handle(_Driver(cursor), FILTERS)
 
     def some_files(self) -> list[str]:
         """The first and the last of its files of plies, by their whole paths."""

@@ -20,11 +20,12 @@ class GameFilter:
 
     Attributes:
         players: handles of which at least one played, in any colour. white, black: in that colour.
-            Handles are case-insensitive. opponents: handles of which one played against one of ``players``.
+            Handles are case-insensitive, and ``*`` is any text. opponents: handles of which one played against one of
+            ``players``.
         variants, categories, results, servers: the values as stored; variants, categories and servers are
             case-insensitive. The server ``unknown`` also means games of no known server.
         since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
-            date do not match; ``Archive.undated`` counts them.
+            date do not match; ``count_unknown`` counts them.
         ecos: beginnings of ECO codes (``B9``). openings: parts of openings' names; case and accents do not count.
         min_plies: least number of known half-moves; 1 by default.
         complete: True excludes games with gaps, without a beginning or without an end line.

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -21,16 +22,17 @@ __all__ = [
     "beginning",
     "conditions_and_last",
     "conditions_of",
+    "count_by_handle",
     "count_each",
     "count_games",
     "count_outcomes",
+    "count_unknown",
     "fold",
     "game_ids",
     "game_keys",
     "named_by_like",
     "resolve",
     "select_ids",
-    "undated",
 ]
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
@@ -47,9 +49,14 @@ def fold(handle: str) -> str:
 
 def beginning(text: str) -> str:
     """The pattern of texts that begin so, for ``LIKE ? ESCAPE '/'``."""
+    return f"{_literal(text)}%"
+
+
+def _literal(text: str) -> str:
+    """The pattern of a text itself."""
     for letter in "/%_":
         text = text.replace(letter, f"/{letter}")
-    return f"{text}%"
+    return text
 
 
 _Condition = tuple[str, tuple[Any, ...]]
@@ -142,7 +149,10 @@ def _all(conditions: list[_Condition], between: str = " AND ") -> _Condition:
 
 
 def _played(handles: frozenset[str], column: str) -> _Condition:
-    text, values = _in("handle_folded", map(fold, handles))
+    ways = [_in("handle_folded", (fold(one) for one in handles if "*" not in one))]
+    parts = (fold(one).split("*") for one in sorted(handles) if "*" in one)
+    ways += [("handle_folded LIKE ? ESCAPE '/'", ("%".join(map(_literal, each)),)) for each in parts]
+    text, values = _either([way for way in ways if way[1]])
     return f"{column} IN (SELECT id FROM players WHERE {text})", values
 
 
@@ -168,23 +178,22 @@ def _met_with(where: GameFilter, own: str) -> _Condition:
     return _all(way)
 
 
-def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE, *, dates: bool = True) -> _Condition:
+def conditions_of(where: GameFilter, words: FilterWords = _ARCHIVE) -> _Condition:
     """What a game must be, but for ``last``: a condition in SQL and the values for its question marks.
 
     Args:
         where: the filter. words: of the database; ``g`` is the row of ``games``.
-        dates: False ignores the bounds of the start.
     """
-    return _all(_conditions(where, words, dates=dates))
+    return _all(_conditions(where, words))
 
 
-def _conditions(where: GameFilter, words: FilterWords, *, dates: bool = True) -> list[_Condition]:
+def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
     """The parts of ``conditions_of``."""
     found = [
         *_of_game(where),
         *_of_opening(where),
         *_of_course(where),
-        *(_of_dates(where, words) if dates else ()),
+        *_of_dates(where, words),
         *_of_players(where, words),
     ]
     if where.folded:
@@ -402,13 +411,43 @@ def count_outcomes(driver: SqlDriver, where: GameFilter) -> dict[str, int]:
     return counts
 
 
-def undated(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> int:
-    """How many games the date bounds exclude only because their date is unknown."""
-    if where.since_ms is None and where.until_ms is None:
-        return 0
-    text, values = _all([conditions_of(where, words, dates=False), (f"{words.dated_ms} IS NULL", ())])
-    (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text}", values).fetchone()
-    return int(count)
+_UNKNOWNS: Final = (
+    ("without a known date", ("since_ms", "until_ms"), ""),
+    ("of an unknown variant", ("variants",), "g.variant"),
+    ("without a category", ("categories",), "g.category"),
+    ("neither known as rated nor as unrated", ("rated",), "g.rated"),
+    ("of an unknown server", ("servers",), "g.server"),
+    ("without a named opening", ("ecos", "openings"), "g.eco"),
+    ("without a known time control", ("time_controls",), "g.base_s"),
+    ("without a known reason", ("reasons",), "g.reason_key"),
+    ("with an unknown rating", ("min_rating", "max_rating"), "g.white_rating + g.black_rating"),
+    ("without a known duration", ("min_duration_s", "max_duration_s"), "g.ended_at_ms - g.started_at_ms"),
+)
+"""What a game may lack that a filter asks for: in words, the filters, and the value; of dates the database has it."""
+
+
+def count_unknown(driver: SqlDriver, where: GameFilter, words: FilterWords = _ARCHIVE) -> dict[str, int]:
+    """How many games a filter excludes only because what it asks for is unknown, by what that is."""
+    found = {}
+    for reason, names, value in _UNKNOWNS:
+        without = replace(where, **{name: getattr(ALL_PLAYED, name) for name in names})
+        if without == where or (names == ("servers",) and _UNKNOWN in {name.lower() for name in where.servers}):
+            continue
+        text, values = _all([conditions_of(without, words), (f"({value or words.dated_ms}) IS NULL", ())])
+        (count,) = driver.execute(f"SELECT count(*) FROM games g WHERE {text}", values).fetchone()
+        found[reason] = int(count)
+    return found
+
+
+def count_by_handle(driver: SqlDriver, words: FilterWords = _ARCHIVE) -> dict[str, int]:
+    """How many played games each player has, by handle in one of its spellings."""
+    text, values = conditions_of(ALL_PLAYED, words)
+    sides = " UNION ALL ".join(f"SELECT g.{side} AS handle FROM games g WHERE {text}" for side in ("white", "black"))
+    found: dict[str, tuple[str, int]] = {}
+    for handle, count in driver.execute(f"SELECT handle, count(*) FROM ({sides}) sides GROUP BY 1", values * 2):
+        spelling, before = found.get(fold(handle), (handle, 0))
+        found[fold(handle)] = min(handle, spelling), before + count
+    return dict(found.values())
 
 
 def resolve(driver: SqlDriver, spec: str, words: FilterWords = _ARCHIVE) -> int:

@@ -49,6 +49,9 @@ class GameStore(Protocol):
     def count_each(self, wheres: Sequence[GameFilter]) -> list[int]:
         """How many games match each filter; the first one must match all that any of the others does."""
 
+    def count_by_handle(self) -> dict[str, int]:
+        """How many played games each player has, by handle."""
+
 
 class Rows(Protocol):
     """The result of a statement."""

@@ -99,10 +99,11 @@ def test_excluded_plies_are_reported(filled: Cli) -> None:
 
 @pytest.mark.parametrize("words", [[], ["--json"], ["--by", "phase"], ["--table", "longest", "--csv"]])
 def test_no_games_make_no_table(filled: Cli, words: list[str]) -> None:
-    nothing = filled("clocks", *words, "--player", "Nobody", code=ExitCode.ARCHIVE)
+    nothing = filled("clocks", *words, "--since", "2099", code=ExitCode.FINDINGS)
     assert (nothing.stdout, nothing.stderr) == (
         "",
-        "Error: No games match these filters; `ics-recorder games` lists the games.\n",
+        "Error: No games match these filters (excluded: 6 without a known date); `ics-recorder games` lists the "
+        "games.\n",
     )
 
 
@@ -186,8 +187,8 @@ def test_every_dimension_can_be_chosen(filled: Cli, word: str) -> None:
         (["--table", "windows", "--by", "side"], "takes no --by"),
         (["--by", "side", "--by", "side"], "names a dimension twice"),
         (["--by", "side", "--csv", "--format", "jsonl"], "contradicts"),
-        (["--by", "side", "-o", "x.txt"], "is for the terminal"),
-        (["-o", "x.txt"], "is for the terminal"),
+        (["--by", "side", "-o", "x"], "is for the terminal"),
+        (["-o", "x"], "is for the terminal"),
     ],
 )
 def test_options_that_exclude_each_other_are_reported(filled: Cli, words: list[str], message: str) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.exporters.games import make_game
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, Cli
 
+SAVED = SERVER.parent / "pgn" / "ficsgames-variants-by-year.pgn"
+
 
 def test_lists_one_game_a_line(filled: Cli) -> None:
     result = filled("games")
@@ -79,7 +81,7 @@ def test_games_by_key_and_by_source(filled: Cli) -> None:
 def test_no_match_is_reported_with_the_size_of_the_archive(filled: Cli) -> None:
     played = len(filled("games").stdout.splitlines()) - 1
     noun = "game" if played == 1 else "games"
-    assert filled("games", "--player", "Zoe").stderr == (
+    assert filled("games", "--variant", "atomic").stderr == (
         f"No games match these filters ({played} played {noun} in the archive).\n"
     )
 
@@ -151,3 +153,79 @@ def test_every_output_has_the_day_of_games_without_a_time(cli: Cli, tmp_path: Pa
     for words, column in ((("games", "--format", "csv"), "white"), (("plies",), "mover")):
         rows = csv.DictReader(cli("export", *words, "-o", "-").stdout.splitlines())
         assert {row[column]: row["day"] or None for row in rows}.items() >= days.items()
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["--since", "2017"], 3),
+        (["--since", "2018"], 2),
+        (["--until", "2017"], 1),
+        (["--until", "2017-02"], 1),
+        (["--until", "2017-01"], 0),
+        (["--since", "2017-03", "--until", "2022-01"], 1),
+        (["--player", "helm*"], 1),
+        (["--player", "*S*L*K"], 1),
+        (["--white", "*e*", "--black", "s*"], 2),
+        (["--opponent", "*"], 3),
+        (["--player", "blore", "--opponent", "S*"], 1),
+    ],
+)
+def test_years_months_and_parts_of_names(cli: Cli, words: list[str], count: int) -> None:
+    cli("import", SAVED)
+    assert len(cli.json("games", "--json", *words)) == count
+
+
+@pytest.mark.parametrize(
+    "word", ["20", "2020-13", "2020-1-1", "2019-02-29", "0000", "２０２０", "2020-01-01x", "99999"]
+)
+def test_a_date_that_is_none_is_refused(cli: Cli, word: str) -> None:
+    for option in ("--since", "--until"):
+        assert f"{word!r} is not a date; write 2020-01-31, 2020-01" in cli("games", option, word, code=2).stderr
+
+
+def test_an_unknown_player_is_refused_with_names_that_are_like_it(cli: Cli) -> None:
+    cli("import", SAVED)
+    for command in (
+        "games",
+        "games --json",
+        "export pgn",
+        "export plies",
+        "clocks",
+        "clocks --by side",
+        "replay server",
+    ):
+        for option in ("--player", "--white", "--black", "--opponent"):
+            found = cli(*command.split(), option, "Helm", code=1)
+            assert (found.stdout, found.stderr) == ("", "Error: no player Helm; did you mean Helmsman (1 game)?\n")
+    for name, like in (
+        ("ANTARESLIGTH", "AntaresLight (1 game)?"),
+        ("s", "slaran (1 game), Slek (1 game) or AntaresLight (1 game)?"),
+        ("xe*z", None),
+        ("%", None),
+        ("[", None),
+    ):
+        ending = "." if like is None else f"; did you mean {like}"
+        assert cli("games", "--player", name, code=1).stderr == f"Error: no player {name}{ending}\n"
+
+
+def test_games_that_lack_what_a_filter_asks_for_are_counted(cli: Cli, tmp_path: Path) -> None:
+    untagged = tmp_path / "untagged.pgn"
+    untagged.write_text(
+        '[White "Ann"]\n[Black "Bob"]\n\n1. e4 e5 *\n\n[White "Ann"]\n[Black "Bob"]\n[SetUp "1"]\n'
+        '[FEN "4k3/8/8/8/8/8/8/4K2R w - - 0 1"]\n\n1. Kf1 *\n'
+    )
+    cli("import", SAVED, untagged)
+    everything = cli.json("games", "--json")
+    for words, name, reason in (
+        (["--category", "blitz"], "category", "without a category"),
+        (["--rated"], "rated", "neither known as rated nor as unrated"),
+        (["--server", "FICS"], "server", "of an unknown server"),
+        (["--since", "2000"], "day", "without a known date"),
+        (["--eco", "B"], "eco", "without a named opening"),
+    ):
+        lacking = sum(game[name] is None for game in everything)
+        assert lacking, name
+        assert f"{lacking} {reason}" in cli("games", *words).stderr
+        assert f"{lacking} {reason}" in cli("export", "pgn", *words).stderr
+    assert "unknown server" not in cli("games", "--server", "unknown").stderr

@@ -29,12 +29,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("words", WRITERS, ids=" ".join)
-@pytest.mark.parametrize("target", ["archive.sqlite", "archive.sqlite-wal", "archive.sqlite-shm", "link", "hard"])
+@pytest.mark.parametrize("target", ["archive", "archive-wal", "archive-shm", "link", "hard"])
 def test_nothing_is_written_over_the_archive(filled: Cli, tmp_path: Path, words: list[str], target: str) -> None:
-    (tmp_path / "link").symlink_to(filled.archive)
-    (tmp_path / "hard").hardlink_to(filled.archive)
+    cli = Cli(filled.archive.rename(tmp_path / "archive"))
+    (tmp_path / "link").symlink_to(cli.archive)
+    (tmp_path / "hard").hardlink_to(cli.archive)
     before = contents(tmp_path)
-    result = filled(*words, "-o", tmp_path / target, code=ExitCode.OUTPUT)
+    result = cli(*words, "-o", tmp_path / target, code=ExitCode.OUTPUT)
     assert "is the archive or a log" in result.stderr
     assert contents(tmp_path) == before
 
@@ -70,7 +71,7 @@ def test_a_backup_is_not_written_over_the_archive(filled: Cli, tmp_path: Path, s
 
 @pytest.mark.parametrize("words", WRITERS[:-1], ids=" ".join)
 def test_nothing_is_written_over_a_log_of_the_archive(cli: Cli, tmp_path: Path, words: list[str]) -> None:
-    log = tmp_path / "session.log"
+    log = tmp_path / "session"
     log.write_bytes(WATCHER.read_bytes())
     cli("import", "--no-keep-source", log)
     assert "is the archive or a log" in cli(*words, "-o", log, code=ExitCode.OUTPUT).stderr
@@ -86,7 +87,7 @@ def test_a_split_does_not_replace_the_archive(filled: Cli, tmp_path: Path) -> No
 
 
 def test_convert_does_not_replace_its_log(cli: Cli, tmp_path: Path) -> None:
-    log = tmp_path / "session.log"
+    log = tmp_path / "session.pgn"
     log.write_bytes(WATCHER.read_bytes())
     cli("convert", log, "--force", "-o", log, code=ExitCode.OUTPUT)
     with log.open("rb") as stdin:

@@ -276,7 +276,7 @@ def interrupts() -> Iterator[None]:
 @pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("form", ["terminal", "server", "as-engine"])
 def test_missing_games_and_files_without_games_are_reported(filled: Cli, tmp_path: Path, form: str) -> None:
-    unmatched = filled("replay", form, "--player", "Nobody", code=ExitCode.ARCHIVE)
+    unmatched = filled("replay", form, "--since", "2099", code=ExitCode.FINDINGS)
     assert unmatched.stderr == "Error: No games to replay match these filters; `ics-recorder games` lists the games.\n"
     talk, diary = tmp_path / "talk.log", tmp_path / "diary.log"
     talk.write_text("fics% Morphy tells you: hello\n")

@@ -38,7 +38,9 @@ def test_writes_one_file(cli: Cli, tmp_path: Path) -> None:
 def test_invalid_report_arguments_are_reported(cli: Cli, tmp_path: Path) -> None:
     assert "No game" in cli("report", "ffff", code=4).stderr
     cli("report", code=2)
-    assert "archive or a log" in cli("report", "last", "-o", cli.archive, "--force", code=5).stderr
+    link = cli.archive.with_name("link.html")
+    link.symlink_to(cli.archive)
+    assert "archive or a log" in cli("report", "last", "-o", link, "--force", code=5).stderr
 
 
 def test_a_missing_extra_leaves_no_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.cli import WATCHER, Cli
 
-GAMES = 5
-NONE = f"No games match these filters ({GAMES} played games in the archive)."
+NONE = "games match these filters"
 
 
 @pytest.fixture
@@ -19,13 +18,19 @@ def filled(cli: Cli) -> Cli:
 
 
 @pytest.mark.parametrize(
-    "what", [("pgn",), ("games",), ("games", "--format", "csv"), ("plies",), ("bpgn",)], ids=" ".join
-)
+    "what",
+    [
+        ("pgn",), ("pgn", "--append"), ("pgn", "--split", "day"), ("games",), ("games", "--format", "csv"),
+        ("games", "--format", "parquet"), ("plies",), ("plies", "--format", "parquet"), ("plies", "--dataset"),
+        ("bpgn",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
 def test_an_export_without_games_says_so(filled: Cli, tmp_path: Path, what: tuple[str, ...]) -> None:
-    result = filled("export", *what, "--player", "Nosuchone", "-o", tmp_path / "x")
+    result = filled("export", *what, "--white", "Morphy", "--black", "Morphy", "-o", tmp_path / "x", code=1)
     assert NONE in result.stderr
-    assert "Wrote" not in result.stderr
-    assert NONE in filled("games", "--player", "Nosuchone").stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "x").exists()
 
 
 def test_an_append_that_adds_nothing_is_no_filter_without_games(filled: Cli, tmp_path: Path) -> None:
@@ -52,12 +57,26 @@ def test_an_unknown_variant_is_refused_with_a_suggestion(filled: Cli, word: str,
 
 
 def test_a_suffix_that_is_no_format_is_named(filled: Cli, tmp_path: Path) -> None:
-    out = tmp_path / "x.txt"
-    expected = f"{out}: .txt is no format of this command; writing jsonl (--format jsonl|csv|parquet)."
-    assert expected in filled("export", "games", "-o", out).stderr
-    assert "writing csv" in filled("export", "plies", "-o", tmp_path / "y.txt").stderr
-    assert "no format" not in filled("export", "games", "--format", "csv", "-o", tmp_path / "z.txt").stderr
-    assert "no format" not in filled("export", "games", "-o", tmp_path / "z.csv").stderr
+    for command, formats in (
+        ("export games", ".jsonl, .csv, .parquet or name the format with --format."),
+        ("export plies", ".csv, .jsonl, .parquet or name the format with --format."),
+        ("export pgn", ".pgn."),
+        ("export bpgn", ".bpgn."),
+        ("clocks", ".csv, .jsonl, .json or name the format with --format."),
+        (f"convert {WATCHER}", ".pgn, .bpgn or name the format with --format."),
+        ("report last", ".html, .htm."),
+        ("plot race last", ".svg, .png or .pdf, or give --format."),
+        (f"replay engine {WATCHER} --uci no-engine", ".pgn."),
+        ("db share", ".sqlite, .sqlite3, .db."),
+    ):
+        for name in ("x.xlsx", "x.pgn.gz"):
+            result = filled(*command.split(), "-o", tmp_path / name, code=2)
+            assert f"{tmp_path / name}: " in result.stderr
+            assert result.stderr.endswith(f"name the file {formats}\n" if "plot" in command else f"file {formats}\n")
+            assert list(tmp_path.glob("x*")) == []
+    filled("export", "games", "--format", "csv", "-o", tmp_path / "z.txt")
+    filled("export", "games", "-o", tmp_path / "Z.CSV")
+    assert (tmp_path / "z.txt").read_text() == (tmp_path / "Z.CSV").read_text()
 
 
 def test_a_recorders_own_file_is_not_counted_as_skipped(cli: Cli, tmp_path: Path) -> None:

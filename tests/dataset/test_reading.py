@@ -28,7 +28,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"variant": "crazyhouse", "complete": True},
     {"since": "2009-01-01", "until": "2015-12-31"},
     {"rated": True, "result": ["1-0", "0-1"], "server": "freechess.org"},
-    {"category": "blitz", "player": "HELMSMAN"},
+    {"category": "blitz", "player": "*LMS*n"},
     {"me": "GuestObsA", "last": 3},
 )
 

@@ -433,8 +433,8 @@ def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: s
     assert "--index" in cli("report", "last", "last~1", code=2).stderr
     assert "--index" in cli("report", "last", "--rated", code=2).stderr
     assert "once" in cli("report", "--player", "a", "--player", "b", "-o", "x.html", code=2).stderr
-    assert "No games match these filters" in cli("report", "--player", "Nobody", "-o", "x.html", code=4).stderr
-    assert "No games match these filters" in cli("report", "--index", "--since", "2999-01-01", code=4).stderr
+    assert "no player Nobody." in cli("report", "--player", "Nobody", "-o", "x.html", code=1).stderr
+    assert "No games match these filters" in cli("report", "--index", "--since", "2999-01-01", code=1).stderr
     sides = archive.sides()
     counted = sides[sides["player_guest"].fillna(False)]["player"].astype("string").value_counts()
     assert "guests, maybe of several people" in cli("report", "--player", counted.index[0], code=5).stderr

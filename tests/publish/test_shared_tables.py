@@ -66,6 +66,7 @@ def test_players_and_keys(pair: tuple[Archive, Tables]) -> None:
     for filters in (
         {"player": game.white.handle.upper()},
         {"white": game.white.handle, "opponent": game.black.handle},
+        {"player": f"*{game.white.handle[1:3]}*"},
         {"keys": game.key[:6]},
         {"keys": [key for one in archive for key in one.merged_from][:3]},
         {"me": "guestobsi"},

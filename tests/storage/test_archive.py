@@ -359,9 +359,9 @@ def test_games_without_a_date_are_counted_when_dates_are_asked(archive: ArchiveS
     import_bytes(
         archive, b"one", [make_game(0), make_game(1, time_basis=TimeBasis.CLOCK), make_game(2, started_at_ms=None)]
     )
-    assert archive.undated(GameFilter(since_ms=0)) == 2
-    assert archive.undated(GameFilter(until_ms=0, players=frozenset({"nobody"}))) == 0
-    assert archive.undated(GameFilter()) == 0
+    assert archive.count_unknown(GameFilter(since_ms=0)) == {"without a known date": 2}
+    assert archive.count_unknown(GameFilter(until_ms=0, players=frozenset({"nobody"}))) == {"without a known date": 0}
+    assert archive.count_unknown(GameFilter()) == {}
 
 
 def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: ArchiveStore) -> None:

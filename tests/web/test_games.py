@@ -135,9 +135,13 @@ def test_narrower_filters_are_counted_in_one_reading(archive: Path) -> None:
 
 
 def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient, archive: Path) -> None:
-    nothing = site.get("/?player=Nobody")
+    nothing = site.get("/?player=Helmsman&result=*")
     assert nothing.status_code == 200
     assert "No game matches these filters." in nothing.text
+    nobody = site.get("/?player=Helm")
+    assert nobody.status_code == 200
+    assert "No player Helm; did you mean Helmsman (1 game)?" in nobody.text
+    assert "1 game" in site.get("/?player=hELM*").text
     for query, words in (
         ("since=yesterday", "yesterday' is not a date"),
         ("rating_from=many", "Both rated from: 'many' is not a whole number."),
