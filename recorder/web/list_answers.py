@@ -83,7 +83,7 @@ class ListAnswers:
             count=count,
             of=of,
             unknown=archive.count_unknown(listed.where),
-            nobody=no_player(archive, listed.where) if not found else None,
+            without=no_player(archive, listed.where) if not found else None,
             unindexed=0 if listed.where.position is None else archive.positions.state().missing,
             more=ends,
             choices=self._choices.current(),

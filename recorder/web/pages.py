@@ -63,7 +63,7 @@ def games_page(
     count: int,
     of: int,
     unknown: Mapping[str, int],
-    nobody: str | None,
+    without: str | None,
     unindexed: int,
     more: tuple[bool, bool],
     choices: Mapping[str, Sequence[str]],
@@ -75,7 +75,7 @@ def games_page(
         listed: the list. games: those of the page. in_progress: keys of games that have not ended.
         count: how many games match. of: how many played games the archive has.
         unknown: games that one filter excludes only because what it asks for is unknown, by what that is.
-        nobody: a sentence about a player who has no games.
+        without: a sentence about a player who has no games.
         unindexed: games that a search for a position did not see.
         more: whether there are games in front of these and behind them.
         choices: by filter, values that the archive contains.
@@ -99,7 +99,7 @@ def games_page(
         "count": plural(count, "game"),
         "of": plural(of, "played game"),
         "unknown": [f"{plural(number, 'game')} {reason}" for reason, number in unknown.items() if number],
-        "nobody": nobody and f"{nobody[:1].upper()}{nobody[1:]}",
+        "without": without and f"{without[:1].upper()}{without[1:]}",
         "unindexed": plural(unindexed, "game") if unindexed else "",
         "chosen": [
             (field.label, _words(field, value), site.listing(listed.query(**{field.name: None})))

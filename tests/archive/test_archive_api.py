@@ -381,3 +381,13 @@ def test_options_of_pgn(archive: recorder.Archive) -> None:
     assert game.to_pgn(style="fics") != game.to_pgn()
     with pytest.raises(recorder.ExportError):
         game.to_pgn("clocks")
+
+
+def test_players_by_parts_of_names_and_a_warning_for_an_unknown_one(archive: recorder.Archive, tmp_path: Path) -> None:
+    assert {*archive.game_table(white="morp*")["white"]} == {"Morphy"}
+    assert len(archive.game_table(player="*", since="2000", until="2001-02")) == 0
+    with pytest.warns(UserWarning, match=r"^no player Morph; did you mean Morphy \([0-9]+ games\)\?$"):
+        assert len(archive.plies(player="Morph")) == 0
+    with pytest.warns(UserWarning, match="no player"), pytest.raises(recorder.NoGamesError):
+        archive.export_pgn(tmp_path / "none.pgn", player="Morph")
+    assert not (tmp_path / "none.pgn").exists()

@@ -41,7 +41,7 @@ def test_share_holds_no_logs_and_no_handles(filled: Cli, tmp_path: Path) -> None
     content = target.read_bytes()
     for secret in (b"Morphy", b"Carlsen", WATCHER.read_bytes()[3000:3060], str(ADJOURNED.parent).encode()):
         assert secret not in content
-    assert shared.json("games", "--json", "--player", "Carlsen") == []
+    assert "no player Carlsen" in shared("games", "--player", "Carlsen", code=ExitCode.FINDINGS).stderr
 
 
 @pytest.mark.parametrize("words", [[], ["--with-text"], ["--exact"]])

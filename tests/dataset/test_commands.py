@@ -114,7 +114,7 @@ def test_what_a_data_set_cannot_give(cli: Cli, folder: Path, tmp_path: Path) -> 
     assert "--dataset and --db both say" in error("--db", cli.archive, "clocks", code=2)
     assert "the data set has " in error("clocks", "--source", "zzzz", code=4)
     assert "No games match these filters; the data set has" in error("clocks", "--since", "2099", code=1)
-    assert error("clocks", "--player", "Nobody", code=1) == "Error: no player Nobody.\n"
+    assert error("clocks", "--player", "Zoe", code=1) == "Error: no player Zoe.\n"
     assert "is the archive or a log" in error(
         "clocks", "--csv", "--force", "-o", next(folder.rglob("*.parquet")), code=5
     )

@@ -433,7 +433,7 @@ def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: s
     assert "--index" in cli("report", "last", "last~1", code=2).stderr
     assert "--index" in cli("report", "last", "--rated", code=2).stderr
     assert "once" in cli("report", "--player", "a", "--player", "b", "-o", "x.html", code=2).stderr
-    assert "no player Nobody." in cli("report", "--player", "Nobody", "-o", "x.html", code=1).stderr
+    assert "no player Zoe." in cli("report", "--player", "Zoe", "-o", "x.html", code=1).stderr
     assert "No games match these filters" in cli("report", "--index", "--since", "2999-01-01", code=1).stderr
     sides = archive.sides()
     counted = sides[sides["player_guest"].fillna(False)]["player"].astype("string").value_counts()

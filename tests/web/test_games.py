@@ -138,9 +138,9 @@ def test_no_results_are_no_error_and_an_error_is_no_empty_list(site: TestClient,
     nothing = site.get("/?player=Helmsman&result=*")
     assert nothing.status_code == 200
     assert "No game matches these filters." in nothing.text
-    nobody = site.get("/?player=Helm")
-    assert nobody.status_code == 200
-    assert "No player Helm; did you mean Helmsman (1 game)?" in nobody.text
+    unknown = site.get("/?player=Helm")
+    assert unknown.status_code == 200
+    assert "No player Helm; did you mean Helmsman (1 game)?" in unknown.text
     assert "1 game" in site.get("/?player=hELM*").text
     for query, words in (
         ("since=yesterday", "yesterday' is not a date"),
