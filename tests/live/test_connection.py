@@ -13,6 +13,7 @@ from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalWriter
 from recorder.live.conversation import Conversation, ConversationStage
 from recorder.live.net.connection import ANSWER_MS, Connection, Pulse
+from recorder.wire.timeseal import Sealing
 
 LONG_S = 30.0
 
@@ -62,6 +63,9 @@ class FakeConversation:
 
     def disconnected(self) -> None:
         self.done.append(b"disconnected")
+
+    def leave(self) -> None:
+        pass
 
     def take(self, _: int) -> bytes:
         return b""
@@ -114,6 +118,53 @@ def test_bytes_before_a_journal_failure_are_processed() -> None:
 
 def test_a_refusal_is_reported_although_the_connection_is_lost() -> None:
     assert asyncio.run(run(lambda server: server.close(), refuses=b"a")) == [b"a", b"the name is taken"]
+
+
+class PingedJournal(FakeJournal):
+    """A journal whose clock goes on by a millisecond for each ping that was received."""
+
+    def now_ns(self) -> int:
+        return 1_000_000 * b"".join(self.written).count(PING)
+
+    def sent(self, data: bytes, _: int | None = None) -> None:
+        pass
+
+    def withheld(self, count: int, _: int | None = None) -> None:
+        pass
+
+
+PING = b"[G]\0"
+
+
+def test_endless_pings_do_not_delay_the_end() -> None:
+    """Between a signal and the end, no more pings are answered than arrive in the time that a server has to close."""
+
+    async def flooded() -> list[bytes]:
+        ours, server = socket.socketpair()
+        ours.setblocking(False)
+        server.setblocking(False)
+        journal, stop = PingedJournal(fails=False), asyncio.Event()
+        connection = Connection(
+            *(cast(JournalWriter, journal), cast(Conversation, FakeConversation(b"")), Sealing(2)),
+            *(lambda *_, **__: None, lambda *_: None),
+        )
+
+        async def flood() -> None:
+            while True:
+                await asyncio.get_running_loop().sock_sendall(server, PING * 50_000)
+
+        stop.set()
+        with server:
+            flooding = asyncio.create_task(flood())
+            assert await connection.run(ours, stop) == "left; the server did not close the connection"
+            flooding.cancel()
+            await asyncio.gather(flooding, return_exceptions=True)
+        return journal.written
+
+    reads = asyncio.run(flooded())
+    assert len(reads) > 1
+    assert max(map(len, reads)) < 20_000
+    assert len(b"".join(reads)) < 50_000
 
 
 MINUTE = 60_000

@@ -24,13 +24,15 @@ from recorder.wire.timeseal import Sealing
 
 __all__ = ["ANSWER_MS", "Connection", "Incoming", "LEAVE_S", "Pulse", "TakenOverError", "open_connection"]
 
-_REST_BYTES: Final = 1 << 16
+_READ_BYTES: Final = 1 << 14
 
 
-class Incoming(asyncio.Protocol):
+class Incoming(asyncio.BufferedProtocol):
     """Passes on all bytes that arrived before the connection ended or failed; none before ``resume``.
 
-    When writing fails, asyncio reports the failure without the bytes that the system still has: they are read here.
+    A read is short: what it asks for, such as thousands of pings to be answered, is done before a signal or a time
+    counts. When writing fails, asyncio reports the failure without the bytes that the system still has: they are read
+    here.
 
     Args:
         connected: the socket. take: gets each read, never empty; must not raise. ended: called after the last byte.
@@ -50,6 +52,7 @@ class Incoming(asyncio.Protocol):
         self._take = take
         self._on_end = ended
         self._early: list[bytes] | None = []  # bytes that arrived before ``resume``
+        self._buffer = bytearray(_READ_BYTES)
 
     def resume(self) -> None:
         """Pass on bytes from now on, and those that have arrived."""
@@ -57,8 +60,15 @@ class Incoming(asyncio.Protocol):
         for data in early or ():
             self._take(data)
 
-    def data_received(self, data: bytes) -> None:
-        """Called by asyncio."""
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Called by asyncio, for the place of the next bytes."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Called by asyncio, when so many bytes are there."""
+        self._arrived(bytes(self._buffer[:nbytes]))
+
+    def _arrived(self, data: bytes) -> None:
         if self._early is None:
             self._take(data)
         else:
@@ -73,8 +83,8 @@ class Incoming(asyncio.Protocol):
         """Called by asyncio."""
         if exc is not None:
             with contextlib.suppress(OSError):
-                while data := self._rest.recv(_REST_BYTES):
-                    self.data_received(data)
+                while data := self._rest.recv(_READ_BYTES):
+                    self._arrived(data)
         self._rest.close()
         self._end(exc)
         self.closed.set_result(None)
