@@ -312,19 +312,14 @@ def _dry_run(login: _Login, plan: ObservationPlan) -> None:
 
     rehearsal = Rehearsal(Login(login.user, login.password), plan)
     asyncio.run(rehearse(login.server, rehearsal, None if login.timeseal is None else Sealing(login.timeseal)))
-    commands, games = rehearsal.result()
+    observed, games = rehearsal.result()
     print_table(
-        ("command", "White", "Black", "why"),
-        [
-            (line.command, None, None, None)
-            if (game := line.game) is None
-            else (line.command, game.facts.white, game.facts.black, game.reason)
-            for line in commands
-        ],
+        ("game", "White", "Black", "why"),
+        [(game.game_no, game.facts.white, game.facts.black, game.reason) for game in observed],
+        right=("game",),
     )
-    observed = sum(line.game is not None for line in commands)
     place = format_address(login.server)
     say(f"Only the login and the request for the table of games were sent to {place}.")
     if rehearsal.we is not None and rehearsal.we.handle is not None:
         say(f"The login name was {clean(rehearsal.we.handle)}.")
-    say(f"{plural(len(games), 'game')}, {observed:,} would be observed.")
+    say(f"{plural(len(games), 'game')}, {len(observed):,} would be observed.")

@@ -128,7 +128,8 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
     events = click.option(
         "--events",
         type=click.Choice(["-"]),
-        help="Print starts, plies and ends of games as JSON Lines (docs/reference/formats.md).",
+        metavar="-",
+        help="Print starts, plies and ends of games to standard output as JSON Lines (docs/reference/formats.md).",
     )
     return in_section("Recording", command, events, pgn)
 

@@ -41,6 +41,7 @@ from recorder.journal.parts import (
     new_part,
     part_name,
     session_name,
+    session_parts,
 )
 
 __all__ = ["Compressor", "JournalClock", "JournalWriter", "MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Sync"]
@@ -250,6 +251,12 @@ class JournalWriter:
             self._refusal = f"The journal {self.path} is closed."
         self._compressor.finish()
         self.path = find_part(self.path)
+
+    def discard(self) -> None:
+        """End the journal and remove its files."""
+        self.close()
+        for path in session_parts(self.path).values():
+            path.unlink(missing_ok=True)
 
     def _put(self, mark: bytes, data: bytes, at_ns: int) -> None:
         if len(data) <= MAX_DATA_BYTES:

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalWriter
 from recorder.live.conversation import Conversation, ConversationStage
-from recorder.live.login.login import WrongPasswordError
+from recorder.live.login.login import UnansweredLoginError, WrongPasswordError
 from recorder.live.messages import MessageSink
 from recorder.live.net.connection import ANSWER_MS, Connection, TakenOverError
 from recorder.live.net.sockets import Address, connect, format_address, prepare, why_no_connection
@@ -85,7 +85,7 @@ class Capture:
         open_journal: makes the journal of a new connection.
         converse: makes the conversation of a new connection.
         report: gets each event.
-        opened: gets the path of each new connection's journal.
+        opened: gets the path of each connection's journal once it has more than an attempt to log in.
         timeseal: the version of the time seal, 1 or 2; None: the connection is not sealed.
         chance: 0 to 1, for the pauses.
 
@@ -116,6 +116,7 @@ class Capture:
         self._timeseal = timeseal
         self._chance = chance
         self._been_in = False
+        self._given = False  # this connection's journal is known to ``opened``
         self._heard_ns: int | None = None  # UTC, when the server last sent something on this connection
         self._lost_ns: int | None = None  # UTC, the beginning of the outage
 
@@ -177,9 +178,8 @@ class Capture:
         except JournalError:
             connected.close()
             raise
-        if self._opened is not None:
-            self._opened(journal.path)
         self._heard_ns = None
+        self._given = False
         conversation = self._converse()
         self.progress.connections += 1
         self.connection_state = ConnectionState(time.monotonic(), None, conversation, journal)
@@ -198,14 +198,14 @@ class Capture:
             how = await connection.run(connected, stop)
         except LoginError as error:
             how = str(error).removesuffix(".")
-            self._end(journal, how, connection.lost)
+            self._end(journal, how, connection, attempt=not isinstance(error, UnansweredLoginError))
             raise
         except BaseException:  # cancelled, too: a journal is closed whatever happens
             with contextlib.suppress(JournalError):  # the first error is the one to report
-                self._end(journal, how, False)
+                self._end(journal, how, None)
             raise
         else:
-            self._end(journal, how, connection.lost)
+            self._end(journal, how, connection, attempt=True)
             return how
         finally:
             connected.close()
@@ -237,19 +237,31 @@ class Capture:
             facts["address"] = format_address(Address(host, port))
         journal.note("connected", **facts)
 
-    def _end(self, journal: JournalWriter, how: str, lost: bool) -> None:
-        """Note how a connection ended, and close its journal.
+    def _end(self, journal: JournalWriter, how: str, connection: Connection | None, *, attempt: bool = False) -> None:
+        """Note how a connection ended, and close its journal, or remove it: nothing came before the login.
 
         An outage begins with the last bytes that arrived: a dead connection is noticed minutes later.
+
+        Args:
+            connection: None: a failure ended it. attempt: the journal is worth nothing if it ends before the login.
         """
-        if lost:
+        if connection is not None and connection.lost:
             self.progress.outages += 1
             since: dict[str, int] = {} if self._heard_ns is None else {"since_utc_ns": self._heard_ns}
             if self._been_in and self._lost_ns is None:
                 self._lost_ns = self._heard_ns
             journal.note("outage", reason=how, **since)
         journal.note("closed", how=how)
+        if attempt and not self._given and not (connection is not None and connection.deaf):
+            journal.discard()
+            return
+        self._give(journal)
         journal.close()
+
+    def _give(self, journal: JournalWriter) -> None:
+        if not self._given and self._opened is not None:
+            self._opened(journal.path)
+        self._given = True
 
     def _count(self, conversation: Conversation, journal: JournalWriter, received: int, boards: int) -> None:
         """Add the bytes and boards of one read."""
@@ -260,3 +272,4 @@ class Capture:
         if conversation.stage in (ConversationStage.ASKING, ConversationStage.RECORDING):
             self._been_in = True
             self._lost_ns = None
+            self._give(journal)

@@ -33,6 +33,7 @@ _GOODBYE_MS: Final = 60_000
 _MOST_ANOMALIES: Final = 1_000
 # "style=1" on a line of the answer to `variables`, which contains only such pairs.
 _VARIABLES: Final = re.compile(r"\s*+(?>(?:[a-z_]++=\S++\s*+)+)")
+_GIN_ON: Final = re.compile(r"You will now hear game results\. *")
 _REST_MS: Final = 1_000  # for the rest of that answer
 _ISETS: Final = ("ms", "gameinfo", "nowrap", "startpos", "defprompt", "nohighlight", "allresults")
 _FIRST_ISETS: Final = 2  # a server accepts these, style and gin at once, and no more
@@ -55,11 +56,13 @@ class Lasting:
 
     Attributes:
         own: the user's values as the server reports them; empty: unknown, or a guest's, whose settings do not last.
-        changed: names of those that the recorder has changed.
+        changed: names of those that the recorder has changed. confirmed: of these, those whose change the server has
+            reported.
     """
 
     own: dict[str, str] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
+    confirmed: set[str] = field(default_factory=set)
 
     def left_behind(self) -> str | None:
         """A sentence for the user about settings that stay changed; None: all are restored."""
@@ -67,9 +70,10 @@ class Lasting:
         for name, value in _LASTING.items():
             if name in self.changed:
                 had = self.own.get(name)
-                own = f"which {name} it had, the server did not tell" if had is None else f"it had {name} {had}"
+                own = "the server did not report it" if had is None else f"it had {name} {had}"
+                has = "has" if name in self.confirmed else "may have"
                 sentences.append(
-                    f"The account has {name} {value} now and could not get its own back: {own}. "
+                    f"The account {has} {name} {value} now, because its own could not be restored: {own}. "
                     f"“set {name}” changes it."
                 )
         return " ".join(sentences) or None
@@ -180,8 +184,11 @@ class Conversation:
         if self._reader.prompt is not None and not self.tracker.session.prompts:
             self.tracker.session.prompts.append(self._reader.prompt)
         self.games += len(self.tracker.feed(events))
-        if self.we is not None and not self.we.guest and len(self._lasting.own) < len(_LASTING):
-            self._look_for_own(events, now_ms)
+        if self.we is not None and not self.we.guest:
+            if self._lasting.changed - self._lasting.confirmed:
+                self._look_for_changed(events)
+            if len(self._lasting.own) < len(_LASTING):
+                self._look_for_own(events, now_ms)
         if self.lost is not None and now_ms > self._lost_ms + _GOODBYE_MS:
             self.lost = None  # the session continues: a shutdown was only announced
         self._note_loss(events, now_ms)
@@ -217,11 +224,24 @@ class Conversation:
                         own[name] = found[1]
                         if found[1] == _LASTING[name]:
                             changed.discard(name)
+                    elif found is not None:
+                        self._lasting.confirmed.add(name)
         if self.stage is ConversationStage.ASKING and "style" in own:
             if len(own) == len(_LASTING):
                 self._begin(now_ms)
             else:
                 self._due_ms = min(self._due_ms, now_ms + _REST_MS)
+
+    def _look_for_changed(self, events: list[Event]) -> None:
+        """Note which of the changed settings the server confirms."""
+        for event in events:
+            if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.STYLE:
+                confirmed = {"style"} if event.value == _LASTING["style"] else set()
+            elif isinstance(event, Unrecognised | Noise) and _GIN_ON.fullmatch(event.line.text):
+                confirmed = {"gin"}
+            else:
+                continue
+            self._lasting.confirmed |= confirmed & self._lasting.changed
 
     def _begin(self, now_ms: int) -> None:
         """Send the settings, and begin to observe."""

@@ -28,20 +28,17 @@ async def record(port: int, folder: Path, *more: str) -> tuple[int, str, str]:
 
 
 @in_loop
-async def test_a_dry_run_prints_the_commands_and_sends_none(tmp_path: Path) -> None:
+async def test_a_dry_run_prints_the_games_and_observes_none(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server:
         status, out, talk = await record(server.port, tmp_path, "--observe", "rated & blitz")
         (connection,) = server.connections
     assert status == ExitCode.OK
     assert connection.lines == [b"guest", b"", b"games", b"quit"]
     heading, *rows = (line.split("\t") for line in out.splitlines())
-    assert heading == ["command", "White", "Black", "why"]
-    assert rows[-2] == ["games", "-", "-", "-"]
-    assert rows[-1] == [
-        *("observe 12", "Ann", "Bob"),
-        "rated is true because the game is rated and blitz is true because the game is blitz",
+    assert heading == ["game", "White", "Black", "why"]
+    assert rows == [
+        ["12", "Ann", "Bob", "rated is true because the game is rated and blitz is true because the game is blitz"]
     ]
-    assert ["set style 12", "-", "-", "-"] in rows
     assert "1 game, 1 would be observed." in talk
     assert list(tmp_path.iterdir()) == []
 

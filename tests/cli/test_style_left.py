@@ -15,7 +15,7 @@ from tests.support.script import Fault, Hear, Step, Wait
 from tests.support.testserver import FICS, Dialogue, ScriptedServer
 
 SCRIPT: list[Step] = [Hear(b"set style 12"), Wait(200), Fault.CLOSE]
-SENTENCE = "The account has style 12 now and could not get its own back: it had style 1."
+SENTENCE = "The account may have style 12 now, because its own could not be restored: it had style 1."
 
 
 @in_loop

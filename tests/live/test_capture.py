@@ -214,6 +214,7 @@ async def test_a_rejected_password_is_not_retried_forever(
             connection = await server.connection(2)
             await run.until(lambda: b"games" in connection.lines)
             await run.end()
+            assert len(run.opened) == len(list(tmp_path.iterdir())) == 2  # the refused attempt left nothing
         else:
             with pytest.raises(LoginError, match="does not accept this password for Ann"):
                 await run.task

@@ -147,10 +147,11 @@ def test_a_style_left_by_a_lost_connection_is_reported_and_restored_by_the_next(
     conversation.take(0)
     conversation.receive(VARIABLES, 10, 0)
     settings_sent(conversation, 10)
+    conversation.receive(b"Style 12 set.\nfics% ", 11_000, 0)  # the answer to gin does not come
     conversation.disconnected()
     assert lasting.left_behind() == (
-        "The account has style 12 now and could not get its own back: it had style 1. “set style” changes it. "
-        "The account has gin 1 now and could not get its own back: it had gin 0. “set gin” changes it."
+        "The account has style 12 now, because its own could not be restored: it had style 1. “set style” changes it. "
+        "The account may have gin 1 now, because its own could not be restored: it had gin 0. “set gin” changes it."
     )
     second = entered("Ann", lasting)
     assert b"variables" not in settings_sent(second, 0)
@@ -165,12 +166,13 @@ def test_an_unknown_style_is_asked_for_three_times_and_reported() -> None:
     asked = [conversation.take(now_ms) for now_ms in range(0, 14_999, 1000)]
     assert b"".join(asked) == b"variables\n" * 3
     assert b"set style 12\n" in settings_sent(conversation, 15_000)
+    conversation.receive(b"Style 12 set.\nfics% You will now hear game results.\nfics% ", 26_000, 0)
     conversation.leave()
     assert conversation.take(30_000) == b"quit\n"
     assert lasting.left_behind() == (
-        "The account has style 12 now and could not get its own back: which style it had, the server did not tell. "
+        "The account has style 12 now, because its own could not be restored: the server did not report it. "
         "“set style” changes it. "
-        "The account has gin 1 now and could not get its own back: which gin it had, the server did not tell. "
+        "The account has gin 1 now, because its own could not be restored: the server did not report it. "
         "“set gin” changes it."
     )
 
@@ -181,7 +183,7 @@ def test_the_recorders_own_style_is_not_taken_for_the_users() -> None:
     settings_sent(conversation, 0)
     ours = VARIABLES.replace(b"style=1", b"style=12").replace(b"gin=0", b"gin=1")
     conversation.receive(ours, 10_000, 0)
-    assert lasting == Lasting({}, changed={"style", "gin"})
+    assert lasting == Lasting({}, changed={"style", "gin"}, confirmed={"style", "gin"})
     conversation.receive(VARIABLES.replace(b"style=1", b"style=3"), 10_001, 0)
     conversation.leave()
     assert conversation.take(10_002) == b"set style 3\nset gin 0\nquit\n"

@@ -1,4 +1,4 @@
-"""A rehearsal lists the commands that would be sent, without sending them."""
+"""A rehearsal lists the games that would be observed, and observes none."""
 
 from __future__ import annotations
 
@@ -32,22 +32,18 @@ def test_only_the_table_is_requested() -> None:
     assert rehearsal.receive(TABLE, 1) == b"quit\n"
     assert rehearsal.finished
     assert rehearsal.receive(b"Bye.\n\r\n\r", 2) == b""
-    planned, games = rehearsal.result()
-    commands = [line.command for line in planned]
-    assert commands[-5:] == ["iset nohighlight 1", "iset allresults 1", "games", "observe 1", "observe 3"]
-    assert commands[2:4] == ["set style 12", "set gin 1"]
-    assert planned[-1].game is not None
-    assert planned[-1].game.facts.white == "White3"
+    observed, games = rehearsal.result()
+    assert [(game.game_no, game.facts.white) for game in observed] == [(1, "White1"), (3, "White3")]
     assert len(games) == 3
 
 
 def test_games_are_listed_in_the_order_of_the_requests() -> None:
     rehearsal, _ = logged_in(ObservationPlan("rated", ("White3",)))
     rehearsal.receive(TABLE, 1)
-    assert [line.command for line in rehearsal.result()[0]][-2:] == ["observe 3", "observe 1"]
+    assert [game.game_no for game in rehearsal.result()[0]] == [3, 1]
     limited, _ = logged_in(ObservationPlan("rated", limit=1))
     limited.receive(TABLE, 1)
-    assert [line.command for line in limited.result()[0]][-2:] == ["games", "observe 1"]
+    assert [game.game_no for game in limited.result()[0]] == [1]
 
 
 @pytest.mark.parametrize("manners", [ICC, CHESS_NET])
@@ -55,16 +51,16 @@ def test_a_server_with_aliases(manners: Manners) -> None:
     rehearsal, sent = logged_in(ObservationPlan("rated"), manners)
     assert sent.splitlines()[-1] == b"/games"
     rehearsal.receive(TABLE, 1)
-    assert rehearsal.result()[0][-1].command == "/observe 3"
+    assert [game.game_no for game in rehearsal.result()[0]] == [1, 3]
 
 
-def test_the_settings_of_an_account_would_be_requested() -> None:
+def test_nothing_is_requested_of_an_account_but_the_table() -> None:
     rehearsal = Rehearsal(Login("Ann", lambda: "secret"), ObservationPlan("rated"))
     rehearsal.receive(FICS.encode(FICS.login), 0)
     rehearsal.receive(FICS.encode(FICS.registered + FICS.password, name="Ann"), 0)
-    rehearsal.receive(FICS.encode(FICS.welcome + FICS.prompt, name="Ann", mark=""), 0)
-    rehearsal.receive(TABLE, 0)
-    assert rehearsal.result()[0][0].command == "variables"
+    assert rehearsal.receive(FICS.encode(FICS.welcome + FICS.prompt, name="Ann", mark=""), 0) == b"games\n"
+    assert rehearsal.receive(TABLE, 0) == b"quit\n"
+    assert [game.game_no for game in rehearsal.result()[0]] == [1, 3]
 
 
 def test_a_server_that_does_not_answer() -> None:

@@ -20,11 +20,15 @@ from recorder.errors import LoginError
 from recorder.events import SessionNotice, SessionNoticeKind
 from recorder.live.login.dialogue import Cue, CueKind, CueReader
 
-__all__ = ["LoggedIn", "Login", "WrongPasswordError"]
+__all__ = ["LoggedIn", "Login", "UnansweredLoginError", "WrongPasswordError"]
 
 
 class WrongPasswordError(LoginError):
     """The server does not take the password: asked again and again, it may shut us out."""
+
+
+class UnansweredLoginError(LoginError):
+    """The server has said nothing more, perhaps because it waits for an answer to words that nobody here knows."""
 
 
 class LoggedIn(NamedTuple):
@@ -215,8 +219,10 @@ class Login:
             return answer
         waited = f"in {self.patience_ms // 1000} seconds"
         if self._stage is _Stage.CALLING:
-            raise LoginError(f"The server has not asked for a name {waited}; is this a chess server's address?")
-        raise LoginError(f"The server has not answered the login of {self._who} {waited}; try again later.")
+            raise UnansweredLoginError(
+                f"The server has not asked for a name {waited}; is this a chess server's address?"
+            )
+        raise UnansweredLoginError(f"The server has not answered the login of {self._who} {waited}; try again later.")
 
     @property
     def _who(self) -> str:

@@ -183,6 +183,7 @@ class Connection:
 
     Attributes:
         lost: whether the other side or a failure ended the connection.
+        deaf: an error of this program has ended the parsing.
     """
 
     def __init__(
@@ -201,7 +202,7 @@ class Connection:
         self._count = count
         self._recording = RecordedConnection(journal, SecretGuard(), self._report_mute, must=True)
         self._pulse = Pulse(self._now_ms())
-        self._deaf = False
+        self.deaf = False
         self._leaving_ms: int | None = None
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
@@ -284,7 +285,7 @@ class Connection:
         return self._journal.now_ns() // 1_000_000
 
     def _wait_s(self) -> float:
-        if self._deaf or self._transport.get_write_buffer_size():
+        if self.deaf or self._transport.get_write_buffer_size():
             return _TICK_S
         now_ms = self._now_ms()
         due_ms = self._conversation.next_at_ms(now_ms)
@@ -321,14 +322,14 @@ class Connection:
 
     def _understand(self, work: Callable[[], None]) -> None:
         """Run a function that depends on the server's text; a bug in it must not end the recording."""
-        if self._deaf:
+        if self.deaf:
             return
         try:
             work()
         except LoginError:
             raise
         except Exception as error:
-            self._deaf = True
+            self.deaf = True
             self._report(
                 "deaf",
                 f"The server's output is no longer parsed, only recorded ({type(error).__name__}: a bug). "
@@ -351,7 +352,7 @@ class Connection:
         conversation = self._conversation
         if conversation.stage is ConversationStage.LEFT:
             return conversation.take(now_ms)
-        if self._deaf:
+        if self.deaf:
             return f"{format_request(KeepAlive())}\n".encode("ascii") if self._pulse.needs_command(now_ms) else b""
         if self._pulse.needs_command(now_ms):
             conversation.keep_alive(now_ms)

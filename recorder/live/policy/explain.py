@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import (
@@ -23,7 +23,6 @@ from recorder.events import (
     ObservingStarted,
 )
 from recorder.events.frames import Style12
-from recorder.live.conversation import setting_commands
 from recorder.live.login.login import LoggedIn, Login
 from recorder.live.policy.candidates import Candidate, Fate, Why
 from recorder.live.policy.judge import PolicyPart
@@ -35,7 +34,7 @@ from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = ["GameOutcome", "SessionExplainer", "Rehearsal", "RehearsedCommand"]
+__all__ = ["GameOutcome", "SessionExplainer", "Rehearsal"]
 
 _ROUNDS: Final = 10_000
 
@@ -204,13 +203,6 @@ _TABLE_MS: Final = 30_000
 _QUIT: Final = b"quit\n"
 
 
-class RehearsedCommand(NamedTuple):
-    """A command that ``record`` would send; of an ``observe`` also which game it is for."""
-
-    command: str
-    game: GameOutcome | None = None
-
-
 class Rehearsal:
     """One connection on which nothing is observed and no setting is changed.
 
@@ -285,19 +277,12 @@ class Rehearsal:
         if self.we is None:
             self._login.closed()
 
-    def result(self) -> tuple[list[RehearsedCommand], list[GameOutcome]]:
-        """What would be sent; to be called once, after the end.
+    def result(self) -> tuple[list[GameOutcome], list[GameOutcome]]:
+        """What would be observed; to be called once, after the end.
 
         Returns:
-            The commands in order, and every game of the table.
+            These games in the order in which they would be requested, and every game of the table.
         """
-        assert self.we is not None
-        family, guest = self.we.family, self.we.guest
         games = self._explainer.finish()
         watched = {game.game_no: game for game in games if game.watched_ms is not None}
-        commands = [] if guest else [RehearsedCommand("variables")]
-        commands += [RehearsedCommand(command) for command in setting_commands(family, {})[0]]
-        commands.append(RehearsedCommand(format_request(AskGames(), family)))
-        for number in self._explainer.asked:
-            commands.append(RehearsedCommand(format_request(Observe(number), family), watched.get(number)))
-        return commands, games
+        return [watched[number] for number in self._explainer.asked if number in watched], games

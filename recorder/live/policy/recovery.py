@@ -222,8 +222,10 @@ class Recovery:
         self._lately.append(game)
         if game.result == "*":
             self._tally.lost(f"{game.reason}, and servers keep no list of an unfinished game", partly=game.partly)
-        elif game.began_at_ms is None or game.ended_at_ms is None:
-            self._tally.lost(f"{game.reason}, and its times are unknown", partly=game.partly)
+        elif game.began_at_ms is None:
+            self._tally.lost(f"{game.reason}, and no list is found without the time of its start", partly=game.partly)
+        elif game.ended_at_ms is None:
+            self._tally.lost(f"{game.reason}, and no list is found without the time of its end", partly=game.partly)
         elif self._command is None or len(self._waiting) >= _MOST:
             self._tally.lost(f"{game.reason}, and {_NO_LISTS}", partly=game.partly)
         else:
