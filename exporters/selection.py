@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import TypedDict
+from textwrap import fill
+from typing import Any, TypedDict, TypeVar
 
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind, site_names
@@ -22,6 +24,7 @@ __all__ = [
     "make_filter",
     "read_eco",
     "read_position",
+    "takes_filters",
 ]
 INCLUDE_WORDS = ("examined", "setup", "empty")
 
@@ -144,6 +147,28 @@ class Filters(TypedDict, total=False):
     position: str | None
     moves: str | None
     last: int | None
+
+
+_DEFAULTS = {"complete": False, "guests": True, "computers": True}
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def takes_filters(function: _Function) -> _Function:
+    """Show every filter in the signature and the docstring of a function with ``**filters: Unpack[Filters]``.
+
+    Editors and notebooks complete names from the signature. The function's attribute ``short`` has both as written.
+    """
+    signature = inspect.signature(function)
+    *given, filters = signature.parameters.values()
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name))
+        for name in Filters.__annotations__
+    ]
+    names = fill(", ".join(Filters.__annotations__), 100).replace("\n", "\n            ")
+    function.short = signature, function.__doc__  # type: ignore[attr-defined]  # a function has it once it is set
+    function.__doc__ = re.sub(rf"\b{filters.name}(?=: )", names, function.__doc__ or "")
+    function.__signature__ = signature.replace(parameters=[*given, *named])  # type: ignore[attr-defined]
+    return function
 
 
 def make_filter(filters: Filters) -> GameFilter:

@@ -14,10 +14,10 @@ Every name of ``__all__`` is loaded when it is first used. docs/reference/python
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from exporters.base import ExportReport
     from exporters.selection import Filters
     from recorder import measures, plots
@@ -198,25 +198,25 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     """Load a public name when it is first used: ``import recorder`` alone loads nothing else."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: Any
+    found: _typing.Any
     if name == "__version__":
         from importlib.metadata import version
 
         found = version("ics-recorder")
     elif name in ("measures", "plots"):
-        found = import_module(f"recorder.{name}")
+        found = _importlib.import_module(f"recorder.{name}")
     else:
         module = _MODULES[name]
         if module.startswith(("exporters", "storage")):
-            import_module("recorder.archive")  # refuses foreign modules named as packages of this program
-        found = getattr(import_module(module), name)
+            _importlib.import_module("recorder.archive")  # refuses foreign modules named as packages of this program
+        found = getattr(_importlib.import_module(module), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -7,3 +7,7 @@ Importing this module gives every DataFrame of plies the attribute ``ics``, also
 import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program
 from exporters.measures import *  # noqa: F403  # the same names under the public package
 from exporters.measures import __all__ as __all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -130,7 +130,7 @@ def test_public_methods_name_all_their_arguments() -> None:
             assert doc, name
             if "as for ``plies``" not in doc:
                 for argument in [*inspect.signature(member).parameters][1:]:
-                    assert re.search(rf"^ *(\w+, )*{argument}(, \w+)*: ", doc, re.MULTILINE), f"{name}: {argument}"
+                    assert re.search(rf"^ *(\w+,\s+)*{argument}(,\s+\w+)*: ", doc, re.MULTILINE), f"{name}: {argument}"
 
 
 def test_no_example_in_documents_imports_from_below_recorder() -> None:

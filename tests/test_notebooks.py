@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import recorder
 from tests.notebooks import NOTEBOOKS, executed, words_of
+
+CORPUS = Path(__file__).parent / "corpus"
 
 
 def test_the_notebooks_are_there() -> None:
@@ -41,6 +45,25 @@ def test_a_notebook_is_kept_with_its_outputs(path: Path) -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_outputs_are_those_of_the_cells(path: Path) -> None:
     assert words_of(executed(path)) == words_of(json.loads(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_finds_its_logs_from_any_folder(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the package of the repository anywhere; with an installed one in any folder of the repository."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    lines = [line for cell in cells if cell["cell_type"] == "code" for line in "".join(cell["source"]).splitlines()]
+    assert not [line for line in lines if '".' in line]
+    code = "\n".join(
+        line for line in lines if line.startswith(("from pathlib", "import recorder", "places =", "corpus ="))
+    )
+    names: dict[str, Any] = {}
+    monkeypatch.chdir(tmp_path)
+    exec(code, names)
+    assert names["corpus"] == CORPUS
+    monkeypatch.chdir(path.parent)
+    monkeypatch.setattr(recorder, "__file__", str(tmp_path / "recorder/__init__.py"))
+    exec(code, names)
+    assert names["corpus"] == CORPUS
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

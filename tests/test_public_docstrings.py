@@ -54,7 +54,7 @@ def missing(function: Callable[..., Any], doc: str, *, constructor: bool = False
     """Return what a docstring lacks: names of arguments, and ``Returns`` where there is a value."""
     signature = inspect.signature(function)
     found = sections(doc)
-    names = re.findall(r"(?:^    |[.;] |, )\**([a-z_]+)(?=(?:, [a-z_]+)*: )", found.get("Args", ""), re.MULTILINE)
+    names = re.findall(r"(?:^ +|[.;] |, )\**([a-z_]+)(?=(?:,\s+[a-z_]+)*: )", found.get("Args", ""), re.MULTILINE)
     lacking = [name for name in signature.parameters if name not in ("self", "cls", *names)]
     returned = str(signature.return_annotation).strip("'")
     if not found[""].strip():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from functools import wraps
+from textwrap import fill
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import narwhals as nw
@@ -19,6 +20,7 @@ from narwhals.typing import IntoFrame
 from numpy.typing import NDArray
 
 from exporters.measures.base import Aggregate, Asked, Plies, collect, lazy
+from exporters.selection import Filters
 from recorder.errors import ExportError
 
 __all__ = [
@@ -342,8 +344,28 @@ def measure(
         return computed(lambda frame: function(frame, *arguments, **named), plies)
 
     of_plies.__signature__ = inspect.signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]  # a function has it once it is set
+    of_plies.__doc__ = _documented(function.__doc__ or "")
     of_plies.steps = function  # type: ignore[attr-defined]  # of ``steps_of``
     return cast("Callable[Concatenate[Any, _Arguments], pd.DataFrame]", of_plies)
+
+
+_BY = """by: one dimension or several: columns of words or small numbers (``time_control``, ``phase``, ``side``),
+            or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``, ``time_trouble``,
+            ``clock_band``, ``lag_band``, ``rating_band``, ``hour``, ``weekday``; ``eco``, ``opening`` and ``event`` of
+            plies with these columns"""
+_FILTERS = f"""
+
+    ``attrs`` of the table: ``games`` and ``plies`` that count, ``excluded`` (reason → plies that do not) and ``marked``
+    (mark, such as ``seconds only`` → plies that count). Choose plies with the filters of ``Archive.plies``:
+{fill(", ".join(Filters.__annotations__), 112, initial_indent="    ", subsequent_indent="    ")}.
+"""
+
+
+def _documented(doc: str) -> str:
+    """A measure's docstring with all dimensions, what every table has, and the filters that choose plies."""
+    doc = doc.replace("by: dimensions", _BY)
+    head, returns, rest = doc.partition("\n    Args:\n")
+    return f"{head.rstrip()}{_FILTERS}{returns}{rest}"
 
 
 def steps_of(measured: Callable[..., pd.DataFrame]) -> Callable[..., Steps]:

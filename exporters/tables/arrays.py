@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from exporters.tables.columns import Column
+from exporters.tables.columns import (
+    EVENT_COLUMNS,
+    GAME_COLUMNS,
+    MATCH_COLUMNS,
+    ON_REQUEST,
+    PLY_COLUMNS,
+    SIDE_COLUMNS,
+    Column,
+)
 from storage.read.columns import NULL, Ints
 
 __all__ = [
@@ -22,13 +30,46 @@ __all__ = [
     "joined",
     "records",
     "spread",
+    "units_of",
     "whole",
+    "with_timedeltas",
 ]
+
+_UNITS = {
+    column.name: column.unit
+    for column in (*PLY_COLUMNS, *ON_REQUEST, *SIDE_COLUMNS, *GAME_COLUMNS, *EVENT_COLUMNS, *MATCH_COLUMNS)
+    if column.unit
+}
+_SUFFIXES = {"_ms": "ms", "_s": "s", "_cp": "cp", "_permille": "‰"}
+_INSTANTS = ("arrival_ms", "started_ms")
+"""Columns in milliseconds that are no durations."""
 
 
 def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
     """The columns in their order."""
     return pd.DataFrame({column.name: values[column.name] for column in columns}, copy=False)
+
+
+def units_of(table: pd.DataFrame) -> dict[str, str]:
+    """The units of a table's columns; columns without a unit are missing."""
+    units = {}
+    for name in table.columns:
+        suffix = next((suffix for suffix in _SUFFIXES if str(name).endswith(suffix)), "")
+        if unit := _UNITS.get(name) or _SUFFIXES.get(suffix):
+            units[str(name)] = unit
+    return units
+
+
+def with_timedeltas(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose durations are Timedelta, in columns named without the unit: ``elapsed`` for ``elapsed_ms``."""
+    found = table.copy(deep=False)
+    names = {}
+    for name in table.columns:
+        suffix = next((suffix for suffix in ("_ms", "_s") if str(name).endswith(suffix)), None)
+        if suffix is not None and name not in _INSTANTS:
+            found[name] = pd.to_timedelta(table[name], unit="ms" if suffix == "_ms" else "s")
+            names[name] = str(name).removesuffix(suffix)
+    return found.rename(columns=names)
 
 
 def empty(columns: Sequence[Column]) -> pd.DataFrame:

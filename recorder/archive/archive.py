@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import errno
+import os
 from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from exporters.selection import Filters
+from exporters.selection import Filters, takes_filters
 from recorder.archive.game_tables import GameTables
 from recorder.archive.locate import open_archive
 from recorder.errors import ExportError, StorageError
@@ -55,7 +57,7 @@ class Archive(GameTables):
         return self._archive.path
 
     def __repr__(self) -> str:
-        return f"Archive {self.path} · {plural(self._archive.count(), 'game')}"
+        return f"Archive {self.path} · {plural(len(self), 'game')}"
 
     def close(self) -> None:
         """Release the file."""
@@ -79,11 +81,13 @@ class Archive(GameTables):
         """Read logs into the archive.
 
         A log that is already in the archive changes nothing. If a raw log or a journal has grown, only the new part is
-        read. If a file cannot be read, the others are still read: see ``ImportReport.failures``.
+        read. If one of several files cannot be read, the others are still read: the report says why, and
+        ``ImportReport.failures`` lists them.
 
         Args:
-            paths: a file or a folder with all below it, or several of them; ``~`` is the home folder. gz, bz2, xz and
-                zst files are decompressed. If a file is another archive, it is merged into this one.
+            paths: a file or a folder with all below it, or several of them; ``~`` is the home folder, and URLs are
+                ``https://`` and ``s3://`` (extras). gz, bz2, xz and zst files are decompressed. If a file is another
+                archive, it is merged into this one.
             progress: True shows a bar on a terminal. A function is called with a name, the number of bytes done, and
                 the number of all bytes (None: unknown).
             kind: kind of the logs; None: recognised by their content.
@@ -96,14 +100,17 @@ class Archive(GameTables):
         Returns:
             What became of each file, and how many games and half-moves were stored.
         Raises:
-            SourceError: an option has a value that is not known.
+            FileNotFoundError: none of the paths exists. SourceError: an option has a value that is not known.
             StorageError: the archive cannot be written.
         """
         from recorder.archive.import_paths import import_paths
         from recorder.archive.inputs import checked_options
+        from recorder.urls import is_url
 
-        given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-        names = [str(Path(path).expanduser()) for path in given]
+        given = [fspath(paths)] if isinstance(paths, str | PathLike) else [fspath(path) for path in paths]
+        names = [path if is_url(path) else str(Path(path).expanduser()) for path in given]
+        if names and not any(is_url(name) or os.path.lexists(name) for name in names):
+            raise FileNotFoundError(errno.ENOENT, "no such file or folder", names[0])
         options = checked_options(kind, server, date, tz, chat)
         with shown_progress(progress) as show:
             return import_paths(self._archive, self._where, names, options, keep=keep, jobs=jobs, progress=show)
@@ -135,6 +142,7 @@ class Archive(GameTables):
                 raise StorageError(str(outcome.message))
         return merged
 
+    @takes_filters
     def export_pgn(
         self,
         path: _AnyPath,
@@ -176,6 +184,7 @@ class Archive(GameTables):
         chosen, output = self._filter(filters), Path(path).expanduser()
         return export_pgn(self._archive, chosen, options, output, force=force, append=append, split=split)
 
+    @takes_filters
     def export_bpgn(
         self,
         path: _AnyPath,
@@ -212,6 +221,7 @@ class Archive(GameTables):
         chosen, output = self._filter(filters), Path(path).expanduser()
         return export_bpgn(self._archive, chosen, options, output, force=force, append=append)
 
+    @takes_filters
     def write_report(
         self, path: _AnyPath, key: str | None = None, *, force: bool = False, **filters: Unpack[Filters]
     ) -> None:

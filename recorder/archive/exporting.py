@@ -238,12 +238,12 @@ def named_games(archive: AnyStore, chosen: GameFilter) -> GameFilter:
     return replace(found, folded=archive.duplicates.folded(found))
 
 
-def count_excluded(archive: AnyStore, where: GameFilter) -> dict[str, int]:
+def count_excluded(archive: GameStore, where: GameFilter) -> dict[str, int]:
     """Games that match what was asked about players, variant … but are not taken, by the first reason that holds."""
     return _taken_and_excluded(archive, where)[1]
 
 
-def _taken_and_excluded(archive: AnyStore, where: GameFilter) -> tuple[int, dict[str, int]]:
+def _taken_and_excluded(archive: GameStore, where: GameFilter) -> tuple[int, dict[str, int]]:
     """How many games match, and ``count_excluded``."""
     steps: tuple[tuple[str, dict[str, Any]], ...] = (
         ("examined or set up", {"kinds": where.kinds}),

@@ -8,8 +8,8 @@ from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Unpack
 
-from exporters.selection import Filters, make_filter
-from recorder.archive.exporting import no_player, require_variants
+from exporters.selection import Filters, make_filter, takes_filters
+from recorder.archive.exporting import count_excluded, no_player, require_variants
 from recorder.errors import ExportError
 from recorder.files import Closing
 from recorder.text import plural
@@ -55,6 +55,7 @@ class GameTables(Closing):
 
     # --- games
 
+    @takes_filters
     def games(self, **filters: Unpack[Filters]) -> Iterator[Game]:
         """Read the games that match, one after another.
 
@@ -79,6 +80,14 @@ class GameTables(Closing):
         """
         return self.games()
 
+    def __len__(self) -> int:
+        return self._store.count()
+
+    def _repr_html_(self) -> str:
+        from recorder.archive.game_views import html_of_games
+
+        return html_of_games(self._store, repr(self))
+
     def __getitem__(self, key: str) -> Game:
         """Read one game.
 
@@ -97,13 +106,20 @@ class GameTables(Closing):
 
     # --- tables
 
-    def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
+    @takes_filters
+    def plies(
+        self, *, extra: Collection[str] = (), as_timedelta: bool = False, **filters: Unpack[Filters]
+    ) -> pd.DataFrame:
         """Read the half-moves of the main lines as a table.
 
         The attribute ``ics`` of the table has the measures as methods: ``archive.plies().ics.time_usage(by="phase")``.
+        Its ``attrs`` have ``units`` (column → unit), ``games`` and ``plies`` (their numbers), and ``excluded`` (reason
+        → number of games that are not there).
 
         Args:
             extra: columns that are included only on request: ``material``, ``fen``.
+            as_timedelta: times are Timedelta, in columns without the unit (``elapsed`` for ``elapsed_ms``); measures
+                need the integers.
             filters: see ``Filters``.
         Returns:
             A row for each half-move, in the order of the games; docs/reference/tables.md lists the columns. Times are
@@ -116,10 +132,17 @@ class GameTables(Closing):
         from exporters.tables.frames import ply_frame
 
         _check(extra)
-        return ply_frame(self._store, self._filter(filters), extra, arrow=self._arrow)
+        where = self._filter(filters)
+        return self._described(ply_frame(self._store, where, extra, arrow=self._arrow), where, as_timedelta)
 
+    @takes_filters
     def batches(
-        self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
+        self,
+        rows: int = 200_000,
+        *,
+        extra: Collection[str] = (),
+        as_timedelta: bool = False,
+        **filters: Unpack[Filters],
     ) -> Iterator[pd.DataFrame]:
         """Read the same rows as ``plies`` in pieces, for archives that are larger than memory.
 
@@ -128,7 +151,7 @@ class GameTables(Closing):
 
         Args:
             rows: the most rows of a piece. A game is never divided, so a piece of one longer game has more.
-            extra, filters: as for ``plies``.
+            extra, as_timedelta, filters: as for ``plies``.
         Yields:
             Tables with the columns of ``plies``.
         Raises:
@@ -142,13 +165,15 @@ class GameTables(Closing):
             raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
         where = self._filter(filters)
         with self._store.columns(arrow=self._arrow) as reader:
-            yield from ply_batches(reader, reader.games_of(where), rows, with_extra(extra))
+            for table in ply_batches(reader, reader.games_of(where), rows, with_extra(extra)):
+                yield _with_units(table, as_timedelta)
 
-    def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+    @takes_filters
+    def sides(self, *, as_timedelta: bool = False, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read what each side of each game did, as a table.
 
         Args:
-            filters: see ``Filters``.
+            as_timedelta, filters: as for ``plies``.
         Returns:
             Two rows for each game, White's first; docs/reference/tables.md lists the columns.
         Raises:
@@ -158,8 +183,9 @@ class GameTables(Closing):
 
         where = self._filter(filters)
         with self._store.columns(arrow=False) as reader:
-            return side_frame(reader, reader.games_of(where))
+            return self._described(side_frame(reader, reader.games_of(where)), where, as_timedelta)
 
+    @takes_filters
     def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read the facts of games as a table, without their moves.
 
@@ -174,13 +200,14 @@ class GameTables(Closing):
 
         where = self._filter(filters)
         with self._store.columns(arrow=False) as reader:
-            return game_frame(reader, reader.games_of(where))
+            return self._described(game_frame(reader, reader.games_of(where)), where, False)
 
-    def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+    @takes_filters
+    def events(self, *, as_timedelta: bool = False, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read what happened in games besides moves: offers, takebacks, chat, results and more.
 
         Args:
-            filters: see ``Filters``.
+            as_timedelta, filters: as for ``plies``.
         Returns:
             A row for each event, in the order of the games; docs/reference/tables.md lists the columns.
         Raises:
@@ -188,13 +215,15 @@ class GameTables(Closing):
         """
         from exporters.tables.frames import events_of
 
-        return events_of(self._store, self._filter(filters))
+        where = self._filter(filters)
+        return self._described(events_of(self._store, where), where, as_timedelta)
 
-    def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+    @takes_filters
+    def matches(self, *, as_timedelta: bool = False, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Read the half-moves of bughouse matches as a table, both boards on one time line.
 
         Args:
-            filters: see ``Filters``; a match is included if the filters accept one of its boards.
+            as_timedelta, filters: as for ``plies``; a match is included if the filters accept one of its boards.
         Returns:
             A row for each half-move of both boards, in the order of play. The columns are those that
             docs/reference/measures.md lists for matches, then those of ``plies``.
@@ -204,7 +233,25 @@ class GameTables(Closing):
         _add_measures()
         from exporters.tables.matches import matches_of
 
-        return matches_of(self._store, self._filter(filters), arrow=self._arrow)
+        where = self._filter(filters)
+        return self._described(matches_of(self._store, where, arrow=self._arrow), where, as_timedelta)
+
+    def _described(self, table: pd.DataFrame, where: GameFilter, as_timedelta: bool) -> pd.DataFrame:
+        """The table with its ``attrs``: units, numbers of games and plies, and the excluded games."""
+        table = _with_units(table, as_timedelta)
+        table.attrs["games"] = int(table["key"].nunique())
+        table.attrs |= {"plies": len(table)} if "side" in table and "ply" in table else {}
+        table.attrs["excluded"] = count_excluded(self._store, where)
+        return table
+
+
+def _with_units(table: pd.DataFrame, as_timedelta: bool) -> pd.DataFrame:
+    from exporters.tables.arrays import units_of, with_timedeltas
+
+    if as_timedelta:
+        table = with_timedeltas(table)
+    table.attrs["units"] = units_of(table)
+    return table
 
 
 def _add_measures() -> None:
@@ -256,6 +303,7 @@ class Dataset(GameTables):
         """Release the files; relations cannot be read afterwards."""
         self._dataset.close()
 
+    @takes_filters
     def relation(self, **filters: Unpack[Filters]) -> DuckDBPyRelation:
         """The half-moves of games as a relation of DuckDB, for SQL and for the functions of ``recorder.measures``.
 

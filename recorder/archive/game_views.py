@@ -24,13 +24,15 @@ from exporters.pgn.exporter import PgnExporter, PgnOptions
 from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen, is_null_move
 from recorder.errors import ExportError, ReplayError
 from recorder.model import ELAPSED_DERIVED, EXACT
+from recorder.model.games import control_text
 from recorder.rules.fen import board_fen
 from recorder.times import format_clock
 
 if TYPE_CHECKING:
     from recorder.model import Game, Ply
+    from storage.read.store import GameStore
 
-__all__ = ["board_after", "chess_game", "html_of", "pgn_options", "pgn_text"]
+__all__ = ["board_after", "chess_game", "html_of", "html_of_games", "pgn_options", "pgn_text"]
 
 _PLAIN: Final = frozenset(
     (None, "chess", "chess960", "wildcastle", "nocastle", "wild", "losers", "kriegspiel", "twokings")
@@ -48,6 +50,7 @@ _BOARDS: Final[dict[str, type[chess.Board]]] = {
     "racing-kings": chess.variant.RacingKingsBoard,
 }
 _BOARD_SIZE: Final = 280
+_GAMES_SHOWN: Final = 10
 _CHART_WIDTH, _CHART_HEIGHT = 420, 120
 
 
@@ -216,6 +219,29 @@ def html_of(game: Game) -> str:
         f"<td><table><tr><th></th><th>Player</th><th>Clock</th></tr>{''.join(sides)}{reason}</table>{drawn}</td>"
         "</tr></table>"
     )
+
+
+def html_of_games(store: GameStore, title: str) -> str:
+    """The newest games of a store as a table, without style, script and links.
+
+    Args:
+        store: where they are. title: above the table.
+    """
+    from storage import GameFilter
+
+    games = store.games(
+        GameFilter(last=_GAMES_SHOWN), with_events=False, with_holdings=False, with_lines=False, with_thinking=False
+    )
+    rows = []
+    for game in games:
+        kind = " ".join(filter(None, (control_text(game), game.category, game.variant_word)))
+        moves = (game.ply_count + 1) // 2
+        words = (game.key[:8], game.day or "", game.white.handle, game.black.handle, kind, game.result, moves)
+        rows.append(f"<tr>{''.join(f'<td>{escape(str(word))}</td>' for word in words)}</tr>")
+    heads = ("Key", "Day", "White", "Black", "Kind", "Result", "Moves")
+    more = f"<p>The newest {_GAMES_SHOWN} of {store.count():,} games.</p>" if store.count() > _GAMES_SHOWN else ""
+    table = f"<tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>{''.join(rows)}" if rows else ""
+    return f"<table><caption>{escape(title)}</caption>{table}</table>{more}"
 
 
 def _think_times(plies: list[Ply]) -> str | None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["ImportReport", "Merged", "STORED", "copy_source", "import_paths", "merge", "merge_file"]
 
 _GAMES = 200
+_FAILURES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +268,12 @@ class ImportReport:
         states = Counter(outcome.status.replace("-", " ") for outcome in self.outcomes)
         inner = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
         files = f"{plural(len(self.outcomes), 'file')}{f' ({inner})' if inner else ''}"
-        return f"Import of {files} · {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}"
+        lines = [f"Import of {files} · {plural(self.games, 'game')} · {plural(self.plies, 'ply', 'plies')}"]
+        failures = self.failures
+        lines += [f"  {outcome.message or outcome.name}" for outcome in failures[:_FAILURES_SHOWN]]
+        if len(failures) > _FAILURES_SHOWN:
+            lines.append(f"  and {len(failures) - _FAILURES_SHOWN} more: see `failures`")
+        return "\n".join(lines)
 
     @property
     def games(self) -> int:

@@ -141,7 +141,7 @@ def _kind(kind: Any) -> str:
 
 def _signature(function: Callable[..., Any], skip: int = 0) -> str:
     """Arguments with their types and defaults; made here, because Python's own text differs between versions."""
-    signature = inspect.signature(function)
+    signature = getattr(function, "short", (inspect.signature(function),))[0]
     words: list[str] = []
     starred = False
     for param in list(signature.parameters.values())[skip:]:
@@ -169,7 +169,7 @@ def _default(value: Any) -> str:
 
 def _doc(found: Any) -> str:
     """The docstring; an inherited one, or the one that Python makes for values, is none."""
-    text = found.__doc__ or ""
+    text = getattr(found, "short", (None, found.__doc__))[1] or ""
     return inspect.cleandoc(text)
 
 

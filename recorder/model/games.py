@@ -28,6 +28,7 @@ __all__ = [
     "StartPrecision",
     "TimeControlled",
     "control_of",
+    "control_text",
     "day_of",
     "is_forgotten",
 ]
@@ -202,7 +203,7 @@ class Game:
 
     def __repr__(self) -> str:
         moves = (self.ply_count + 1) // 2
-        what = [_times(self), self.category, self.variant_word]
+        what = [control_text(self), self.category, self.variant_word]
         facts = [
             f"Game {self.key[:8]} {self.white.handle}–{self.black.handle} {self.result}",
             " ".join(word for word in what if word),
@@ -370,7 +371,7 @@ class Game:
         return sorted(found, key=lambda event: event.ply)
 
 
-def _times(game: Game) -> str | None:
+def control_text(game: Game) -> str | None:
     """Both sides' time controls in minutes and seconds: ``3+2``, ``1:30+0``, ``3+2/5+0``."""
     sides = dict.fromkeys(control_of(game, white) for white in (True, False))
     texts = [f"{_minutes(base_s)}+{increment_s or 0}" for base_s, increment_s in sides if base_s is not None]

@@ -18,7 +18,16 @@ from storage.read.columns import (
 )
 from storage.read.game_filter import ALL_PLAYED, GameFilter
 from storage.read.games import load_games
-from storage.read.query import FilterWords, count_by_handle, count_each, count_games, game_ids, named_by_like, resolve
+from storage.read.query import (
+    FilterWords,
+    count_by_handle,
+    count_each,
+    count_games,
+    count_unknown,
+    game_ids,
+    named_by_like,
+    resolve,
+)
 from storage.read.store import Rows, SqlDriver
 from storage.schema.upgrade import HEAD
 
@@ -171,3 +180,8 @@ class PublishedStore:
         """As ``ArchiveStore.count_by_handle``."""
         with self._reading() as driver:
             return count_by_handle(driver, _FILTERS)
+
+    def count_unknown(self, where: GameFilter) -> dict[str, int]:
+        """As ``ArchiveStore.count_unknown``."""
+        with self._reading() as driver:
+            return count_unknown(driver, where, _FILTERS)

@@ -52,6 +52,9 @@ class GameStore(Protocol):
     def count_by_handle(self) -> dict[str, int]:
         """How many played games each player has, by handle."""
 
+    def count_unknown(self, where: GameFilter) -> dict[str, int]:
+        """How many games a filter excludes only because what it asks for is unknown, by what that is."""
+
 
 class Rows(Protocol):
     """The result of a statement."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import io
 import re
 from collections.abc import Callable
@@ -130,8 +131,16 @@ def test_what_an_import_reports(tmp_path: Path) -> None:
     assert calls
     repeated = archive.import_logs(STANDARD)
     assert (repeated.outcomes[0].status, repeated.games) == ("known", 0)
-    missing = archive.import_logs(tmp_path / "missing.log")
-    assert [outcome.status for outcome in missing.failures] == ["failed"]
+    some = archive.import_logs([tmp_path / "missing.log", STANDARD, tmp_path / "notes.txt"])
+    assert [outcome.status for outcome in some.failures] == ["failed", "not-a-log"]
+    first, second, third = repr(some).splitlines()
+    assert first == "Import of 3 files (1 failed, 1 known, 1 not a log) · 0 games · 0 plies"
+    assert second == f"  {tmp_path / 'missing.log'}: no such file or folder"
+    assert third.startswith(f"  {tmp_path / 'notes.txt'} has no line of a chess server")
+    with pytest.raises(FileNotFoundError, match=r"no such file or folder: '.*missing\.log'"):
+        archive.import_logs(tmp_path / "missing.log")
+    many = archive.import_logs([STANDARD, *(tmp_path / f"{number}.log" for number in range(9))])
+    assert repr(many).splitlines()[-1] == "  and 4 more: see `failures`"
 
 
 @pytest.mark.parametrize(
@@ -391,3 +400,83 @@ def test_players_by_parts_of_names_and_a_warning_for_an_unknown_one(archive: rec
     with pytest.warns(UserWarning, match="no player"), pytest.raises(recorder.NoGamesError):
         archive.export_pgn(tmp_path / "none.pgn", player="Morph")
     assert not (tmp_path / "none.pgn").exists()
+
+
+# -- notebooks
+
+
+def test_an_archive_has_a_length_and_a_table(archive: recorder.Archive) -> None:
+    games = list(archive)
+    assert len(archive) == len(games) > 10
+    table = ElementTree.fromstring(f"<div>{archive._repr_html_()}</div>")
+    rows = [["".join(cell.itertext()) for cell in row] for row in table.iter("tr")]
+    newest = list(archive.games(last=10))
+    assert [row[0] for row in rows[1:]] == [game.key[:8] for game in newest]
+    assert [row[2:4] for row in rows[1:]] == [[game.white.handle, game.black.handle] for game in newest]
+    assert f"The newest 10 of {len(games)} games." in "".join(table.itertext())
+
+
+def test_a_name_cannot_be_markup(tmp_path: Path) -> None:
+    path = tmp_path / "x.pgn"
+    path.write_text('[White "<b>Ann</b>"]\n[Black "Bob"]\n\n1. e4 *\n')
+    archive = recorder.Archive(tmp_path / "games.db")
+    archive.import_logs(path)
+    assert "<b>" not in archive._repr_html_()
+
+
+def test_an_empty_archive_is_shown(tmp_path: Path) -> None:
+    archive = recorder.Archive(tmp_path / "games.db")
+    assert len(archive) == 0
+    assert "0 games" in archive._repr_html_()
+
+
+def test_tables_say_units_and_what_is_excluded(archive: recorder.Archive) -> None:
+    plies = archive.plies(last=3)
+    assert (plies.attrs["games"], plies.attrs["plies"]) == (3, len(plies))
+    assert plies.attrs["units"]["elapsed_ms"] == "ms"
+    assert plies.attrs["units"]["eval_after_cp"] == "cp"
+    assert plies.attrs["excluded"]["older than the newest 3"] == len(archive) - 3
+    games = archive.game_table(guests=False, complete=True).attrs
+    assert {"with a guest", "incomplete"} <= games["excluded"].keys()
+    examined = len(archive.game_table(include=["examined", "setup", "empty"]))
+    assert games["games"] + sum(games["excluded"].values()) == examined
+    sides = archive.sides(last=1).attrs
+    assert sides["units"] == {"base_s": "s", "increment_s": "s", "score": "points", "started_ms": "ms"}
+    assert next(archive.batches(last=3)).attrs["units"] == plies.attrs["units"]
+
+
+def test_times_may_be_timedelta(archive: recorder.Archive) -> None:
+    plies, timed = archive.plies(last=30), archive.plies(last=30, as_timedelta=True)
+    names = [str(name) for name in plies if name != "arrival_ms"]
+    assert [name.removesuffix("_ms").removesuffix("_s") for name in names] == [
+        name for name in timed if name != "arrival_ms"
+    ]
+    for name in ("elapsed", "clock_before", "lag"):
+        known = plies[f"{name}_ms"].notna()
+        assert (timed[name].notna() == known).all()
+        assert (timed.loc[known, name].dt.total_seconds() * 1000).round().tolist() == plies.loc[
+            known, f"{name}_ms"
+        ].tolist()
+    assert timed["arrival_ms"].dtype == "Int64"
+    usage = plies.ics.time_usage(by="phase")
+    assert plies.ics.time_usage(by="phase", as_timedelta=True)["mean"].dt.total_seconds().tolist() == [
+        ms / 1000 for ms in usage["mean_ms"]
+    ]
+    with pytest.raises(AttributeError, match="read it without as_timedelta"):
+        timed.ics  # noqa: B018  # looking it up is the test
+    assert "elapsed" in next(archive.batches(last=1, as_timedelta=True))
+
+
+def test_filters_and_arguments_are_in_signatures_and_docstrings(archive: recorder.Archive) -> None:
+    """Editors and notebooks complete them."""
+    for method in (archive.games, archive.plies, archive.batches, archive.sides, archive.export_pgn):
+        assert recorder.Filters.__annotations__.keys() <= inspect.signature(method).parameters.keys()
+        words = " ".join((inspect.getdoc(method) or "").split())
+        assert ", ".join(recorder.Filters.__annotations__) in words
+    plies = archive.plies(last=1)
+    for name in recorder.measures.__all__:
+        function, method = getattr(recorder.measures, name), getattr(plies.ics, name)
+        assert [*inspect.signature(function).parameters][1:] == [*inspect.signature(method).parameters][:-1]
+        for words in (inspect.getdoc(function) or "", inspect.getdoc(method) or ""):
+            assert ", ".join(recorder.Filters.__annotations__) in " ".join(words.split())
+            assert "``" in words.split("Returns:")[1], "the columns"
