@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -87,7 +87,7 @@ def convert_logs(
     jobs: int | None = None,
     progress: Progress,
 ) -> list[Converted]:
-    """Write the games of logs, one log after the other.
+    """Write the games of logs, one log after the other; without games there is no output file.
 
     Args:
         sources: the logs.
@@ -107,14 +107,22 @@ def convert_logs(
         if output != "-":
             refuse_protected(Path(output), source.files())
     processes = jobs_for([source.path.stat().st_size for source in sources], jobs)
-    with open_output(output, force) as out:
+    with suppress(_NoGames), open_output(output, force) as out:
         if processes > 1:
             with closing(_convert_in_processes(sources, conversion, out, processes, progress)) as done:
-                return list(done)
-        return [
-            _convert(source, conversion, out, of_several(progress, number, len(sources)))
-            for number, source in enumerate(sources, 1)
-        ]
+                found = list(done)
+        else:
+            found = [
+                _convert(source, conversion, out, of_several(progress, number, len(sources)))
+                for number, source in enumerate(sources, 1)
+            ]
+        if not any(one.written.games for one in found):
+            raise _NoGames
+    return found
+
+
+class _NoGames(Exception):  # noqa: N818 -- no error: it keeps the output file from getting its name
+    """No game was written."""
 
 
 def _convert(source: Input, conversion: Conversion, out: BinaryIO, progress: Progress) -> Converted:

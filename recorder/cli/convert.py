@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_written
+from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_excluded, say_written
 from recorder.cli.option_types import WordSet
 from recorder.cli.options import INCLUDES, Command, dask_option, jobs_option, reading_options
 from recorder.cli.output import long_work, say
@@ -133,6 +133,8 @@ def command(
         ctx.exit(ExitCode.FINDINGS)
     if any(found.unread is not None for found in converted):
         ctx.exit(ExitCode.INPUT)
+    if not any(found.written.games for found in converted):
+        ctx.exit(ExitCode.FINDINGS)
 
 
 def _say_converted(converted: Sequence[Converted], output: str) -> None:
@@ -145,7 +147,11 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
         total.plies += found.written.plies
         total.excluded += found.written.excluded
         excluded += found.excluded
-    say_written(total, output, dict(excluded))
+    if total.games:
+        say_written(total, output, dict(excluded))
+    else:
+        say("No games to write.")
+        say_excluded([*excluded.items(), *sorted(total.excluded.items())])
     for found in converted:
         for note in found.notes:
             say(note if len(converted) == 1 or note.startswith(found.name) else f"{found.name}: {note}")

@@ -58,7 +58,7 @@ def test_bughouse_to_bpgn_by_the_suffix(cli: Cli, tmp_path: Path) -> None:
     assert "Wrote 6 games, 409 plies" in cli("convert", log, "-o", target).stderr
     assert target.read_text().count("[Lag ") == 3
     assert cli("convert", log, "--format", "bpgn", "--clock", "clk").stdout.count("[Lag ") == 0
-    assert "5 not bughouse" in cli("convert", WATCHER, "--format", "bpgn").stderr
+    assert "5 not bughouse" in cli("convert", WATCHER, "--format", "bpgn", code=1).stderr
     cli("convert", log, "--format", "bpgn", "--style", "fics", code=2)
 
 
@@ -78,3 +78,19 @@ def test_bpgn_is_imported_and_its_boards_belong_together(cli: Cli) -> None:
     assert text.count("\n") == 4 + 1 + 106
     assert "agrees; 2 games" in cli("verify").stdout
     assert cli("export", "bpgn").stdout.count("[Lag ") == 1
+
+
+def test_a_log_without_games_writes_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Also in several processes, and where the output is there already."""
+    talk, out = tmp_path / "talk.log", tmp_path / "out.pgn"
+    talk.write_text("fics% \nMorphy tells you: hello\n")
+    for logs in ([talk], [talk, talk]):
+        assert cli("convert", *logs, "--jobs", "2", "-o", out, code=ExitCode.FINDINGS).stderr == "No games to write.\n"
+        assert not out.exists()
+    out.write_text("mine")
+    excluded = cli(
+        "convert", SERVER / "a10_examine" / "observer_GuestExa.raw", "--force", "-o", out, code=ExitCode.FINDINGS
+    ).stderr
+    assert excluded == "No games to write.\nExcluded: 1 examined (--include examined).\n"
+    assert out.read_text() == "mine"
+    assert cli("convert", talk, code=ExitCode.FINDINGS).stdout == ""

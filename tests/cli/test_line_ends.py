@@ -69,11 +69,11 @@ def test_missing_line_ends_are_reported(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(b"fics% " + WATCHER.read_bytes().replace(b"\r", b"").replace(b"\n", b" "))
     assert "127 <12> are inside other text and none is a board" in cli("import", log).stdout
-    assert "127 <12> are inside other text" in cli("convert", log).stderr
+    assert "127 <12> are inside other text" in cli("convert", log, code=1).stderr
     assert cli.json("import", "--json", WATCHER)[0]["report"]["warnings"] == []
 
 
 def test_a_wrong_kind_is_reported(cli: Cli) -> None:
-    assert "contain no line of the kind xboard" in cli("convert", "--kind", "xboard", WATCHER).stderr
-    assert "with --kind)" in cli("convert", "--kind", "raw", XBOARD).stderr
+    assert "contain no line of the kind xboard" in cli("convert", "--kind", "xboard", WATCHER, code=1).stderr
+    assert "with --kind)" in cli("convert", "--kind", "raw", XBOARD, code=1).stderr
     assert "(--kind)" not in cli("convert", XBOARD).stderr
