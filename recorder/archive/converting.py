@@ -65,7 +65,7 @@ class Converted:
 
     Attributes:
         name: of the log. written: of its games. excluded: reason → how many of its games were not selected.
-        anomalies: how many it has.
+        anomalies: how many it has. damaged: whether it could not be read to its end.
         notes: sentences about the log: warnings, and why it could not be read to its end.
         unread: what an error of this program kept from being read, one sentence, or None.
     """
@@ -74,6 +74,7 @@ class Converted:
     written: ExportReport
     excluded: Counter[str]
     anomalies: int = 0
+    damaged: bool = False
     notes: list[str] = field(default_factory=list)
     unread: str | None = None
 
@@ -131,6 +132,7 @@ def _convert(source: Input, conversion: Conversion, out: BinaryIO, progress: Pro
     written = conversion.exporter().write(selection.select(reader), out)
     found = Converted(source.name, written, selection.excluded, len(reader.report.anomalies))
     found.notes += reader.report.warnings
+    found.damaged = reader.damage is not None
     found.notes += [reader.damage] if reader.damage else []
     found.unread = failures_sentence(reader.report, source.name)
     return found

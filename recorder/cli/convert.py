@@ -131,7 +131,7 @@ def command(
     _say_converted(converted, output)
     if strict and any(found.anomalies for found in converted):
         ctx.exit(ExitCode.FINDINGS)
-    if any(found.unread is not None for found in converted):
+    if any(found.damaged or found.unread is not None for found in converted):
         ctx.exit(ExitCode.INPUT)
     if not any(found.written.games for found in converted):
         ctx.exit(ExitCode.FINDINGS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import lzma
+import re
 import stat
 import sys
 import zlib
@@ -26,11 +26,12 @@ PathKind = Literal["file", "folder", "pipe", "other"]
 """The kinds of entries at a path."""
 
 _MAGIC: Final = (
-    (b"\x1f\x8b", "gzip"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (re.compile(rb"\x1f\x8b"), "gzip"),
+    (re.compile(rb"BZh"), "bzip2"),
+    (re.compile(rb"\xfd7zXZ\x00"), "xz"),
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd"),  # or a frame to be skipped, as pzstd writes
 )
+_MAGIC_BYTES: Final = 6
 # Files of this program and its database that contain no readable games.
 _OURS: Final = (".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
 _TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
@@ -42,6 +43,7 @@ _KINDS: Final[dict[PathKind, Callable[[int], bool]]] = {
 }
 _FRAME_HEADER_BYTES: Final = 18
 _COMPRESSED_BYTES: Final = 256
+_MOST_AT_ONCE: Final = 1 << 20
 _WINDOW_BYTES: Final = 128 << 20  # of the data before that a decompressor has to keep; `xz -9` wants 65 MiB
 _DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
@@ -81,8 +83,7 @@ class BlockReader:
                 raw = path.open("rb")
             except FileNotFoundError:
                 raw = find_part(path).open("rb")  # it is just being compressed
-        head = raw.peek(8)
-        self.compression = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+        self.compression = _compression_of(raw.peek(8))
         return raw
 
     def __iter__(self) -> Iterator[bytes]:
@@ -197,15 +198,12 @@ def is_journal(path: Path) -> bool:
     return path.name.endswith((SUFFIX, COMPRESSED))
 
 
+def _compression_of(head: bytes) -> str | None:
+    return next((name for magic, name in _MAGIC if magic.match(head)), None)
+
+
 def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Iterator[bytes]:
-    openers: dict[str | None, Callable[[BufferedReader], _Readable]] = {
-        None: lambda file: file,
-        "gzip": lambda file: gzip.GzipFile(fileobj=file),
-        "bzip2": bz2.BZ2File,
-        "xz": lambda file: _FrameReader(file, _xz_decoder),
-        "zstd": lambda file: _FrameReader(file, _zstd_decoder),
-    }
-    reader = openers[compression](raw)
+    reader: _Readable = raw if compression is None else _FrameReader(raw, compression)
     parts: list[bytes] = []  # a decompressor gives a few kilobytes at a time
     length = 0
     while True:
@@ -238,26 +236,29 @@ class _Decoder(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    @property
+    def decompress(self) -> Callable[..., bytes]: ...
 
 
-def _xz_decoder() -> _Decoder:
-    return lzma.LZMADecompressor(memlimit=_WINDOW_BYTES)
-
-
-def _zstd_decoder() -> _Decoder:
-    return zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES).decompressobj()
+_DECODERS: Final[dict[str, Callable[[], _Decoder]]] = {
+    "gzip": lambda: zlib.decompressobj(zlib.MAX_WBITS | 16),
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(memlimit=_WINDOW_BYTES),
+    "zstd": lambda: zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES).decompressobj(),
+}
 
 
 class _FrameReader:
     """Frames that follow each other, decompressed in memory that does not depend on what is in them.
 
-    A few compressed bytes can stand for megabytes, so a decoder gets few of them at a time.
+    A few compressed bytes can stand for megabytes, so a decoder gets few of them at a time. In bzip2 they can stand for
+    gigabytes, of which its decoder returns a part.
     """
 
-    def __init__(self, raw: BufferedReader, make: Callable[[], _Decoder]) -> None:
+    def __init__(self, raw: BufferedReader, compression: str) -> None:
         self._raw = raw
-        self._make = make
+        self._compression = compression
+        self._limit = {"max_length": _MOST_AT_ONCE} if compression == "bzip2" else {}
         self._decoder: _Decoder | None = None
         self._rest = b""
 
@@ -265,11 +266,14 @@ class _FrameReader:
         """The next decompressed bytes, empty at the end.
 
         Raises:
-            EOFError: the last frame is cut short.
+            EOFError: the last frame is cut short. OSError: what follows a frame is none.
         """
         while True:
-            data = self._rest or self._raw.read1(min(size, _COMPRESSED_BYTES))
-            if not data:
+            data = self._rest
+            needs_input = self._decoder is None or getattr(self._decoder, "needs_input", True)
+            if not data and needs_input:
+                data = self._raw.read1(min(size, _COMPRESSED_BYTES))
+            if not data and needs_input:
                 if self._decoder is not None:
                     raise EOFError
                 return b""
@@ -277,8 +281,12 @@ class _FrameReader:
                 self._rest = data = data.lstrip(b"\0")  # there may be zeros between two streams
                 if not data:
                     continue
-                self._decoder = self._make()
-            part = self._decoder.decompress(data)
+                while len(data) < _MAGIC_BYTES and (more := self._raw.read1(_MAGIC_BYTES - len(data))):
+                    data += more
+                if _compression_of(data) != self._compression:
+                    raise OSError("other data follows it")
+                self._decoder = _DECODERS[self._compression]()
+            part = self._decoder.decompress(data, **self._limit)
             self._rest = b""
             if self._decoder.eof:
                 self._rest = self._decoder.unused_data

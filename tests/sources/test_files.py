@@ -18,7 +18,7 @@ import zstandard
 
 from recorder.errors import ExitCode, SourceError
 from recorder.sources import find_logs, find_timing, read_blocks
-from tests.support.cli import Cli
+from tests.support.cli import WATCHER, Cli
 
 DATA = b"fics% \n\r<12> rnbqkbnr\n\r" * 60_000 + random.Random(1).randbytes(50_000)
 
@@ -104,12 +104,58 @@ def test_a_window_of_a_gigabyte_is_refused(tmp_path: Path, name: str, compress: 
     assert "can be read only up to byte 0" in str(reader.problem)
 
 
-def test_zeros_between_xz_streams_are_no_data(tmp_path: Path) -> None:
-    path = tmp_path / "padded.xz"
-    path.write_bytes(lzma.compress(DATA[:1000]) + bytes(8) + lzma.compress(DATA[1000:]) + bytes(4))
+@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+def test_zeros_between_and_after_streams_are_no_data(
+    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / f"padded.{name}"
+    path.write_bytes(compress(DATA[:1000]) + bytes(8) + compress(DATA[1000:]) + bytes(1000))
     reader = read_blocks(path)
     assert b"".join(reader) == DATA
     assert reader.problem is None
+
+
+@pytest.mark.parametrize("after", [b"\n", b"fics% ", b"BZ", b"PK\3\4", b"text\n" * 1000, b"\0\0x", bytes(300) + b"x"])
+@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+def test_what_follows_compressed_data_is_reported(
+    tmp_path: Path, name: str, compress: Callable[[bytes], bytes], after: bytes
+) -> None:
+    path = tmp_path / "longer"
+    path.write_bytes(compress(DATA[:500]) + compress(DATA[500:900]) + after)
+    reader = read_blocks(path)
+    assert b"".join(reader) == DATA[:900]
+    assert str(reader.problem) == f"{path}: the {name} data can be read only up to byte 900: other data follows it"
+
+
+@pytest.mark.parametrize("number", range(1, 24))
+@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+def test_a_second_stream_that_is_cut_is_reported(
+    tmp_path: Path, name: str, compress: Callable[[bytes], bytes], number: int
+) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes(compress(DATA[:900]) + compress(DATA[900:1800])[:number])
+    reader = read_blocks(path)
+    assert DATA[:1800].startswith(b"".join(reader))
+    assert f"the {name} data can be read only up to byte" in str(reader.problem)
+
+
+def test_frames_to_be_skipped_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "parallel.zst"
+    skipped = b"\x50\x2a\x4d\x18\4\0\0\0size", b"\x5f\x2a\x4d\x18\1\0\0\0x"
+    path.write_bytes(skipped[0] + zstd(DATA[:1000]) + skipped[1] + zstd(DATA[1000:]) + skipped[0])
+    reader = read_blocks(path)
+    assert b"".join(reader) == DATA
+    assert (reader.problem, reader.compression) == (None, "zstd")
+
+
+def test_a_log_with_bytes_after_its_compressed_data_is_imported_with_a_message(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log.bz2"
+    log.write_bytes(bz2.compress(WATCHER.read_bytes()) + b"fics% one more line\n")
+    for words in (["import"], ["import", "-n", "-v"], ["convert"]):
+        found = cli(*words, log, code=None)
+        assert "other data follows it" in found.output, words
+        assert found.exit_code == ExitCode.INPUT
+    assert len(cli.json("games", "--json")) == 5
 
 
 def test_damage_in_the_middle(tmp_path: Path) -> None:
