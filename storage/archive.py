@@ -33,6 +33,7 @@ from storage.read.sources import (
     beginnings_of,
     conflicts_of,
     count_games_of,
+    count_serverless,
     drop_kept,
     one_source,
     packed_timing,
@@ -433,6 +434,11 @@ class ArchiveStore(Closing):
         """How many games these sources, by their sha256, contain; a game of several counts once."""
         with self._database.reading() as driver:
             return count_games_of(driver, sources)
+
+    def count_serverless(self, sources: Collection[str]) -> int:
+        """How many games without a server may be those of others: as ``storage.read.sources.count_serverless``."""
+        with self._database.reading() as driver:
+            return count_serverless(driver, sources)
 
     def unended(self, sources: Collection[str]) -> frozenset[str]:
         """Keys of games without an end in these sources, by their sha256, and in all others."""

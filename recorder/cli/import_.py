@@ -182,4 +182,7 @@ def _sum_up(outcomes: list[Outcome], archive: ArchiveStore | None, before: int, 
         if not verbose:
             print_notes(outcomes)
     if stored and archive is not None:
+        if serverless := archive.count_serverless([outcome.sha256 for outcome in stored if outcome.sha256]):
+            games = plural(serverless, "game")
+            say(f"{games} without a server may be in another log, too: use --server (see `duplicates`).")
         say_archive(archive, None if countable else before)

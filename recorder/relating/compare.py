@@ -96,6 +96,7 @@ def _second(view: View) -> int | None:
 _LEAST_MOVES = 12
 _LEAST_VALUES = 4
 _LEAST_SECONDS = 5
+_LEAST_LINES = 10  # that arrive together from servers that may be two
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock for every reader
 
 
@@ -148,7 +149,8 @@ def compare(one: View, other: View) -> Verdicts:
     why = headers_differ(one.game, other.game)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    both = (one, other), (other, one)
+    numbered = _one_server(one.game, other.game)  # so a number is one game at any moment
+    both = ((one, other), (other, one)) if numbered else ()
     again = next((pair for pair in both if may_be_seen_again(*pair)), None)
     backward: int | None = None
     if again is None and not may_meet(one.span_ms, other.span_ms):
@@ -166,7 +168,7 @@ def compare(one: View, other: View) -> Verdicts:
     why = agreement.contradiction(one, other, common, differs)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    verdicts = agreement.verdict(len(common), _same_number(one, other))
+    verdicts = agreement.verdict(len(common), _same_number(one, other), numbered)
     if differs is not None:
         if verdicts.verdict is not Verdict.SAME:
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
@@ -177,8 +179,10 @@ def compare(one: View, other: View) -> Verdicts:
         return Verdicts(Verdict.SAME, f"{verdicts.why}, although the earlier part arrived {backward} ms later")
     if verdicts.verdict is not Verdict.OPEN:
         return verdicts
-    if common and (begun := begun_alike(one, other)) is not None:
+    if (numbered or len(common) >= _LEAST_LINES) and common and (begun := begun_alike(one, other)) is not None:
         return Verdicts(Verdict.SAME, f"{_counted(len(common), agreement.times)}, {begun}")
+    if not numbered:
+        return verdicts
     why = _at_one_moment(one, other) or (None if again is None else in_progress_since(*again))
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
@@ -211,13 +215,16 @@ def headers_differ(one: Game, other: Game) -> str | None:
     """
     if one.kind is not GameKind.PLAYED or other.kind is not GameKind.PLAYED:
         return "one of them was not played"
-    if (one.server, one.server or one.dialect) != (other.server, other.server or other.dialect):
-        return "not known to be of one server"
-    if one.server is None and one.dialect is None:
-        return "of servers that are not known"
+    if None not in (one.server, other.server) and one.server != other.server:
+        return "of other servers"
+    unknown = None in (one.server, other.server)
+    if unknown and None not in (one.dialect, other.dialect) and one.dialect != other.dialect:
+        return "of servers with other programs"
     handles = [(game.white.handle.lower(), game.black.handle.lower()) for game in (one, other)]
     if handles[0] != handles[1]:
         return "of other players"
+    if unknown and "" in handles[0]:
+        return "of players who are not known"
     facts = (
         ("variant", None if one.variant_inferred else one.variant, None if other.variant_inferred else other.variant),
         ("rating", one.rated, other.rated),
@@ -233,6 +240,11 @@ def headers_differ(one: Game, other: Game) -> str | None:
         return "another start position"
     results = {game.result for game in (one, other) if game.end == "result"} - {"*"}
     return "another result" if len(results) > 1 else None
+
+
+def _one_server(one: Game, other: Game) -> bool:
+    """Whether two games that may be one are known to be of one server, by its name or else by its program."""
+    return one.server == other.server and (one.server is not None or None not in (one.dialect, other.dialect))
 
 
 def _same_number(one: View, other: View) -> bool:
@@ -303,7 +315,7 @@ class _Agreement:
                 return False
         if (both_live or any(one is None or not one.printed for one in spent)) and not close_clocks(clocks, precisions):
             return False
-        if both_live and CLOCK_DERIVED.isdisjoint(precisions):
+        if CLOCK_DERIVED.isdisjoint(precisions):
             if mine.lag_ms is not None and its.lag_ms is not None:
                 self.lags_ms[number] = mine.lag_ms
                 self.exact &= mine.lag_ms == its.lag_ms
@@ -363,11 +375,12 @@ class _Agreement:
             if mine.ply == its.ply and mine.at_ms is not None and its.at_ms is not None:
                 self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 
-    def verdict(self, moves: int, same_number: bool) -> Verdicts:
+    def verdict(self, moves: int, same_number: bool, one_server: bool) -> Verdicts:
         """What all of it says.
 
         Args:
             moves: equal plies. same_number: both observations print the same game number.
+            one_server: both games are known to be of one server.
         Returns:
             SAME with the evidence in words, or OPEN: there is too little.
         """
@@ -378,7 +391,7 @@ class _Agreement:
         )
         exact = self.exact and (self.cut or self.rounded)
         proved = proved or (exact and bits_of(self.spent_s) + bits_of(self.lags_ms) >= REQUIRED_BITS)
-        together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
+        together = len(self.apart_ms) >= (1 if one_server else _LEAST_LINES) and max(self.apart_ms) <= SKEW_MS
         if not (proved or (together and same_number)):
             return Verdicts(Verdict.OPEN, "no evidence")
         words = _counted(moves, self.times)

@@ -116,9 +116,7 @@ def why_never_one(one: Game, other: Game) -> str | None:
     """Why not even a person can decide that two games are one, as a clause; None: that is possible."""
     if GameKind.PLAYED is not one.kind or one.kind is not other.kind:
         return "one of them was not played"
-    if None in (one.server, other.server) and one.server != other.server:
-        return "the site of one of them is unknown: import its log again with --server"
-    if one.server != other.server:
+    if None not in (one.server, other.server) and one.server != other.server:
         return "they are of different sites"
     players = [(game.white.handle.lower(), game.black.handle.lower()) for game in (one, other)]
     if players[0] != players[1]:

@@ -162,7 +162,7 @@ def _canonical(chain: list[ObservationGroup]) -> Game:
     return Game(
         key=lead.key,
         kind=lead.kind,
-        server=lead.server,
+        server=_first(best, lambda game: game.server),
         dialect=_first(best, lambda game: game.dialect),
         game_no=_first(ending, lambda game: game.game_no),
         white=_player([game.white for game in best]),

@@ -24,6 +24,7 @@ __all__ = [
     "beginnings_of",
     "conflicts_of",
     "count_games_of",
+    "count_serverless",
     "drop_kept",
     "no_source",
     "one_source",
@@ -290,6 +291,31 @@ def count_games_of(driver: sqlite3.Connection, sources: Collection[str]) -> int:
         " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
     )
     (count,) = driver.execute(query, (json.dumps(sorted(sources)),)).fetchone()
+    return int(count)
+
+
+_SERVERLESS: Final = """
+SELECT count(DISTINCT iif(m.server IS NULL, m.id, o.id))
+FROM json_each(?) wanted JOIN sources f ON f.sha256 = wanted.value
+JOIN games m ON m.source_id = f.id JOIN players w ON w.id = m.white_id JOIN players b ON b.id = m.black_id
+CROSS JOIN (SELECT DISTINCT server FROM players) s ON (s.server = '') <> (w.server = '')
+CROSS JOIN players v ON v.server = s.server AND v.handle_folded = w.handle_folded
+CROSS JOIN players c ON c.server = s.server AND c.handle_folded = b.handle_folded
+CROSS JOIN games o ON o.white_id = v.id AND o.black_id = c.id
+WHERE m.kind = 'played' AND o.kind = 'played' AND o.source_id IS NOT NULL
+  AND m.ply_count > 0 AND o.ply_count = m.ply_count AND o.result = m.result
+  AND iif(m.server IS NULL, m.merged_into, o.merged_into) IS NULL
+"""
+
+
+def count_serverless(driver: sqlite3.Connection, sources: Collection[str]) -> int:
+    """How many games without a server may be those of others, of which one is in these sources, by their sha256.
+
+    They have the same players, result and number of plies.
+    """
+    if driver.execute("SELECT 1 FROM players WHERE server = ''").fetchone() is None:
+        return 0
+    (count,) = driver.execute(_SERVERLESS, (json.dumps(sorted(sources)),)).fetchone()
     return int(count)
 
 

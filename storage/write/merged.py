@@ -91,7 +91,31 @@ SELECT DISTINCT g.white_id, g.black_id
 FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL AND g.kind = 'played'
 JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id JOIN temp.touched t ON t.id = o.id
 """
-_MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND source_id IS NOT NULL"
+_SAME_PLAYERS: Final = """
+SELECT o.id
+FROM games g JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
+JOIN (SELECT DISTINCT server FROM players) s ON s.server = w.server OR '' IN (s.server, w.server)
+JOIN players v ON v.server = s.server AND v.handle_folded = w.handle_folded
+JOIN players c ON c.server = s.server AND c.handle_folded = b.handle_folded
+JOIN games o ON o.white_id = v.id AND o.black_id = c.id
+WHERE g.id = ? AND o.source_id IS NOT NULL
+"""
+_MEMBERS: Final = "SELECT id, white_id, black_id, server IS NOT NULL FROM games WHERE key = ? AND source_id IS NOT NULL"
+
+
+_Pair = tuple[int, int]
+"""Row numbers of two players, White's first."""
+
+_TOUCHED_HANDLES: Final = """
+SELECT DISTINCT w.handle_folded, b.handle_folded
+FROM temp.touched t JOIN games g ON g.id = t.id JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
+WHERE g.kind = 'played' AND g.source_id IS NOT NULL
+  AND EXISTS (SELECT 1 FROM players u WHERE u.server = '' AND u.handle_folded = w.handle_folded)
+  AND EXISTS (SELECT 1 FROM players u WHERE u.server = '' AND u.handle_folded = b.handle_folded)
+"""
+_SERVERS: Final = "SELECT DISTINCT server FROM players"
+_HANDLE: Final = "SELECT id FROM players WHERE server = ? AND handle_folded = ?"
+_PLAYED: Final = "SELECT 1 FROM games WHERE white_id = ? AND black_id = ? AND kind = 'played' AND source_id IS NOT NULL"
 
 
 class _Candidate(NamedTuple):
@@ -141,8 +165,7 @@ def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
         touch(driver, "SELECT id FROM games WHERE id = ?", (number,))
     _touch_overlapping(driver)
     for number in numbers:
-        pair = "SELECT o.id FROM games g JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id"
-        touch(driver, f"{pair} WHERE g.id = ? AND o.source_id IS NOT NULL", (number,))
+        touch(driver, _SAME_PLAYERS, (number,))
         boards = "SELECT o.id FROM games g JOIN games o ON o.source_id = g.source_id AND o.variant = g.variant"
         touch(driver, f"{boards} WHERE g.id = ? AND g.variant = 'bughouse'", (number,))
         touch(driver, _MAY_BE_PARTNERS, (number,))
@@ -180,7 +203,7 @@ def relate(driver: sqlite3.Connection) -> None:
     groups = [
         group
         for pair in _pairs(driver, decided)
-        for group in _groups(driver, *pair, decided)
+        for group in _groups(driver, pair, decided)
         if touched.intersection(group)
     ]
     if groups:
@@ -214,7 +237,7 @@ def candidate_groups(driver: sqlite3.Connection, decided: Decided) -> Iterator[l
     pairs = _pairs(driver, decided)
     driver.execute("DELETE FROM temp.touched")
     for pair in pairs:
-        yield from _groups(driver, *pair, decided)
+        yield from _groups(driver, pair, decided)
 
 
 def unmerged(driver: sqlite3.Connection) -> list[str]:
@@ -268,13 +291,36 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
     )
 
 
-def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[int, int]]:
-    """Players of touched games that may be of several sources, and of those that a person decided about."""
-    pairs: list[tuple[int, int]] = driver.execute(_PAIRS).fetchall()
+def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[_Pair, ...]]:
+    """Players of touched games that may be of several sources, and of those that a person decided about.
+
+    Returns:
+        Pairs of row numbers. Those with the same handles are together, if the server of one of them is not known.
+    """
+    pairs: list[_Pair] = driver.execute(_PAIRS).fetchall()
     if decided.same:
         keys = json.dumps(sorted({key for pair in decided.same for key in pair}))
         pairs += driver.execute(_DECIDED_PAIRS, (keys,)).fetchall()
-    return list(dict.fromkeys(pairs))
+    several = {pair: found for found in _of_unknown_servers(driver) for pair in found}
+    return list(dict.fromkeys([*several.values(), *((pair,) for pair in pairs if pair not in several)]))
+
+
+def _of_unknown_servers(driver: sqlite3.Connection) -> Iterator[tuple[_Pair, ...]]:
+    """Pairs with the same handles who have played a touched game, the first one of an unknown server."""
+    known = [server for (server,) in driver.execute(_SERVERS) if server]
+    for handles in driver.execute(_TOUCHED_HANDLES).fetchall():
+        found = [pair for server in ("", *known) if (pair := _pair_of_server(driver, server, *handles)) is not None]
+        if len(found) > 1:
+            yield tuple(found)
+
+
+def _pair_of_server(driver: sqlite3.Connection, server: str, white: str, black: str) -> _Pair | None:
+    """The two players of a server with these folded handles; None: they have not played there."""
+    rows = [driver.execute(_HANDLE, (server, handle)).fetchone() for handle in (white, black)]
+    if None in rows:
+        return None
+    pair = rows[0][0], rows[1][0]
+    return None if driver.execute(_PLAYED, pair).fetchone() is None else pair
 
 
 def _made_of(driver: sqlite3.Connection, group: list[int], beside: NeighbourGames) -> list[Game]:
@@ -302,10 +348,10 @@ def _merged(driver: sqlite3.Connection, group: list[int]) -> list[int]:
 def _store(driver: sqlite3.Connection, game: Game) -> None:
     members = [driver.execute(_MEMBERS, (key,)).fetchone() for key in game.merged_from]
     (last,) = driver.execute("SELECT max(id) FROM games").fetchone()
-    row_id, (_, white_id, black_id) = last + 1, members[0]
+    row_id, (_, white_id, black_id, _) = last + 1, max(members, key=itemgetter(3))  # of a known server, if one is
     insert_rows(driver, _GAMES, [game_row(game, row_id, white_id, black_id, None)])
     seen: list[int] = []
-    for number, _, _ in members:
+    for number, *_ in members:
         driver.execute("UPDATE games SET merged_into = ? WHERE id = ?", (row_id, number))
         query = "SELECT id FROM observations WHERE game_id = ? ORDER BY seq"
         seen += [observation for (observation,) in driver.execute(query, (number,))]
@@ -315,16 +361,16 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     insert_rows(driver, _EVIDENCE, [EVIDENCE.row(one, row_id, seq) for seq, one in evidence])
 
 
-def _groups(driver: sqlite3.Connection, white_id: int, black_id: int, decided: Decided) -> Iterator[list[int]]:
+def _groups(driver: sqlite3.Connection, pairs: Sequence[_Pair], decided: Decided) -> Iterator[list[int]]:
     """Row numbers of two players' games of which each may have to do with another.
 
     Args:
-        white_id, black_id: row numbers of the players.
+        pairs: the row numbers that they have on each server.
     """
-    candidates = [_Candidate(*row) for row in driver.execute(_CANDIDATES, (white_id, black_id))]
+    candidates = [_Candidate(*row) for pair in pairs for row in driver.execute(_CANDIDATES, pair)]
     openings: dict[int, tuple[int, ...]] = {}
     if any(one.begun_ms is None for one in candidates):
-        rows = driver.execute(_OPENINGS, (_OPENING_PLIES, white_id, black_id))
+        rows = chain.from_iterable(driver.execute(_OPENINGS, (_OPENING_PLIES, *pair)).fetchall() for pair in pairs)
         for number, moves in groupby(rows, itemgetter(0)):
             openings[number] = tuple(takewhile(lambda move: move is not None, map(itemgetter(1), moves)))
     by_number = {one.row_id: one for one in candidates}

@@ -31,8 +31,8 @@ COMPARABLE: Final = """(g.ending IN ('result', 'adjourned', 'aborted') OR NOT EX
 The plies of games in progress have row numbers below 0: see ``storage.write.in_progress``.
 """
 _GAMES: Final = f"""
-SELECT g.id, g.first_offset, g.last_offset, g.white_id, g.black_id, g.server_game_no
-FROM games g
+SELECT g.id, g.first_offset, g.last_offset, w.handle_folded, b.handle_folded, g.server_game_no
+FROM games g JOIN players w ON w.id = g.white_id JOIN players b ON b.id = g.black_id
 WHERE g.source_id = ? AND g.kind = 'played' AND g.ply_count > 0 AND EXISTS (
   SELECT 1 FROM observations o
   WHERE o.game_id = g.id AND o.kind IN ('live', 'engine') AND o.started_at_ms IS NULL)
@@ -53,8 +53,8 @@ class _Row(NamedTuple):
     row_id: int
     first_offset: int
     last_offset: int
-    white_id: int
-    black_id: int
+    white: str
+    black: str
     server_game_no: int | None
 
 
@@ -123,7 +123,7 @@ class NeighbourGames:
         (first, mine), (second, its) = self._place(one), self._place(other)
         if mine is None or its is None or first is second:
             return []
-        seats: dict[tuple[int, int, int | None], list[_Row]] = {}
+        seats: dict[tuple[str, str, int | None], list[_Row]] = {}
         for row in second.around(its):
             seats.setdefault(row[3:], []).append(row)
         pairs = [(near, far) for near in first.around(mine) for far in seats.get(near[3:], ())]

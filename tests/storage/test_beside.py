@@ -19,6 +19,7 @@ def driver() -> Iterator[sqlite3.Connection]:
         found.executescript(
             "CREATE TABLE games (id, source_id, kind, ply_count, ending, first_offset, last_offset, white_id, black_id,"
             " server_game_no); CREATE TABLE observations (id, game_id, kind, started_at_ms);"
+            "CREATE TABLE players (id, handle_folded); INSERT INTO players VALUES (1, 'ann'), (2, 'bob');"
             "CREATE TABLE ply_lines (observation_id, first_ply_id);"
         )
         yield found
