@@ -15,7 +15,17 @@ from exporters.base import ExportReport
 from exporters.pgn.exporter import ENDS, wrap
 from exporters.pgn.tags import event_name, readable, tag
 from recorder.errors import ExportError
-from recorder.model import EXACT, EventKind, Game, GameEvent, LinkKind, ObservationKind, Player
+from recorder.model import (
+    EXACT,
+    EventKind,
+    Game,
+    GameEvent,
+    LineKind,
+    LinkKind,
+    ObservationKind,
+    Player,
+    TimeBasis,
+)
 from recorder.movetext import GLUE
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, MatchMoment, board_order, timeline
@@ -28,6 +38,7 @@ _KEY_TAGS = ("RecorderKeyA", "RecorderKeyB")
 _FLIPPED = {"1-0": "0-1", "0-1": "1-0"}
 _OF_THE_PARTNER = "partner-"  # how the keys of reasons begin that are not those of this board
 _OWN_TAGS = frozenset(("Event", "Site", "Date", "Time", "TimeControl", "Lag", "Result", *_KEY_TAGS))
+_NORMAL_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[] w KQkq - 0 1"
 _CHAT_VERBS = {"kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "(partner) tells"}
 _UNKNOWN_PLAYER = Player("?")
 
@@ -128,6 +139,9 @@ class BpgnExporter:
         moments = timeline(match)
         self.report.games += 1 if other is None else 2
         self.report.plies += len(moments)
+        lines = [line for one in (match.a, match.b) for seen in one.observations for line in seen.lines]
+        if any(varied := [line.kind is LineKind.VARIATION for line in lines]):
+            self.report.excluded["variations"] += sum(varied)
         exact = any(moment.ply.precision_code in EXACT for moment in moments)
         comments = self._comments(match)
         head = "".join(f"{one}\n" for one in _known_order(match, moments) + comments.pop(("A", 0), []))
@@ -138,7 +152,8 @@ class BpgnExporter:
             moves += comments.get((moment.board, moment.ply.ply), ())
         body = " ".join(moves).replace(GLUE, " ") if exact else wrap(" ".join(moves))
         result = match.a.result if match.a.result != "*" else _FLIPPED.get(match.b.result, match.b.result)
-        end = f"{{{_reason(match)}}} {result}"
+        words = _reason(match)
+        end = f"{{{words}}} {result}" if words else result
         tags = self._tags(match, moments, result, alone=other is None)
         gap = "\n" if exact else ""
         return "".join((tags, gap, head.replace(GLUE, " "), body, "\n" if body else "", end, "\n\n"))
@@ -155,16 +170,20 @@ class BpgnExporter:
     def _tags(self, match: Match, moments: Sequence[MatchMoment], result: str, *, alone: bool) -> str:
         first = min((match.a, match.b), key=lambda game: (game.started_at_ms is None, game.started_at_ms or 0))
         begun, day = start_of_second(first), first.day
-        saved = [event for event in match.a.events if event.kind is EventKind.TAG]
-        event = next((one.text for one in saved if one.detail == "Event"), None)
+        saved = {event.detail: event.text for event in match.a.events if event.kind is EventKind.TAG}
         found = [
-            tag("Event", event or event_name(match.a)),
-            tag("Site", match.a.server or "?"),
-            tag("Date", f"{day:%Y.%m.%d}" if day else "????.??.??"),
+            tag("Event", saved.get("Event") or event_name(match.a)),
+            tag("Site", saved.get("Site") or match.a.server or "?"),
         ]
-        if begun:
-            found.append(tag("Time", f"{begun:%H:%M:%S}"))
-        found += [tag(one.detail, one.text) for one in saved if one.detail not in _OWN_TAGS]
+        if first.time_basis is TimeBasis.UTC and begun and _is_saved(match.a):
+            found.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
+        else:
+            found.append(tag("Date", saved.get("Date") or (f"{day:%Y.%m.%d}" if day else "????.??.??")))
+            found += [tag("Time", f"{begun:%H:%M:%S}")] if begun and first.time_basis is not TimeBasis.CLOCK else []
+        found += [tag(name, text) for name, text in saved.items() if name not in _OWN_TAGS]
+        fens = [match.a.start_fen, match.b.start_fen]
+        if any(fens) and (_is_saved(match.a) or not match.a.start_ply + match.b.start_ply):
+            found.append(tag("SetUp", "1") + tag("FEN", " | ".join(one or _NORMAL_FEN for one in fens)))
         for letter, game in (("A", match.a), ("B", match.b)):
             for side, player in (("White", game.white), ("Black", game.black)):
                 if alone and letter == "B":
@@ -173,7 +192,7 @@ class BpgnExporter:
                 rating = "" if printed is None else tag(f"{side}{letter}Elo", str(printed))
                 found.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
         control = "?" if match.a.base_s is None else f"{match.a.base_s}+{match.a.increment_s or 0}"
-        found.append(tag("TimeControl", control))
+        found.append(tag("TimeControl", saved.get("TimeControl") or control))
         lags = [moment.ply.lag_ms for moment in moments]
         if "lag" in self.options.clock and any(lag is not None for lag in lags):
             found.append(tag("Lag", " ".join("-" if lag is None else str(lag) for lag in lags)))
@@ -192,7 +211,7 @@ class BpgnExporter:
                 if event.kind is not EventKind.CHAT:
                     continue
                 text = _comment(event, self.options.comments)
-                if text is not None:
+                if text is not None and event.value is None:
                     place = max((ply for ply in known if ply <= event.ply), default=0)
                     found.setdefault((letter, place), []).append(text)
         return found
@@ -235,7 +254,7 @@ def _known_order(match: Match, moments: Sequence[MatchMoment]) -> list[str]:
     """What a reader must know of moves whose place or whose beginning is not known."""
     found = []
     for letter, game in (("A", match.a), ("B", match.b)):
-        if game.start_ply:
+        if game.start_ply and not (game.start_fen and _is_saved(game)):
             move = f"{game.start_ply // 2 + 1}{letter if game.start_ply % 2 == 0 else letter.lower()}"
             found.append(f"{{C:board {letter} was seen from {move} on}}")
     uncertain = sum(not moment.certain for moment in moments)
@@ -250,6 +269,8 @@ def _comment(event: GameEvent, chat: bool) -> str | None:
         return f"{{C:{text}}}".replace(" ", GLUE)
     if event.detail == "annotation":
         return f"{{{text}}}".replace(" ", GLUE)
+    if event.detail == "nag":
+        return event.text
     if not chat:
         return None
     words = f"{event.actor} {_CHAT_VERBS.get(event.detail, event.detail)}: {text}" if event.actor else text
@@ -260,5 +281,6 @@ def _reason(match: Match) -> str:
     """How the match ended, in the words of the board that decided."""
     with_reason = [game for game in (match.a, match.b) if game.reason]
     decided = [game for game in with_reason if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
-    words = (decided or with_reason)[0].reason if with_reason else ENDS.get(match.a.end)
+    saved = _is_saved(match.a) and match.a.end == "log-ends"
+    words = (decided or with_reason)[0].reason if with_reason else None if saved else ENDS.get(match.a.end)
     return readable(words or "").replace("{", "(").replace("}", ")")

@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from recorder.model import Game, HoldingsChange, Observation, Origin, Ply
+from recorder.model import (
+    Game,
+    HoldingsChange,
+    Observation,
+    Origin,
+    Ply,
+    name_plies,
+    taken_rows,
+)
 
 if TYPE_CHECKING:
     from recorder.relating.match import Match
@@ -104,6 +112,5 @@ def plies_with_holdings(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
     for segment in game.segments:
         seen = game.observations[segment.observation]
         changes = holdings_lines(seen)
-        for ply in seen.lines[0].plies:
-            if segment.from_ply <= ply.ply <= segment.to_ply:
-                yield ply, holdings_after(ply, changes)
+        for ply in name_plies(taken_rows(segment, game.observations)):
+            yield ply, holdings_after(ply, changes)

@@ -6,6 +6,7 @@ linear, and sixteen times as many where it grows with the square.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,9 @@ from itertools import cycle, islice
 
 import pytest
 
+from exporters.bpgn import BpgnExporter
+from exporters.games_json import GamesJsonExporter
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Game, SourceName, TimeBasis
 from recorder.reading import make_pipeline
 from recorder.relating import board_order as order
@@ -22,6 +26,7 @@ from recorder.relating import grouping as parts
 from recorder.relating.compare import Verdicts, compare
 from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
+from recorder.replay.moments import moments_of_game
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.support.steps import count_in_sources, lines_run
@@ -186,6 +191,22 @@ def commented_match(count: int) -> bytes:
     return "\n".join([tags, *moves, "1-0"]).encode()
 
 
+def illegal_match(count: int) -> bytes:
+    """A saved bughouse match of White's moves only, none of them legal: each is a gap."""
+    tags = "".join(f'[{name} "{name}"]\n' for name in ("WhiteA", "BlackA", "WhiteB", "BlackB"))
+    return f"{tags}{' '.join(f'{at + 1}A. Q@h9 {{1}}' for at in range(count))}\n{{x}} *\n".encode()
+
+
+def varied_match(count: int) -> bytes:
+    """A saved bughouse match with a variation of each move, and one of the first move."""
+    tags = "".join(f'[{name} "{name}"]\n' for name in ("WhiteA", "BlackA", "WhiteB", "BlackB"))
+    moves = (
+        f"{at // 2 + 1}{'Aa'[at % 2]}. {san} ({at // 2 + 1}{'Aa'[at % 2]}. {'ha'[at % 2]}6) (1A. d4 1B. d4)"
+        for at, san in enumerate(shuffled(count))
+    )
+    return "\n".join([tags, *moves, "1-0"]).encode()
+
+
 CASES: dict[str, Case] = {
     "one game's list again and again": (lists_alone, 100),
     "lists of many games": (lists_of_many_games, 500),
@@ -205,14 +226,20 @@ CASES: dict[str, Case] = {
 }
 SAVED_CASES: dict[str, Case] = {
     "a match with comments": (commented_match, 500),
+    "a match of illegal moves": (illegal_match, 500),
+    "a match with variations": (varied_match, 500),
 }
 
 
 def read_all(data: bytes, kind: SourceKind) -> None:
-    """Read a source to its end."""
+    """Read a source to its end; games of a saved match are written, too."""
     pipeline = make_pipeline(kind)
-    pipeline.receive(data)
-    pipeline.finish()
+    games = [*pipeline.receive(data), *pipeline.finish()]
+    if kind is SourceKind.BPGN:
+        for exporter in (PgnExporter(PgnOptions(variations=True)), BpgnExporter(), GamesJsonExporter()):
+            exporter.write(games, io.BytesIO())
+        for game in games:
+            moments_of_game(game)
 
 
 def print_lines() -> None:

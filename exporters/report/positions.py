@@ -10,7 +10,18 @@ from exporters.boards import board_after, boards_by_ply, shown_board
 from exporters.holdings import BothHoldings, holdings_after, holdings_lines
 from exporters.pgn.annotations import unique_lines
 from exporters.pgn.parts import is_chess_fen
-from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
+from recorder.model import (
+    Game,
+    GameKind,
+    LineKind,
+    Observation,
+    Ply,
+    PlyLine,
+    Proof,
+    control_of,
+    name_plies,
+    taken_rows,
+)
 
 __all__ = ["Branch", "Course", "ReportPosition"]
 
@@ -154,9 +165,8 @@ def _main(game: Game) -> Iterator[tuple[Ply, BothHoldings]]:
     for segment in game.segments:
         seen = game.observations[segment.observation]
         changes = holdings_lines(seen)
-        for ply in seen.lines[0].plies:
-            if segment.from_ply <= ply.ply <= segment.to_ply:
-                yield ply, holdings_after(ply, changes) if changes else _NO_HOLDINGS
+        for ply in name_plies(taken_rows(segment, game.observations)):
+            yield ply, holdings_after(ply, changes) if changes else _NO_HOLDINGS
 
 
 def _start_holdings(game: Game) -> BothHoldings:

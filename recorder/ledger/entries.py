@@ -24,6 +24,7 @@ from recorder.model import (
     PlyRow,
     StartFacts,
     control_of,
+    taken_rows,
 )
 
 __all__ = ["LedgerEntry", "EntryRow", "ledger", "ledger_rows"]
@@ -93,8 +94,7 @@ def ledger_rows(game: Game) -> list[EntryRow]:
     return [
         found[segment.observation][row[0], row[13]]
         for segment in game.segments
-        for row in game.observations[segment.observation].lines[0].rows
-        if segment.from_ply <= row[0] <= segment.to_ply
+        for row in taken_rows(segment, game.observations)
     ]
 
 

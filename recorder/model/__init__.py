@@ -19,6 +19,7 @@ from recorder.model.games import (
     control_of,
     day_of,
     is_forgotten,
+    taken_rows,
 )
 from recorder.model.observations import (
     AnalysedPosition,
@@ -117,6 +118,7 @@ __all__ = [
     "make_ply",
     "known_site",
     "name_plies",
+    "taken_rows",
     "site_names",
     "site_of",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from recorder.model.observations import Analysis, Evidence, GameEvent, Observation, Segment
@@ -243,16 +245,8 @@ class Game:
     def rows(self) -> list[Ply] | list[PlyRow]:
         """The plies of ``plies``; some may be plain tuples with the fields of a ``Ply``, which is faster for many."""
         if len(self.segments) == 1:
-            only = self.segments[0]
-            rows = self.observations[only.observation].lines[0].rows
-            if rows and rows[0][0] == only.from_ply and rows[-1][0] == only.to_ply:
-                return rows
-        return [
-            row
-            for segment in self.segments
-            for row in self.observations[segment.observation].lines[0].rows
-            if segment.from_ply <= row[0] <= segment.to_ply
-        ]
+            return taken_rows(self.segments[0], self.observations)
+        return [row for segment in self.segments for row in taken_rows(segment, self.observations)]
 
     @property
     def latest_start_ms(self) -> int | None:
@@ -342,13 +336,17 @@ class Game:
         Returns:
             Anchors in the order of plies, from the observations that the main line consists of.
         """
-        found = {
-            anchor.ply: anchor
-            for segment in self.segments
-            for anchor in self.observations[segment.observation].anchors
-            if anchor.line == 0 and segment.from_ply - 1 <= anchor.ply <= segment.to_ply
-        }
-        return iter(sorted(found.values(), key=lambda anchor: anchor.ply))
+        ply_of: Callable[[Anchor], int] = attrgetter("ply")
+        shown = [
+            sorted((anchor for anchor in seen.anchors if anchor.line == 0), key=ply_of) for seen in self.observations
+        ]
+        found: dict[int, Anchor] = {}
+        for segment in self.segments:
+            anchors = shown[segment.observation]
+            begin = bisect_left(anchors, segment.from_ply - 1, key=ply_of)
+            for anchor in anchors[begin : bisect_right(anchors, segment.to_ply, key=ply_of)]:
+                found[anchor.ply] = anchor
+        return iter(sorted(found.values(), key=ply_of))
 
     @property
     def events(self) -> list[GameEvent]:
@@ -369,6 +367,23 @@ class Game:
                     found.append(event)
             known |= alike
         return sorted(found, key=lambda event: event.ply)
+
+
+def taken_rows(segment: Segment, observations: Sequence[Observation]) -> list[Ply] | list[PlyRow]:
+    """The plies of a segment; some may be plain tuples.
+
+    Args:
+        segment: of a game's main line.
+        observations: the game's.
+
+    Returns:
+        The observation's own list where the segment is its whole main line, else a new one.
+    """
+    rows = observations[segment.observation].lines[0].rows
+    if rows and rows[0][0] == segment.from_ply and rows[-1][0] == segment.to_ply:
+        return rows
+    begin = bisect_left(rows, segment.from_ply, key=itemgetter(0))
+    return rows[begin : bisect_right(rows, segment.to_ply, begin, key=itemgetter(0))]
 
 
 def control_text(game: Game) -> str | None:

@@ -71,7 +71,7 @@ def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
     left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
     left.sort(key=lambda seen: seen.game.key)
     found: list[tuple[str, str, str]] = []
-    candidates = [pair for pair in _candidates(left) if _may_be(pair[0].game, pair[1].game)]
+    candidates = [pair for pair in _candidates(left) if _saved(*pair) or _may_be(pair[0].game, pair[1].game)]
     for rule in (_saved, _numbers, _pieces, _creation):
         pairs = _only_pairs(candidates, rule)
         found += [(one.game.key, other.game.key, text) for one, other, text in pairs]

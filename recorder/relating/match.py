@@ -10,7 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recorder.model import EXACT, Game, HoldingsChange, Observation, Origin, Ply, control_of
+from recorder.model import (
+    EXACT,
+    Game,
+    HoldingsChange,
+    Observation,
+    Origin,
+    Ply,
+    control_of,
+    name_plies,
+    taken_rows,
+)
 from recorder.rules.boards import captured_piece
 from recorder.rules.prove import Position, Rules, play_san, position_from_fen, start_position
 from recorder.rules.variants import STANDARD_BOARD
@@ -90,10 +100,9 @@ def placed_plies(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
     """The main line's plies with their places, in order."""
     for segment in game.segments:
         seen = game.observations[segment.observation]
-        for ply in seen.lines[0].plies:
-            if segment.from_ply <= ply.ply <= segment.to_ply:
-                arrived = ply.origin_code not in (Origin.MOVELIST, Origin.INFERRED)
-                yield ply, place_of(game, seen, ply.offset if arrived else None, ply.at_ms if arrived else None)
+        for ply in name_plies(taken_rows(segment, game.observations)):
+            arrived = ply.origin_code not in (Origin.MOVELIST, Origin.INFERRED)
+            yield ply, place_of(game, seen, ply.offset if arrived else None, ply.at_ms if arrived else None)
 
 
 def captures(game: Game) -> list[CapturedPiece]:

@@ -24,6 +24,8 @@ from recorder.model import (
     Segment,
     StartPrecision,
     TimeBasis,
+    name_plies,
+    taken_rows,
 )
 from recorder.relating.board_order import BoardOrders
 from recorder.relating.examined import continues, may_end, resumed_at
@@ -262,8 +264,8 @@ def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: Ti
             timed = view.game.time_basis is basis
             earlier = _earlier(view)
             for segment in view.game.segments:
-                for ply in view.game.observations[segment.observation].lines[0].plies:
-                    if not segment.from_ply <= ply.ply <= segment.to_ply or (limit is not None and ply.ply > limit):
+                for ply in name_plies(taken_rows(segment, view.game.observations)):
+                    if limit is not None and ply.ply > limit:
                         continue
                     if ply.ply > last_valid.get(view.game.key, ply.ply):
                         continue

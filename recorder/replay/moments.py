@@ -7,7 +7,7 @@ change of the mover's clock; a move without any time follows at once, or after a
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -22,6 +22,7 @@ from recorder.model import (
     Origin,
     Ply,
     control_of,
+    taken_rows,
 )
 from recorder.replay.timing import ReplayMoment, Timing
 
@@ -128,19 +129,26 @@ def _markers(what: What) -> tuple[str, ...]:
 def _items(game: Game) -> Iterator[_Item]:
     """Yield all items in replay order: by segment, then in the order received within each observation."""
     parts: list[list[_Item]] = []
+    items = {
+        number: sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
+        for number, seen in enumerate(game.observations)
+    }
+    ends: list[float] = []  # of each segment: where the observation's next one begins
+    begins: dict[int, float] = {}
+    for segment in reversed(game.segments):
+        ends.append(begins.get(segment.observation, float("inf")))
+        begins[segment.observation] = _first_offset_of(game.observations[segment.observation], segment.from_ply)
     used: set[int] = set()
-    for place, segment in enumerate(game.segments):
+    for segment, until in zip(game.segments, reversed(ends), strict=True):
         number = segment.observation
         seen = game.observations[number]
-        items = sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
-        until = _first_offset(seen, game, place + 1)
-        first = number not in used
+        begin = _first_offset_of(seen, segment.from_ply) if number in used else 0
         used.add(number)
-        begin = 0 if first else _first_offset_of(seen, segment.from_ply)
-        parts.append([item for item in items if begin <= item.offset < until])
+        first, last = (bisect_left(items[number], at, key=lambda item: item.offset) for at in (begin, until))
+        parts.append(items[number][first:last])
     if not game.merged_from:  # trailing boards without moves; in merged logs they would be repeated
         parts += [
-            sorted(_seen(game, number), key=lambda item: (item.offset, item.seq))
+            items[number]
             for number, seen in enumerate(game.observations)
             if number not in used and (seen.start is not None or not game.segments)
         ]
@@ -152,22 +160,17 @@ def _items(game: Game) -> Iterator[_Item]:
     yield _Item(found[-1].offset, found[-1].seq + 1, End(game), found[-1].at_ms)
 
 
-def _first_offset(seen: Observation, game: Game, after: int) -> float:
-    """The offset of this observation's next segment, searched from a segment index on."""
-    for segment in game.segments[after:]:
-        if game.observations[segment.observation] is seen:
-            return _first_offset_of(seen, segment.from_ply)
-    return float("inf")
-
-
 def _first_offset_of(seen: Observation, ply: int) -> int:
-    return next((one.offset for one in seen.lines[0].plies if one.ply >= ply), 0)
+    rows = seen.lines[0].rows
+    place = bisect_left(rows, ply, key=lambda row: row[0])
+    return rows[place][13] if place < len(rows) else 0
 
 
 def _seen(game: Game, number: int) -> Iterator[_Item]:
     """Yield an observation's items; from its main line only the plies that are in the game."""
     seen = game.observations[number]
-    ranges = [(one.from_ply, one.to_ply) for one in game.segments if one.observation == number]
+    mine = [one for one in game.segments if one.observation == number]
+    taken = {row[0] for one in mine for row in taken_rows(one, game.observations)}
     start = seen.start
     if start is not None:
         yield _Item(start.offset, -1, Begin(game, number), start.at_ms)
@@ -175,7 +178,7 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
         if line.kind is LineKind.VARIATION:
             continue
         for ply in line.plies:
-            if line.number or any(low <= ply.ply <= high for low, high in ranges):
+            if line.number or ply.ply in taken:
                 live = ply.origin_code in _LIVE
                 yield _Item(ply.offset, ply.ply, ShownPly(ply, number, line.number), ply.at_ms if live else None)
     for change in seen.holdings:

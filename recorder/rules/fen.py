@@ -326,7 +326,7 @@ def position_from_fen(text: str, rules: Rules) -> Position:
         rules,
         holdings,
     )
-    if rules is Rules.CHESS960 or rules.apart:
+    if rules is not Rules.CHESS:
         castling = rights_left(board, castling, rook_cols)
         position = position._replace(castling=castling, rook_cols=rook_cols)
     else:

@@ -186,10 +186,9 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             check = attacked(after, other_king, white)
     if rules is _CHESS:
         castling &= keep
-    elif rules is _CHESS960:
-        castling = castling and _rights_960(after, castling, rook_cols, kind, white)
     else:
-        castling &= keep
+        castling = castling and _rights_960(after, castling, rook_cols, kind, white)
+    if rules is _CRAZYHOUSE or rules is _BUGHOUSE:
         prey = "P" if en_passant or target in promoted else taken.upper()
         if promoted or move >> 12:
             stays = move >> 12 or origin in promoted
@@ -298,7 +297,8 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
     )
     if position.promoted:
         reached = reached._replace(promoted=frozenset(at for at in position.promoted if at not in (king, rook)))
-    move = square_of(king) | square_of(rook if rules is _CHESS960 else king_to) << 6
+    steps = rules is not _CHESS960 and abs(king - king_to) == 2 and rook % 9 in (0, 7)
+    move = square_of(king) | square_of(king_to if steps else rook) << 6
     named = read_pretty(pretty) if pretty is not None else None
     if pretty is not None and (named is None or named.castle != 1 + long):
         return _MISMATCH

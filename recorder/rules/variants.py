@@ -77,7 +77,7 @@ VARIANTS: tuple[Variant, ...] = (
         22,
     ),
     Variant("crazyhouse", ("zh", "crazy house", "house"), "crazyhouse", "crazyhouse", 23),
-    Variant("bughouse", ("bug", "tandem"), "bughouse", "bughouse", 24),
+    Variant("bughouse", ("bug", "tandem", "bughouse chess960", "bughouse960"), "bughouse", "bughouse", 24),
     Variant("suicide", ("bsuicide", "suicide chess"), "suicide", "suicide"),
     Variant("giveaway", ("give away", "giveaway chess"), "giveaway", "giveaway", 26),
     Variant("antichess", ("anti", "anti chess"), "Antichess", None),  # lichess: giveaway without castling

@@ -7,17 +7,19 @@ chess between the matches is read as PGN. Source: files of the bughouse database
 
 from __future__ import annotations
 
-import datetime
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
+from recorder.rules.prove import Rules, position_from_fen
 from recorder.saved.base import UTF8_MARK, GameLines
-from recorder.saved.bpgn_boards import BpgnBoard, BpgnFacts, make_games
+from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLine, make_games
+from recorder.saved.bpgn_moves import BpgnMovetext, read_tokens, skip_blanks
 from recorder.saved.pgn import PgnReader
+from recorder.saved.pgn_game import with_brackets
+from recorder.saved.pgn_tags import read_day, read_header, read_time_of_day
+from recorder.saved.pgn_text import decoded
 
 __all__ = ["BpgnReader"]
 
@@ -28,29 +30,26 @@ _TAG_LINE = re.compile(rb'[ \t]*\[\s*[A-Za-z0-9_]+\s+"')
 _REST_OF_LINE = re.compile(rb"(\{[^{}]*+\}?)|;[^\r\n]*+")
 _NEXT_MATCH = re.compile(rb"\s*+(?>(?:\{[^{}]*+\}\s*+)*)1[ABab]\.")
 _RESULT_LINE = re.compile(rb"(?:.*[\s}])?(?:1-0|0-1|1/2-1/2|\*)\s*")
-_MOVE = re.compile(r"(\d{1,4})([ABab])\.\s*([^\s{}();\[\]]+)")
-_COMMENT = re.compile(r"\{([^{}]*)\}")
 _NOTE = re.compile(r";([^\n]*)")
-_CLOCK = re.compile(r"\s*(-?)(\d{1,6})(?:\.(\d{1,3}))?\s*")
-_RESULT = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)(?![^\s;])")
 _NUMBER = re.compile(r"-?\d{1,9}")
-_DATE = re.compile(r"(\d{4})\.(\d{2})\.(\d{2})")
-_TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2})")
-_CONTROL = re.compile(r"(\d{1,6})\+(\d{1,6})")
-_OTHER = re.compile(r"\S+?(?=[{\[;\s]|\Z)|\S")
+_URL = re.compile(r"https?://(?:www\.)?([A-Za-z0-9.-]+)(?:/.*)?")
 _PLAYERS = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
+_MEN = 32
+_FARTHEST = 9_999  # number of a move
+_RESULTS = ("1-0", "0-1", "1/2-1/2")
+_RULES = frozenset(("bughouse", "bughouse960", "chess960"))
+"""Words of the tag Variant that change no rule; bughouse.pro adds those of other games."""
 #: Tags that a game's own fields give back.
 _OWN_TAGS = frozenset(
     f"{side}{board}{word}" for side in ("White", "Black") for board in "AB" for word in ("", "Elo")
-) | {"Site", "Date", "Time", "TimeControl", "Lag", "Result", "RecorderKeyA", "RecorderKeyB"}
-
-
-class _Read(NamedTuple):
-    """A token of movetext: ``kind`` is move, comment, note (behind a semicolon), result or other."""
-
-    kind: str
-    at: int
-    parts: tuple[str, ...]
+) | {"Lag", "Result", "FEN", "SetUp", "Setup", "RecorderKeyA", "RecorderKeyB"}
+_EMPTY = frozenset(("", "?", "-", "????.??.??", "??:??:??"))
+#: Tags that a game's own fields give back where they can be read, and what they are.
+_TIMES = {
+    **dict.fromkeys(("Date", "UTCDate", "UTCEndDate"), "date"),
+    **dict.fromkeys(("Time", "UTCTime", "UTCEndTime"), "time"),
+    "TimeControl": "time control",
+}  # fmt: skip
 
 
 class BpgnReader:
@@ -143,49 +142,90 @@ class BpgnReader:
 
     def _match(self, text: str, begin: int) -> list[Game]:
         tags: dict[str, str] = {}
-        kept: list[tuple[int, str, str]] = []
         places: dict[str, int] = {}
-        notes: list[_Read] = []
+        notes: list[tuple[int, str]] = []
         at = 0
         while True:
-            at = _skip_blanks(text, at)
+            at = skip_blanks(text, at)
             note = _NOTE.match(text, at)
             if note is not None:
-                notes.append(_Read("note", at, (note[1].strip(),)))
+                notes.append((begin + at, note[1].strip()))
                 at = note.end()
                 continue
             found = _TAG.match(text, at)
             if found is None:
                 break
-            name, value = found[1], _decoded(_ESCAPED.sub(r"\1", found[2]))
+            name, value = found[1], decoded(_ESCAPED.sub(r"\1", found[2]))
             if name in tags:
                 self._anomaly(AnomalyKind.MALFORMED, begin + at, f"the tag {name} stands here twice", found[0])
             else:
-                tags[name] = value
-                places[name] = begin + at
-                if name not in _OWN_TAGS:
-                    kept.append((begin + at, name, value))
+                tags[name], places[name] = value, begin + at
             at = found.end()
-        first = next((token for token in _tokens(text, at) if token.kind not in ("comment", "note", "result")), None)
+        tokens = list(read_tokens(text, at))
+        first = next((token for token in tokens if token.kind not in ("comment", "note", "result")), None)
         if not _PLAYERS.intersection(tags) and (first is None or first.kind != "move"):
             return self._chess(text, begin)
-        boards = {
-            letter: BpgnBoard(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?"))
-            for letter in "AB"
-        }
-        for letter, board in boards.items():
-            board.offset = places.get(f"White{letter}", begin)
-            board.ratings = (_rating(tags.get(f"White{letter}Elo")), _rating(tags.get(f"Black{letter}Elo")))
-        facts = self._facts(tags, kept, begin, begin + len(text.rstrip()))
-        for remark in notes:
-            self._comment(remark, begin, facts, None)
-        self._moves(text, at, begin, boards, facts)
+        facts = self._facts(tags, places, begin, begin + len(text.rstrip()))
+        lags = [int(word) if _NUMBER.fullmatch(word) else None for word in tags.get("Lag", "").split()]
+        movetext = BpgnMovetext(text, begin, facts, lags)
+        movetext.read(tokens)
+        self.anomalies += movetext.anomalies
+        main = movetext.lines[0]
+        facts.comments += [BpgnComment(place, "annotation", decoded(note), main, None) for place, note in notes]
+        if not self._comments:
+            facts.comments.clear()
+        self._end_of_match(tags, facts, movetext, lags)
+        boards = self._boards(tags, places, begin, main)
+        games, found_wrong = make_games(boards, movetext.lines, facts)
+        self.anomalies += found_wrong
+        return games
+
+    def _end_of_match(
+        self, tags: dict[str, str], facts: BpgnFacts, movetext: BpgnMovetext, lags: list[int | None]
+    ) -> None:
+        """Compare what the tags and the movetext say of the end."""
+        begin, count = facts.begin, len(movetext.lines[0].moves)
+        if lags and len(lags) != count:
+            message = f"the tag Lag has {len(lags)} numbers for {count} moves"
+            self._anomaly(AnomalyKind.MALFORMED, begin, message, "")
+        if facts.reason is None and tags.get("Outcome", "Unterminated") != "Unterminated":
+            facts.reason, facts.reason_at = tags["Outcome"], begin
+        if not movetext.ended and not (facts.result != "*" and {"Outcome", "Termination"}.intersection(tags)):
+            self._anomaly(AnomalyKind.CUT, facts.end, "the match ends without its result", "")
         if tags.get("Result", facts.result) != facts.result:
             message = f"the tag Result says {tags['Result']}, the movetext {facts.result}"
             self._anomaly(AnomalyKind.CONFLICT, begin, message, "")
-        games, found_wrong = make_games(boards["A"], boards["B"], facts)
-        self.anomalies += found_wrong
-        return games
+
+    def _boards(
+        self, tags: dict[str, str], places: dict[str, int], begin: int, main: BpgnLine
+    ) -> tuple[BpgnBoard, BpgnBoard]:
+        """Both boards with their players and start positions."""
+        found: list[BpgnBoard] = []
+        fens: list[str | None] = [None, None]
+        halves = [half.strip() for half in tags.get("FEN", "").split("|")]
+        if len(halves) == 2:
+            fens = [*halves]
+        elif halves != [""]:
+            message = "the FEN is not that of two boards: the start positions are not known"
+            self._anomaly(AnomalyKind.MALFORMED, places["FEN"], message, tags["FEN"])
+        variant = tags.get("Variant", "")
+        words = [] if variant in _EMPTY else variant.lower().replace("-", "").split()
+        other_rules = [word for word in words if word not in _RULES]
+        if other_rules:
+            message = "the rules of this variant are not known: no move is proved"
+            self._anomaly(AnomalyKind.VARIANT, places["Variant"], message, variant)
+        for place, letter in enumerate("AB"):
+            board = BpgnBoard(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?"))
+            board.offset = places.get(f"White{letter}", begin)
+            board.ratings = (_rating(tags.get(f"White{letter}Elo")), _rating(tags.get(f"Black{letter}Elo")))
+            if other_rules or halves != [""]:
+                board.position = None
+            first = next((move.ply for move in main.moves if move.board == place), None)
+            text = fens[place]
+            if text is not None and not (other_rules or _set_start(board, text, first)):
+                self._anomaly(AnomalyKind.MALFORMED, places["FEN"], f"the FEN of board {letter} is none", text)
+            found.append(board)
+        return found[0], found[1]
 
     def _chess(self, text: str, begin: int) -> list[Game]:
         """Read what is no bughouse match as PGN."""
@@ -201,105 +241,47 @@ class BpgnReader:
             self._anomaly(AnomalyKind.MALFORMED, begin, "text that is no bughouse match", text)
         return games
 
-    def _facts(self, tags: dict[str, str], kept: list[tuple[int, str, str]], begin: int, end: int) -> BpgnFacts:
-        facts = BpgnFacts(server=_known(tags.get("Site")) or self._server, begin=begin, end=end)
-        facts.event = tags.get("Event", "")
-        facts.kept = kept
-        if control := _CONTROL.fullmatch(tags.get("TimeControl", "")):
-            facts.base_s, facts.increment_s = int(control[1]), int(control[2])
-        facts.lags = [int(word) if _NUMBER.fullmatch(word) else None for word in tags.get("Lag", "").split()]
-        facts.result = tags.get("Result", "*") if tags.get("Result") in ("1-0", "0-1", "1/2-1/2") else "*"
-        day, clock = _DATE.fullmatch(tags.get("Date", "")), _TIME.fullmatch(tags.get("Time", ""))
-        try:
-            if day is not None:
-                year, month, number = map(int, day.groups())
-                facts.day = datetime.date(year, month, number)
-            if facts.day is not None and clock is not None:
-                hour, minute, second = map(int, clock.groups())
-                begun = datetime.datetime.combine(facts.day, datetime.time(hour, minute, second), datetime.UTC)
-                facts.started_at_ms = 1000 * round(begun.timestamp())
-        except ValueError as error:
-            self._anomaly(AnomalyKind.MALFORMED, begin, f"date and time are none: {error}", "")
+    def _facts(self, tags: dict[str, str], places: dict[str, int], begin: int, end: int) -> BpgnFacts:
+        pairs = {name: value for name, value in tags.items() if name in _TIMES or name == "Termination"}
+        header = read_header([*pairs.items()])
+        if header.date_text is None and (day := read_day(tags.get("UTCDate"))) is not None:
+            header.date_text = day.isoformat()
+        kept = {name for name, value in header.kept if value not in _EMPTY}
+        site = tags.get("Site", "")
+        url = _URL.fullmatch(site)
+        server = url[1] if url is not None else None if site in _EMPTY else site
+        facts = BpgnFacts(header, server or self._server, begin, end, tags.get("Event", ""))
+        facts.result = tags["Result"] if tags.get("Result") in _RESULTS else "*"
+        facts.termination = header.termination
+        for name, value in tags.items():
+            if name in kept and not _is_time(name, value):
+                self._anomaly(AnomalyKind.MALFORMED, places[name], f"{name} is no {_TIMES[name]}", value)
+            elif name in _OWN_TAGS or name in _TIMES or (name == "Site" and url is None):
+                continue
+            facts.kept.append((places[name], name, value))
         return facts
 
-    def _moves(self, text: str, at: int, begin: int, boards: dict[str, BpgnBoard], facts: BpgnFacts) -> None:
-        """Read the movetext into the boards' moves."""
-        count = 0
-        last: BpgnBoard | None = None
-        reason: _Read | None = None
-        ended = False
-        for token in _tokens(text, at):
-            place = begin + token.at
-            if token.kind == "note":
-                self._comment(token, begin, facts, last)
-                continue
-            if token.kind == "result":
-                facts.result, ended = token.parts[0], True
-                continue
-            if ended:
-                self._anomaly(AnomalyKind.MALFORMED, place, "text after the result", token.parts[0])
-                continue
-            if reason is not None:  # it was not the last comment
-                self._comment(reason, begin, facts, last)
-                reason = None
-            if token.kind == "move":
-                number, letter, san = token.parts
-                last = boards[letter.upper()]
-                last.add(2 * int(number) - letter.isupper(), san, place)
-                last.lag(facts.lags[count] if count < len(facts.lags) else None)
-                count += 1
-            elif token.kind == "comment":
-                clock = _CLOCK.fullmatch(token.parts[0])
-                if clock is not None and last is not None and last.wants_clock:
-                    sign, whole, thousandths = clock.groups()
-                    clock_ms = 1000 * int(whole) + int((thousandths or "0").ljust(3, "0"))
-                    last.clock(-clock_ms if sign else clock_ms, thousandths is not None)
-                    continue
-                if token.parts[0].startswith("C:"):
-                    self._comment(token, begin, facts, last)
-                else:
-                    reason = token
-            else:
-                self._anomaly(AnomalyKind.MALFORMED, place, "neither move nor comment", token.parts[0])
-            if last is not None and token.kind != "move":
-                last.wants_clock = False
-        if reason is not None and ended:
-            facts.reason, facts.reason_at = _decoded(reason.parts[0]), begin + reason.at
-        elif reason is not None:
-            self._comment(reason, begin, facts, last)
-        if facts.lags and len(facts.lags) != count:
-            message = f"the tag Lag has {len(facts.lags)} numbers for {count} moves"
-            self._anomaly(AnomalyKind.MALFORMED, begin, message, "")
-        if not ended:
-            self._anomaly(AnomalyKind.CUT, begin + len(text), "the match ends without its result", "")
 
-    def _comment(self, token: _Read, begin: int, facts: BpgnFacts, last: BpgnBoard | None) -> None:
-        if self._comments:
-            raw = token.parts[0]
-            words = _decoded(raw.removeprefix("C:"))
-            detail = "comment" if raw.startswith("C:") else "annotation"
-            facts.comments.append((begin + token.at, detail, words, last))
+def _set_start(board: BpgnBoard, text: str, first: int | None) -> bool:
+    """Set a board's start position; False: the text is no FEN.
 
-
-def _tokens(text: str, at: int) -> Iterator[_Read]:
-    end = len(text)
-    while (at := _skip_blanks(text, at)) < end:
-        if found := _MOVE.match(text, at):
-            yield _Read("move", at, (found[1], found[2], found[3]))
-        elif found := _COMMENT.match(text, at):
-            yield _Read("comment", at, (found[1],))
-        elif found := _NOTE.match(text, at):
-            yield _Read("note", at, (found[1].strip(),))
-        elif found := _RESULT.match(text, at):
-            yield _Read("result", at, (found[0],))
-        elif text[at] == "{":  # a comment that is never closed
-            yield _Read("other", at, (text[at:],))
-            return
-        else:
-            found = _OTHER.match(text, at)
-            assert found is not None
-            yield _Read("other", at, (found[0],))
-        at = found.end()
+    Args:
+        first: the half-move with which its moves begin: it counts where the FEN has no number of its own.
+    """
+    text = with_brackets(text)
+    try:
+        position = position_from_fen(text, Rules.BUGHOUSE)
+    except ValueError:
+        return False
+    if position.holdings is None and sum(map(str.isalpha, position.board)) == _MEN:
+        position = position._replace(holdings=("", ""))
+    fields = text.split()
+    number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 0
+    ply = 2 * (min(max(number, 1), _FARTHEST) - 1) + (not position.white_to_move)
+    if first is not None and first % 2 == position.white_to_move and (not number or first <= ply):
+        ply = first - 1
+    board.begin(position, ply)
+    return True
 
 
 def _without_note(line: bytes, in_comment: bool) -> bytes:
@@ -314,22 +296,11 @@ def _without_note(line: bytes, in_comment: bool) -> bytes:
     return line[:begin] + _REST_OF_LINE.sub(lambda found: found[1] or b"", line[begin:])
 
 
-def _skip_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
-
-
-def _decoded(text: str) -> str:
-    """UTF-8 where it is, latin-1 else."""
-    try:
-        return text.encode("latin-1").decode("utf-8")
-    except UnicodeDecodeError:
-        return text
-
-
-def _known(value: str | None) -> str | None:
-    return None if value in (None, "", "?") else value
+def _is_time(name: str, value: str) -> bool:
+    """Whether the value of a tag in ``_TIMES`` can be read, although a header needs more than this tag."""
+    kind = _TIMES.get(name)
+    read = {"date": read_day, "time": read_time_of_day}.get(kind or "")
+    return kind is None or (read is not None and read(value) is not None)
 
 
 def _rating(text: str | None) -> RatingText | None:

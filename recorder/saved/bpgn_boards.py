@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import re
-from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate
+from typing import Final, NamedTuple
 
 from recorder.dialects.results import EndReason, read_reason
 from recorder.events import RatingText
 from recorder.model import (
+    Anchor,
     Anomaly,
     AnomalyKind,
     EventKind,
@@ -35,179 +35,274 @@ from recorder.model import (
     name_plies,
 )
 from recorder.rules.boards import captured_piece
-from recorder.rules.prove import Position, Rules, play_san, start_position, with_holdings
+from recorder.rules.prove import Position, Rules, fen, start_position, with_holdings
 from recorder.rules.variants import STANDARD_BOARD
 from recorder.saved.base import derive_elapsed
+from recorder.saved.pgn_moves import play_word
+from recorder.saved.pgn_tags import PgnHeader
 from recorder.tracking.assemble import end_word
 
-__all__ = ["BpgnBoard", "BpgnFacts", "make_games"]
+__all__ = ["MAIN", "BpgnBoard", "BpgnComment", "BpgnFacts", "BpgnLine", "BpgnMove", "make_games"]
 
-_START = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE, ("", ""))
-_RATED = re.compile(r"\S+ (rated|unrated) (\S+) (?:match|game)", re.IGNORECASE)
-_FLIPPED = {"1-0": "0-1", "0-1": "1-0"}
+MAIN: Final = 0
+"""The main line's place among the lines of a match."""
+_START: Final = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE, ("", ""))
+_OMITTED_MS: Final = -5_000  # a viewer writes it for all moves of a match without times
+_RATED: Final = re.compile(r"(?:\S+ )?(rated|unrated) (\S+) (?:match|game)", re.IGNORECASE)
+_FLIPPED: Final = {"1-0": "0-1", "0-1": "1-0"}
 
 
 @dataclass(slots=True)
-class _Move:
+class BpgnMove:
+    """A move as written.
+
+    Attributes:
+        board: 0 for A, 1 for B. ply: number of the half-move on this board, from 1.
+        san: the move as written. offset: of its text in the file.
+        clock_ms: the mover's clock after it. exact: parts of a second were printed.
+        since_ms: since the beginning of the match.
+        reached: half-moves on this board after it, as they were played.
+    """
+
+    board: int
     ply: int
     san: str
     offset: int
     clock_ms: int | None = None
     exact: bool = False
+    elapsed_ms: int | None = None
     lag_ms: int | None = None
+    since_ms: int | None = None
+    reached: int = 0
+
+
+class _State(NamedTuple):
+    """Both boards: their positions (None: unknown), and the half-moves played on each."""
+
+    positions: tuple[Position | None, Position | None]
+    plies: tuple[int, int]
+
+
+@dataclass(slots=True)
+class BpgnLine:
+    """The main line or a variation of a match.
+
+    Attributes:
+        parent: the line that a variation leaves; None: the main line.
+        at: moves of the parent in front of the opening parenthesis. depth: parentheses around it.
+        text: with its parentheses, and ``offset`` of the first.
+        rows: its plies on board A and B, set when it is played.
+        numbers: of its lines on board A and B.
+    """
+
+    parent: BpgnLine | None = None
+    at: int = 0
+    depth: int = 0
+    text: str = ""
+    offset: int = 0
+    moves: list[BpgnMove] = field(default_factory=list)
+    rows: tuple[list[Ply], list[Ply]] = field(default_factory=lambda: ([], []))
+    numbers: tuple[int, int] = (0, 0)
+    states: list[_State] = field(default_factory=list)
+    places: dict[tuple[int, int], int] = field(default_factory=dict)  # of the moves that were played, by board and ply
+
+
+class BpgnComment(NamedTuple):
+    """A comment or mark: its detail as an event has it, and the line and move behind which it stands, if any."""
+
+    offset: int
+    detail: str
+    text: str
+    line: BpgnLine
+    move: BpgnMove | None
 
 
 @dataclass(slots=True)
 class BpgnBoard:
-    """One board of a match while it is read. ``ratings`` are White's and Black's; ``offset`` that of its first tag."""
+    """One board of a match.
+
+    Attributes:
+        offset: of its first tag. ratings: White's and Black's.
+        position: before its first move; None: unknown.
+        start_ply: half-moves before that. start_fen: None: the normal start position, or unknown.
+    """
 
     letter: str
     white: str
     black: str
     offset: int = 0
     ratings: tuple[RatingText | None, RatingText | None] = (None, None)
-    moves: list[_Move] = field(default_factory=list)
-    wants_clock: bool = False
+    position: Position | None = _START
+    start_ply: int = 0
+    start_fen: str | None = None
 
-    def add(self, ply: int, san: str, offset: int) -> None:
-        """The board's next move.
-
-        Args:
-            ply: number of the half-move on this board, from 1.
-            san: the move as written.
-            offset: of its text in the file.
-        """
-        self.moves.append(_Move(ply, san, offset))
-        self.wants_clock = True
-
-    def clock(self, clock_ms: int, exact: bool) -> None:
-        """The mover's clock after the last move; ``exact``: thousandths were printed."""
-        self.moves[-1].clock_ms, self.moves[-1].exact = clock_ms, exact
-        self.wants_clock = False
-
-    def lag(self, lag_ms: int | None) -> None:
-        """The lag of the last move."""
-        self.moves[-1].lag_ms = lag_ms
+    def begin(self, position: Position, ply: int) -> None:
+        """Set the start position, after so many half-moves."""
+        self.position, self.start_ply = position, ply
+        text = fen(position, 0, ply // 2 + 1)
+        self.start_fen = None if ply == 0 and text == fen(_START, 0, 1) else text
 
 
 @dataclass(slots=True)
 class BpgnFacts:
     """The facts of a match that hold for both boards.
 
-    ``result`` is board A's. ``kept`` are tags without a field: offset, name and value.
-    ``comments``: offset, ``comment`` (``{C:…}``) or ``annotation``, text, and the board that had moved last.
+    ``result`` is board A's. ``kept`` are tags without a field: offset, name and value. ``termination`` is a tag's.
     """
 
+    header: PgnHeader
     server: str | None
     begin: int
     end: int
     event: str = ""
-    base_s: int | None = None
-    increment_s: int | None = None
-    lags: list[int | None] = field(default_factory=list)
     result: str = "*"
     reason: str | None = None
     reason_at: int = 0
-    day: datetime.date | None = None
-    started_at_ms: int | None = None
+    termination: str | None = None
     kept: list[tuple[int, str, str]] = field(default_factory=list)
-    comments: list[tuple[int, str, str, BpgnBoard | None]] = field(default_factory=list)
+    comments: list[BpgnComment] = field(default_factory=list)
 
 
-def make_games(a: BpgnBoard, b: BpgnBoard, facts: BpgnFacts) -> tuple[list[Game], list[Anomaly]]:
+def make_games(
+    boards: tuple[BpgnBoard, BpgnBoard], lines: list[BpgnLine], facts: BpgnFacts
+) -> tuple[list[Game], list[Anomaly]]:
     """Make the games of a match.
 
     Args:
-        a: moves of board A.
-        b: moves of board B.
+        boards: A and B.
+        lines: the main line, then variations; each behind the one that it leaves.
         facts: what the tags say of the match.
 
     Returns:
         Board A's game and board B's; what is wrong with their moves.
     """
-    plies, found = _play(a, b)
-    reasons = _reasons(a, b, facts)
-    games = [_game(board, plies[board.letter], facts, reasons[board.letter]) for board in (a, b)]
-    seen = games[0].observations[0]
-    for place, name, value in facts.kept:
-        seen.events.append(_event(seen, EventKind.TAG, name, 0, value, place))
-    reached = {board.letter: list(accumulate((move.ply for move in board.moves), max, initial=0)) for board in (a, b)}
-    for place, detail, text, board in facts.comments:
+    found: list[Anomaly] = []
+    main = lines[MAIN]
+    exact = any(move.exact for move in main.moves)  # some writers leave zeros out: 4:58 beside 4:59.3
+    omitted = {move.clock_ms for move in main.moves} == {_OMITTED_MS}
+    for move in main.moves:
+        move.exact, move.clock_ms = exact, None if omitted else move.clock_ms
+    _play_line(
+        main, _State((boards[0].position, boards[1].position), (boards[0].start_ply, boards[1].start_ply)), found
+    )
+    counts = [0, 0]
+    for line in lines[MAIN + 1 :]:
+        parent = line.parent
+        begin = _beginning(line)
+        if parent is None or begin is None:
+            before = parent.moves[line.at - 1] if parent is not None and line.at else None
+            facts.comments.append(BpgnComment(line.offset, "annotation", line.text, parent or main, before))
+            if parent is not None and (parent is main or parent.states):
+                message = "a variation that does not begin where it stands is kept as a comment"
+                found.append(Anomaly.of(AnomalyKind.MOVETEXT, line.offset, None, message, line.text))
+            continue
+        _play_line(line, parent.states[begin], found)
+        for board in (0, 1):
+            counts[board] += bool(line.rows[board])
+        line.numbers = counts[0] * bool(line.rows[0]), counts[1] * bool(line.rows[1])
+    reasons = _reasons(boards, facts)
+    games = [_game(place, board, lines, facts, reasons[place]) for place, board in enumerate(boards)]
+    for one in sorted(facts.comments, key=lambda one: one.offset):
         # A comment stands where both boards' moves are; it is kept with the board that had moved last.
-        where = games[1].observations[0] if board is b else seen
-        moves = (board or a).moves
-        ply = reached[(board or a).letter][bisect_left(moves, place, key=lambda move: move.offset)]
-        where.events.append(_event(where, EventKind.CHAT, detail, ply, text, place))
+        board = 0 if one.move is None else one.move.board
+        ply = boards[0].start_ply if one.move is None else one.move.reached
+        value = one.line.numbers[board] or None
+        seen = games[board].observations[0]
+        seen.events.append(_event(seen, EventKind.CHAT, one.detail, ply, one.text, one.offset, value))
     for game in games:
         if facts.reason is not None and game.reason_key is not None:
             seen = game.observations[0]
-            last = game.plies[-1].ply if game.plies else 0
+            last = game.plies[-1].ply if game.plies else game.start_ply
             text = f"{{{facts.reason}}} {game.result}"
             seen.events.append(_event(seen, EventKind.RESULT, game.reason_key, last, text, facts.reason_at))
     return games, found
 
 
-def _event(seen: Observation, kind: EventKind, detail: str, ply: int, text: str, offset: int) -> GameEvent:
-    return GameEvent(len(seen.events), kind, detail, ply, None, None, text, None, None, None, offset)
+def _event(
+    seen: Observation, kind: EventKind, detail: str, ply: int, text: str, offset: int, value: int | None = None
+) -> GameEvent:
+    return GameEvent(len(seen.events), kind, detail, ply, None, value, text, None, None, None, offset)
 
 
-def _play(a: BpgnBoard, b: BpgnBoard) -> tuple[dict[str, list[Ply]], list[Anomaly]]:
-    """Play the moves of both boards in their order: what one board loses comes into the other's holdings."""
-    found: list[Anomaly] = []
-    plies: dict[str, list[Ply]] = {"A": [], "B": []}
-    positions: dict[str, Position | None] = {"A": _START, "B": _START}
-    order = sorted(((move, board) for board in (a, b) for move in board.moves), key=lambda one: one[0].offset)
-    for move, board in order:
-        letter, done = board.letter, plies[board.letter]
-        position = positions[letter]
-        last = done[-1].ply if done else 0
-        if move.ply != last + 1:
-            if move.ply <= last:
-                found.append(_wrong(AnomalyKind.MOVETEXT, move, letter, "a move of this number was there before"))
-                continue
-            found.append(_wrong(AnomalyKind.GAP, move, letter, f"{move.ply - last - 1} half-moves are missing"))
-            position = None
-        ply, reached, problem = _played(move, position)
-        if problem is not None:
-            found.append(_wrong(AnomalyKind.MOVETEXT, move, letter, problem))
-        if position is not None and reached is not None:
-            piece = captured_piece(position, reached)
-            other = "B" if letter == "A" else "A"
-            partner = positions[other]
-            if piece is not None and partner is not None and partner.holdings is not None:
-                white, black = partner.holdings
-                # The partner has the other colour: what White takes here, Black gets there.
-                holdings = (white, black + piece) if position.white_to_move else (white + piece, black)
-                positions[other] = with_holdings(partner, *holdings)
-        elif position is not None:
-            # Unknown captures: from here on the partner's holdings are unknown.
-            other = "B" if letter == "A" else "A"
-            partner = positions[other]
-            positions[other] = None if partner is None else partner._replace(holdings=None)
-        positions[letter] = reached
-        done.append(ply)
-    return plies, found
+def _beginning(line: BpgnLine) -> int | None:
+    """How many moves of its parent were played when a variation begins; None: it does not fit there.
+
+    Its first move replaces the last move of that board, or follows the moves in front of the parenthesis.
+    """
+    parent = line.parent
+    if parent is None or not parent.states or not line.moves:
+        return None
+    first = line.moves[0]
+    if first.ply == parent.states[line.at].plies[first.board] + 1:
+        return line.at
+    place = parent.places.get((first.board, first.ply))
+    return place if place is not None and place < line.at else None
 
 
-def _wrong(kind: AnomalyKind, move: _Move, letter: str, message: str) -> Anomaly:
-    number = f"{(move.ply + 1) // 2}{letter if move.ply % 2 else letter.lower()}."
-    return Anomaly.of(kind, move.offset, None, message, f"{number} {move.san}")
+def _play_line(line: BpgnLine, state: _State, found: list[Anomaly]) -> None:
+    line.states.append(state)
+    for place, move in enumerate(line.moves):
+        state, ply = _step(state, move, found)
+        move.reached = state.plies[move.board]
+        if ply is not None:
+            line.rows[move.board].append(ply)
+            line.places[move.board, move.ply] = place
+        line.states.append(state)
 
 
-def _played(move: _Move, position: Position | None) -> tuple[Ply, Position | None, str | None]:
+def _step(state: _State, move: BpgnMove, found: list[Anomaly]) -> tuple[_State, Ply | None]:
+    """Play a move: what one board loses comes into the other's holdings.
+
+    Returns:
+        The boards after it, and its ply; None: it is none.
+    """
+    own, other = move.board, 1 - move.board
+    position, partner, last = state.positions[own], state.positions[other], state.plies[own]
+    if move.ply <= last:
+        found.append(_wrong(AnomalyKind.MOVETEXT, move, "a move of this number was there before"))
+        return state, None
+    if move.ply != last + 1:
+        found.append(_wrong(AnomalyKind.GAP, move, f"{move.ply - last - 1} half-moves are missing"))
+        position = None
+    ply, reached, problem = _played(move, position)
+    if problem is not None:
+        found.append(_wrong(AnomalyKind.MOVETEXT, move, problem))
+    if position is not None and reached is not None:
+        piece = captured_piece(position, reached)
+        if piece is not None and partner is not None and partner.holdings is not None:
+            white, black = partner.holdings
+            # The partner has the other colour: what White takes here, Black gets there.
+            holdings = (white, black + piece) if position.white_to_move else (white + piece, black)
+            partner = with_holdings(partner, *holdings)
+    elif partner is not None and reached is None:
+        # Unknown captures: from here on the partner's holdings are unknown.
+        partner = partner._replace(holdings=None)
+    first, second = (reached, partner) if own == 0 else (partner, reached)
+    plies = (move.ply, state.plies[1]) if own == 0 else (state.plies[0], move.ply)
+    return _State((first, second), plies), ply
+
+
+def _wrong(kind: AnomalyKind, move: BpgnMove, message: str) -> Anomaly:
+    letter = ("ab" if move.ply % 2 == 0 else "AB")[move.board]
+    return Anomaly.of(kind, move.offset, None, message, f"{(move.ply + 1) // 2}{letter}. {move.san}")
+
+
+def _played(move: BpgnMove, position: Position | None) -> tuple[Ply, Position | None, str | None]:
     """A move's ply, the position after it, and what is wrong with it."""
     proof, problem = Proof.UNPROVED, None
     encoded: int | None = None
     san, after = move.san, None
+    if position is not None and position.white_to_move != (move.ply % 2 == 1):
+        position, problem = None, "a move of the other side"
     if position is not None:
-        step = play_san(position, move.san)
+        step = play_word(position, move.san)
         if not isinstance(step, str):
             drop = "@" in step[1]
             # A drop from unknown holdings cannot be proved.
             proof = Proof.UNPROVED if drop and position.holdings is None else Proof.LIST
         else:
             problem = step
-            step = play_san(position._replace(holdings=None), move.san)
+            step = play_word(position._replace(holdings=None), move.san)
             if not isinstance(step, str):
                 step = step[0], step[1], step[2]._replace(holdings=position.holdings)
         if not isinstance(step, str):
@@ -215,47 +310,54 @@ def _played(move: _Move, position: Position | None) -> tuple[Ply, Position | Non
     flags = None if after is None else after.castling | (after.push_col + 1) << 4
     white = move.ply % 2 == 1
     precision = None
-    if move.clock_ms is not None:
+    if move.clock_ms is not None or move.elapsed_ms is not None:
         precision = int(Precision.MILLISECONDS if move.exact else Precision.SECONDS)
     ply = Ply(
-        move.ply, encoded, san, move.clock_ms if white else None, None if white else move.clock_ms, None, move.lag_ms,
-        None, flags, None, int(proof), int(Origin.PGN), precision, move.offset,
+        move.ply, encoded, san, move.clock_ms if white else None, None if white else move.clock_ms, move.elapsed_ms,
+        move.lag_ms, None, flags, None, int(proof), int(Origin.PGN), precision, move.offset,
     )  # fmt: skip
     return ply, after, problem
 
 
-def _reasons(a: BpgnBoard, b: BpgnBoard, facts: BpgnFacts) -> dict[str, EndReason]:
+def _reasons(boards: tuple[BpgnBoard, BpgnBoard], facts: BpgnFacts) -> tuple[EndReason, EndReason]:
     """How each board's game ended: the reason names a player of the board that decided."""
-    results = {"A": facts.result, "B": _FLIPPED.get(facts.result, facts.result)}
+    results = (facts.result, _FLIPPED.get(facts.result, facts.result))
     words = facts.reason
+    usual = facts.termination or ("normal" if facts.result != "*" else "unterminated")
     if words is None:
-        unknown = "normal" if facts.result != "*" else "unterminated"
-        return dict.fromkeys("AB", EndReason("unknown", unknown, None))
-    read = {board.letter: read_reason(words, board.white, board.black, results[board.letter]) for board in (a, b)}
-    for letter, other in (("A", "B"), ("B", "A")):
-        if read[letter].actor is None or read[other].actor is not None:
+        return EndReason("unknown", usual, None), EndReason("unknown", usual, None)
+    read = [read_reason(words, board.white, board.black, result) for board, result in zip(boards, results, strict=True)]
+    for own, other in ((0, 1), (1, 0)):
+        if read[own].actor is None or read[other].actor is not None:
             continue
-        if read[letter].key.startswith(("abort", "adjourn")):
-            read[other] = read[letter]._replace(actor=None)
-        elif read[letter].key == "partner-won":
+        if read[own].key.startswith(("abort", "adjourn")):
+            read[other] = read[own]._replace(actor=None)
+        elif read[own].key == "partner-won":
             read[other] = EndReason("unknown", "normal", None)
         else:
             read[other] = EndReason("partner-decided", "normal" if facts.result != "*" else "unterminated", None)
         break
-    return read
+    if facts.termination is not None and all(one.key == "unknown" for one in read):
+        read = [one._replace(termination=facts.termination) for one in read]
+    return read[0], read[1]
 
 
-def _game(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts, reason: EndReason) -> Game:
-    result = facts.result if board.letter == "A" else _FLIPPED.get(facts.result, facts.result)
+def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts, reason: EndReason) -> Game:
+    header = facts.header
+    result = facts.result if place == 0 else _FLIPPED.get(facts.result, facts.result)
     ended = facts.reason is not None or result != "*"
     end = end_word(reason.key) if ended else "log-ends"
-    last = plies[-1].ply if plies else 0
-    control = facts.base_s, facts.increment_s
-    rows: list[PlyRow] = [*plies]
-    derive_elapsed(rows, 0, control, control, None)
-    plies = name_plies(rows)
+    control = header.base_s, header.increment_s
+    timed = [move for move in lines[MAIN].moves if move.board == place and move.since_ms is not None]
+    rows: list[PlyRow] = [*lines[MAIN].rows[place]]
+    _set_times(rows, timed, header, board.start_ply)
+    derive_elapsed(rows, board.start_ply, control, control, None)
+    plies = lines[MAIN].rows[place][:] = name_plies(rows)
     rated = _RATED.fullmatch(facts.event)
     white, black = board.ratings
+    whole = plies[-1].ply if plies else 0
+    since_start = bool(timed) and header.started_at_ms is None
+    basis = TimeBasis.CLOCK if since_start else header.time_basis
     return Game(
         key=_key(board, plies, facts),
         kind=GameKind.PLAYED,
@@ -267,45 +369,91 @@ def _game(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts, reason: EndReaso
         rated=None if rated is None else rated[1].lower() == "rated",
         variant="bughouse",
         category=None if rated is None else rated[2].lower(),
-        base_s=facts.base_s,
-        increment_s=facts.increment_s,
-        black_base_s=facts.base_s,
-        black_increment_s=facts.increment_s,
+        base_s=header.base_s,
+        increment_s=header.increment_s,
+        black_base_s=header.base_s,
+        black_increment_s=header.increment_s,
         base_inferred=False,
         variant_inferred=False,
-        start_fen=None,
-        start_ply=0,
+        start_fen=board.start_fen,
+        start_ply=board.start_ply,
         result=result,
         reason=facts.reason,
         reason_key=reason.key if facts.reason is not None else None,
         termination=reason.termination,
         end=end,
-        started_at_ms=facts.started_at_ms,
-        start_precision=None if facts.started_at_ms is None else StartPrecision.SECOND,
-        ended_at_ms=None,
-        time_basis=TimeBasis.NONE if facts.started_at_ms is None else TimeBasis.LOCAL,
-        date_text=None if facts.day is None else facts.day.isoformat(),
-        complete=ended and end != "log-ends" and last == len(plies) and all(ply.move is not None for ply in plies),
+        started_at_ms=0 if since_start else header.started_at_ms,
+        start_precision=(
+            StartPrecision.MILLISECOND if since_start
+            else None if header.started_at_ms is None else StartPrecision.SECOND
+        ),
+        ended_at_ms=header.ended_at_ms,
+        time_basis=basis,
+        date_text=header.date_text,
+        complete=(
+            ended and end != "log-ends" and board.start_ply == 0 and whole == len(plies)
+            and all(ply.move is not None for ply in plies)
+        ),
         continued=False,
         partner_game_no=None,
         me=None,
-        observations=[_observation(board, plies, facts)],
+        observations=[_observation(place, board, lines, facts)],
         segments=_segments(plies),
         first_offset=board.offset,
         last_offset=facts.end,
-    )
+    )  # fmt: skip
 
 
-def _key(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts) -> str:
+def _set_times(rows: list[PlyRow], timed: list[BpgnMove], header: PgnHeader, start_ply: int) -> None:
+    """Set arrival, elapsed time and clock of moves that have a time since the beginning of the match.
+
+    Both boards' clocks run from the first move of the match on. A clock is computed where that of the mover's last
+    move is known, and marked as derived.
+    """
+    since = {move.ply: move.since_ms for move in timed}
+    if not since:
+        return
+    base_ms = None if header.base_s is None or start_ply else 1000 * header.base_s
+    step_ms = 1000 * (header.increment_s or 0)
+    clocks: list[int | None] = [base_ms, base_ms]
+    before_ms: int | None = None if start_ply else 0
+    for place, row in enumerate(rows):
+        ply, side, at_ms = row[0], row[0] & 1, since.get(row[0])
+        clock_ms = row[3] if side else row[4]
+        took_ms = None if at_ms is None or before_ms is None or at_ms < before_ms else at_ms - before_ms
+        before_ms, left_ms, precision = at_ms, clocks[side], row[12]
+        if took_ms is not None and clock_ms is None:
+            precision = int(Precision.MILLISECONDS)
+            if left_ms is not None:
+                clock_ms, precision = left_ms - took_ms + step_ms, int(Precision.DERIVED_MILLISECONDS)
+        clocks[side] = clock_ms
+        white_ms, black_ms = (clock_ms, None) if side else (None, clock_ms)
+        elapsed_ms = row[5] if took_ms is None else took_ms
+        shown_ms = None if at_ms is None else at_ms + (header.started_at_ms or 0)
+        rows[place] = (
+            ply, row[1], row[2], white_ms, black_ms, elapsed_ms, row[6], shown_ms, *row[8:12], precision, row[13],
+        )  # fmt: skip
+
+
+def _key(board: BpgnBoard, plies: Iterable[Ply], facts: BpgnFacts) -> str:
     key_facts = [
         "bpgn", facts.server or "", board.letter, board.white.lower(), board.black.lower(), facts.begin,
-        facts.started_at_ms, str(facts.day), " ".join(ply.san for ply in plies),
+        facts.header.started_at_ms, str(facts.header.date_text), " ".join(ply.san for ply in plies),
     ]  # fmt: skip
     return hashlib.blake2b(json.dumps(key_facts).encode(), digest_size=10).hexdigest()
 
 
-def _observation(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts) -> Observation:
-    return Observation(
+def _observation(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts) -> Observation:
+    found = [PlyLine(0, LineKind.MAIN, None, None, lines[MAIN].rows[place])]
+    for line in lines[MAIN + 1 :]:
+        rows = line.rows[place]
+        if rows:
+            above = line.parent
+            while above is not None and above.parent is not None and not _reaches(above, place, rows[0].ply - 1):
+                above = above.parent
+            number = 0 if above is None else above.numbers[place]
+            found.append(PlyLine(line.numbers[place], LineKind.VARIATION, number, rows[0].ply - 1, rows))
+    seen = Observation(
         kind=ObservationKind.PGN,
         game_no=None,
         white=board.white,
@@ -316,8 +464,18 @@ def _observation(board: BpgnBoard, plies: list[Ply], facts: BpgnFacts) -> Observ
         started_at_ms=None,
         ended_at_ms=None,
         start=None,
-        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
+        lines=found,
     )
+    if board.start_fen is not None:
+        seen.anchors.append(Anchor(0, board.start_ply, board.start_fen, "start", board.offset))
+    for offset, name, value in facts.kept:
+        seen.events.append(_event(seen, EventKind.TAG, name, board.start_ply, value, offset))
+    return seen
+
+
+def _reaches(line: BpgnLine, place: int, ply: int) -> bool:
+    """Whether a line has the half-move on a board."""
+    return bool(line.rows[place]) and line.rows[place][0].ply <= ply
 
 
 def _segments(plies: list[Ply]) -> list[Segment]:

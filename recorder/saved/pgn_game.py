@@ -247,7 +247,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
         position = start_position(known[0], True, known[1], -1, rules, holdings)
         return _Start(position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred)
     at = next(place for name, _, place in tags if name == "FEN")
-    text = _with_brackets(text)
+    text = with_brackets(text)
     if " " not in text:
         text += " w"
     try:
@@ -275,7 +275,7 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
     return _Start(position, start_ply, None if normal else written, inferred)
 
 
-def _with_brackets(text: str) -> str:
+def with_brackets(text: str) -> str:
     """A hand written as a ninth rank (lichess, older programs) in brackets."""
     board, _, rest = text.strip().partition(" ")
     ranks = board.split("/")

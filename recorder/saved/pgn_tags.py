@@ -16,7 +16,7 @@ from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import RESULTS, read_time
 
-__all__ = ["FICS", "PgnHeader", "read_header"]
+__all__ = ["FICS", "PgnHeader", "read_day", "read_header", "read_time_of_day"]
 
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
@@ -48,7 +48,7 @@ _EVENTS: Final = (
 )
 _ICC_EVENT: Final = re.compile(r"ICC(?: tourney [0-9]+)?((?: \(?(?:w?[0-9]{1,4}|[ur])\)?)*)")
 _ICC_WILD: Final = re.compile(r"w(?:ild)?[ /]?(?:([0-9]{1,3})|\(([0-9]{1,3})\))", re.I)
-_DATE: Final = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2})", re.ASCII)
+_DATE: Final = re.compile(r"([0-9]{4})[./-]([0-9]{2})[./-]([0-9]{2})", re.ASCII)
 _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 _CONTROL: Final = re.compile(r"([0-9]{1,6})(?:\+([0-9]{1,6}))?", re.ASCII)
 _RATING: Final = re.compile(r"([0-9]{1,5})[A-Za-z]?", re.ASCII)
@@ -276,8 +276,8 @@ def _control(tags: dict[str, str], name: str, used: set[str]) -> tuple[int | Non
 
 
 def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
-    day, time = _day(tags.get("Date")), _time(tags.get("Time"))
-    utc_day, utc_time = _day(tags.get("UTCDate")), _time(tags.get("UTCTime"))
+    day, time = read_day(tags.get("Date")), read_time_of_day(tags.get("Time"))
+    utc_day, utc_time = read_day(tags.get("UTCDate")), read_time_of_day(tags.get("UTCTime"))
     if day is not None:
         header.date_text = day.isoformat()
     if utc_day is not None and utc_time is not None:
@@ -294,13 +294,13 @@ def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         used.add("Date")
     if tags.get("Date") in ("????.??.??", "?", ""):
         used.add("Date")
-    if day is not None and "-" in tags["Date"]:
+    if day is not None and tags["Date"] != f"{day:%Y.%m.%d}":
         used.discard("Date")  # not as the standard writes it
-    end_day, end_time = _day(tags.get("UTCEndDate")), _time(tags.get("UTCEndTime"))
+    end_day, end_time = read_day(tags.get("UTCEndDate")), read_time_of_day(tags.get("UTCEndTime"))
     if header.time_basis is TimeBasis.UTC and end_day is not None and end_time is not None:
         header.ended_at_ms = _at_ms(end_day, end_time)
         used.update(("UTCEndDate", "UTCEndTime"))
-    end_day, end_time = _day(tags.get("EndDate")), _time(tags.get("EndTime"))
+    end_day, end_time = read_day(tags.get("EndDate")), read_time_of_day(tags.get("EndTime"))
     in_known_zone = header.time_basis is TimeBasis.LOCAL or tags.get("Timezone") == "UTC"  # chess.com
     if (
         header.ended_at_ms is None
@@ -312,7 +312,15 @@ def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         header.ended_at_ms = _at_ms(end_day, end_time)
 
 
-def _day(text: str | None) -> datetime.date | None:
+def read_day(text: str | None) -> datetime.date | None:
+    """Read a date: ``2014.07.18``, also with hyphens.
+
+    Args:
+        text: the value of a tag; None: there is none.
+
+    Returns:
+        The day; None: the text is no whole date.
+    """
     match = _DATE.fullmatch(text or "")
     if match is None:
         return None
@@ -322,7 +330,15 @@ def _day(text: str | None) -> datetime.date | None:
         return None
 
 
-def _time(text: str | None) -> datetime.time | None:
+def read_time_of_day(text: str | None) -> datetime.time | None:
+    """Read a time of day: ``18:44:37``.
+
+    Args:
+        text: the value of a tag; None: there is none.
+
+    Returns:
+        The time; None: the text is no time.
+    """
     match = _TIME.fullmatch(text or "")
     if match is None:
         return None

@@ -20,6 +20,8 @@ from recorder.model import (
     Segment,
     StartPrecision,
     TimeBasis,
+    name_plies,
+    taken_rows,
 )
 from recorder.rules.prove import Rules
 from recorder.rules.variants import STANDARD_BOARD, has_pockets
@@ -139,9 +141,7 @@ def _breaks(run: TrackedGame, segments: list[Segment], observations: list[Observ
     if run.gapped and has_unproved(segments, observations):
         return True
     return any(seen.breaks for seen in run.lists) and any(
-        ply.move is None and segment.from_ply <= ply.ply <= segment.to_ply
-        for segment in segments
-        for ply in observations[segment.observation].lines[0].plies
+        ply.move is None for segment in segments for ply in name_plies(taken_rows(segment, observations))
     )
 
 

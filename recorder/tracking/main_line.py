@@ -19,6 +19,8 @@ from recorder.model import (
     Proof,
     Segment,
     StartFacts,
+    name_plies,
+    taken_rows,
 )
 from recorder.rules.prove import Position, Rules, board_from_fen, play_san
 from recorder.tracking.tracked_game import ListSeen, TrackedGame
@@ -42,9 +44,9 @@ def plain_segments(run: TrackedGame) -> list[Segment] | None:
 def has_unproved(segments: list[Segment], observations: list[Observation]) -> bool:
     """Whether the main line holds a ply that does not follow from the one before."""
     return any(
-        ply.proof_code in (Proof.UNPROVED, Proof.CONFLICT) and segment.from_ply <= ply.ply <= segment.to_ply
+        ply.proof_code in (Proof.UNPROVED, Proof.CONFLICT)
         for segment in segments
-        for ply in observations[segment.observation].lines[0].plies
+        for ply in name_plies(taken_rows(segment, observations))
     )
 
 

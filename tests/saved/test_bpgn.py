@@ -162,7 +162,7 @@ def test_moves_that_are_missing_illegal_or_twice_there() -> None:
     ("text", "kinds"),
     [
         ("1A. e4 {59}", ["cut"]),
-        ("1A. e4 ?? 1a. e5\n*", ["malformed"]),
+        ("1A. e4 // 1a. e5\n*", ["malformed"]),
         ("1A. e4 {never closed *\n", ["malformed", "cut"]),
         ("1A. e4 * 1a. e5", ["malformed"]),
         ('[Lag "1 2 3"]\n1A. e4 *', ["malformed"]),
