@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from recorder.events import Chunk
 from recorder.live.policy.candidates import Fate
 from recorder.live.policy.explain import GameOutcome, SessionExplainer
 from recorder.live.policy.plan import ObservationPlan
+from tests.dialects.lines import CORPUS
 from tests.live.test_observing import row, table
 
 UNRATED = row(2, flags=" bu")
@@ -102,3 +105,15 @@ def test_lines_before_and_after_a_gap_are_not_joined() -> None:
         for data in pieces:
             explainer.receive(Chunk(data, 0, 0))
         assert len(explainer.finish()) == games
+
+
+@pytest.mark.parametrize("answer", [b"You are now observing game", b"Ahora observas el juego"])
+@pytest.mark.parametrize("prompt", [b"chessd2% ", b"foo> "])
+def test_a_game_whose_boards_come_is_observed_whatever_the_answer_says(answer: bytes, prompt: bytes) -> None:
+    data = (CORPUS / "public" / "chessd-first-answers.txt").read_bytes().replace(b"chessd2% ", prompt)
+    explainer = SessionExplainer(ObservationPlan("rated | unrated"), granted=False)
+    explainer.receive(Chunk(data.replace(b"You are now observing game", answer), 0, 1_000))
+    observed = [outcome for outcome in explainer.finish() if outcome.fate is Fate.OBSERVED]
+    assert len(explainer.outcomes) == 24
+    assert [outcome.game_no for outcome in observed] == [1, 2, 3, 21, 20, 24, 22, 8, 10, 4, 16, 15]
+    assert {outcome.missing for outcome in observed} == {"its end did not come"}
