@@ -48,6 +48,7 @@ __all__ = [
 
 _text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
 _DAY_MS: Final = 86_400_000
+_EPOCH: Final = datetime.date(1970, 1, 1)
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 
 
@@ -67,7 +68,7 @@ def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date:
     observations = run.observations + [seen.observation for seen in run.lists]
     segments = _segments(run)
     start_fen, start_ply = _start(segments, observations)
-    date_possible = disputed_start(run, basis) is None
+    date_possible = disputed_start(run, basis, date) is None
     started_at_ms, basis, start_precision = _started(run, basis, date_possible)
     base = _base_times(run)
     variant, inferred = _variant(run)
@@ -234,30 +235,36 @@ def _start(segments: list[Segment], observations: list[Observation]) -> tuple[st
     return None, wanted
 
 
-def disputed_start(run: TrackedGame, basis: TimeBasis) -> str | None:
+def disputed_start(run: TrackedGame, basis: TimeBasis, date: datetime.date | None) -> str | None:
     """How the date in the header of a run's list contradicts the arrival of its lines, in words; None: it does not.
 
     A game cannot have begun after its lines arrived, and no running game began longer ago than its clocks last; a day
-    is allowed for pauses and lag, two where a zone is not known. A resumed game began at any time before.
+    is allowed for pauses and lag, two where a zone is not known. A resumed game began at any time before, if a list
+    shows its first part.
 
     Args:
         basis: of the arrival times. Those without a date contradict nothing.
+        date: given by the user for a log without arrival times: its lines arrived on that day or later.
     Returns:
         A sentence for an anomaly; None: nothing contradicts the date.
     """
     facts = run.facts
-    if facts.started_at_ms is None or run.examined or basis not in (TimeBasis.UTC, TimeBasis.LOCAL):
+    if facts.started_at_ms is None or run.examined:
         return None
+    dated = basis in (TimeBasis.UTC, TimeBasis.LOCAL)
     seen = [one.started_at_ms for one in run.observations if one.started_at_ms is not None]
     listed = [one.event.line.at_ms for one in run.lists if one.event.line.at_ms is not None]
-    if not seen and not listed:
+    if dated and (seen or listed):
+        arrived_ms = min(seen) if seen else min(listed)
+    elif not dated and date is not None:
+        arrived_ms = _DAY_MS * (date - _EPOCH).days
+    else:
         return None
     zones_known = facts.started_zone_known and basis is TimeBasis.UTC
     allowed_ms = _DAY_MS if zones_known else 2 * _DAY_MS
-    arrived_ms = min(seen) if seen else min(listed)
-    if facts.started_at_ms > arrived_ms + allowed_ms:
+    if dated and facts.started_at_ms > arrived_ms + allowed_ms:
         return "the list says that the game began later than its lines arrived"
-    if facts.continued or not (seen or run.lists[0].event.still_running):
+    if not (run.observations or run.lists[0].event.still_running) or (facts.continued and _has_first_part(run)):
         return None
     base_s, increment_s, black_base_s, black_increment_s, _ = _base_times(run)
     plies = max([0, *(row[0] for one in run.observations for row in one.lines[0].rows)])
@@ -265,6 +272,12 @@ def disputed_start(run: TrackedGame, basis: TimeBasis) -> str | None:
     if facts.started_at_ms + 1000 * lasts_s + allowed_ms < arrived_ms:
         return "the list says that the game began longer before its lines arrived than a game can last"
     return None
+
+
+def _has_first_part(run: TrackedGame) -> bool:
+    """Whether a list shows the moves before the first board."""
+    first = next((one.start.ply for one in run.observations if one.start is not None), 0)
+    return any(seen.position_at(first) is not None for seen in run.lists)
 
 
 def _started(

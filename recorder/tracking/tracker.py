@@ -244,7 +244,7 @@ class Tracker:
 
     def _compare_dates(self, run: TrackedGame) -> None:
         """Note where the server's date and arrival times contradict each other; the game has the latter."""
-        words = disputed_start(run, self.basis)
+        words = disputed_start(run, self.basis, self.date)
         if words is not None:
             offset, text = run.facts.started_offset, run.facts.date_text or ""
             at = run.first_offset if offset is None else offset

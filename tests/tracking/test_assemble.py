@@ -169,6 +169,40 @@ def test_arrival_times_replace_an_impossible_server_date(later: timedelta, from_
         assert game.day == at.date()
 
 
+WILD = "--q-rnrb kpp-p-p- pnb----- ---p---p ---N-P-- ---P--p- PPPRPN-P K-Q-B-RB"
+
+
+@pytest.mark.parametrize("continues", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_resumed_game_is_old_only_if_a_list_shows_its_first_part(continues: bool, listed: bool) -> None:
+    """A list of a shuffled game without its start board shows no position."""
+    category = "blitz" if listed else "wild"
+    table = Table()
+    shown = (
+        table.plays(*MOVES[:2])[-1] if listed else table.frame(board=WILD, move_no=12, verbose="P/g4-g3", pretty="g3")
+    )
+    resumed = [f"{{Game 7 (Ann vs. Bob) Continuing rated {category} match.}}"] if continues else []
+    lines = [line.replace("Rated blitz", f"Rated {category}") for line in movelist(*MOVES[:2], trailer=RUNNING)]
+    at = HEADER + timedelta(days=9000)
+    game, anomalies = read_game(stamped(log(*resumed, table.observing(), shown, *lines), at), SourceKind.STAMPED)
+    old = continues and listed
+    assert game.day == (HEADER if old else at).date()
+    assert (AnomalyKind.CLOCK_DISAGREES in anomalies) is not old
+
+
+def test_the_users_date_replaces_an_impossible_server_date() -> None:
+    """A running game cannot have begun long before the day of its log; a stored one may, and a log may be long."""
+    for days, day in ((9000, None), (0, HEADER.date()), (-30, HEADER.date())):
+        date = HEADER.date() + timedelta(days=days)
+        for data in (joined(), log(*movelist(*MOVES, trailer=RUNNING))):
+            pipeline = make_pipeline(SourceKind.RAW, date=date)
+            (game,) = [*pipeline.receive(data), *pipeline.finish()]
+            assert game.day == (day or date)
+    pipeline = make_pipeline(SourceKind.RAW, date=HEADER.date() + timedelta(days=9000))
+    (game,) = [*pipeline.receive(log(*movelist(*MOVES, trailer=OVER, number=None))), *pipeline.finish()]
+    assert game.day == HEADER.date()
+
+
 def test_a_stored_game_may_be_old() -> None:
     data = stamped(log(*movelist(*MOVES, trailer=OVER, number=None)), HEADER + timedelta(days=4000))
     game, anomalies = read_game(data, SourceKind.STAMPED)
