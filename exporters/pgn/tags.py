@@ -81,9 +81,15 @@ def _dropped(san: str) -> str:
     return "P" if san[0] == "@" else san[0]
 
 
-#: Tags whose computed value is preferred: a saved one may be an increment in milliseconds or a date with hyphens.
-_COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "PlyCount"))
-_OPENING_NAME: Final = frozenset(("Opening", "Variation"))
+_MILLISECONDS: Final = re.compile(r"[0-9]+\+[0-9]+000", re.ASCII)  # an increment as one client writes it
+#: Tags that the FICS style writes itself.
+_IN_FICS_STYLE: Final = frozenset(
+    ("Event", "Site", "TimeControl", "Date", "Time", "WhiteClock", "BlackClock", "Variant", "FEN", "SetUp")
+)
+_OPENING: Final = frozenset(("ECO", "Opening", "Variation"))
+_ECO: Final = re.compile(
+    r"([A-Ea-e][0-9]{2}(?:[a-z][0-9]?|/[0-9]{1,2}|\*)?(?![A-Za-z0-9]))?[ :,;-]*+(.*)", re.ASCII | re.DOTALL
+)
 #: Tags of the FICS archive that no log contains, by the tag of ours that they follow.
 _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
 
@@ -110,39 +116,65 @@ def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
     Args:
         text: one tag pair a line.
         part: the moves that follow.
-        saved: whether all sources are saved games; then tags of the PGN replace ours, but not known values of
-            ``_COMPUTED``. Its code and name of the opening always do.
+        saved: whether all sources are saved games; then tags of the PGN replace ours (``_is_preferred``). If it has a
+            code or a name of the opening, none of ours is written.
     """
-    values = {event.detail: event.text for event in saved_tags(game)}
+    values = _opening_named({event.detail: event.text for event in saved_tags(game)})
     if not saved or part.start_ply != game.start_ply or part.remark is not None:
         for name in ("FEN", "SetUp"):
             values.pop(name, None)
+    if saved and game.category is None and part.remark is None:
+        values.setdefault("Event", "?")
     if not values:
         return text
     lines = tag_lines(text)
-    if not _OPENING_NAME.isdisjoint(values):  # a family of one table and a variation of another say nothing
-        lines = [line for line in lines if line[1 : line.index(" ")] not in _OPENING_NAME - values.keys()]
+    if not _OPENING.isdisjoint(values):  # a code of one table and a name of another say nothing
+        lines = [line for line in lines if line[1 : line.index(" ")] not in _OPENING - values.keys()]
     names = [line[1 : line.index(" ")] for line in lines]
     out = []
     for name, line in zip(names, lines, strict=True):
         unknown = line.endswith(('"?"]\n', '"????.??.??"]\n'))
-        preferred = name == "ECO" or name in _OPENING_NAME or (saved and (unknown or name not in _COMPUTED))
-        replaced = name in values and preferred
-        out.append(tag(name, values[name]) if replaced else line)
+        value = values.get(name)
+        preferred = name in _OPENING or saved
+        if value is None or not preferred or not (unknown or _is_preferred(name, value)):
+            out.append(line)
+        else:
+            out.append(tag(name, value))
     out[-1:-1] = [tag(name, text) for name, text in values.items() if name not in names]
     return "".join(out)
 
 
+def _opening_named(values: dict[str, str]) -> dict[str, str]:
+    """The tags of a PGN; a name of the opening beside its code, or where its code should be, is a tag of its own."""
+    match = _ECO.fullmatch(values.get("ECO", ""))
+    if match is None or match[2] in ("", "?") or "Opening" in values:
+        return values
+    named = {"ECO": match[1], "Opening": match[2]} if match[1] else {"Opening": match[2]}
+    return {name: value for name, value in values.items() if name != "ECO"} | named
+
+
+def _is_preferred(name: str, value: str) -> bool:
+    """Whether a saved game's tag is better than a known computed one: it has the form of PGN, and is no count."""
+    if name == "Date":
+        return "-" not in value and "?" not in value
+    if name == "TimeControl":
+        return _MILLISECONDS.fullmatch(value) is None
+    return name not in ("Result", "PlyCount") and (name != "Variant" or value not in ("", "?", "-"))
+
+
 def with_fics_tags(text: str, game: Game) -> str:
     """Add to tag pairs in the FICS style those of the game's PGN that the FICS archive has, in its order."""
-    pairs = saved_tags(game)
-    if not pairs:
-        return text
+    wanted = frozenset[str]().union(*_FICS.values())
+    named = _opening_named({event.detail: event.text for event in saved_tags(game)})
+    rest = {name: value for name, value in named.items() if name in wanted}
     out = []
-    for line in tag_lines(text):
-        wanted = _FICS.get(line[1 : line.index(" ")], ())
-        out += [line, *(tag(event.detail, event.text) for event in pairs if event.detail in wanted)]
-    return "".join(out)
+    for line in tag_lines(text) if rest else ():
+        name = line[1 : line.index(" ")]
+        if name == "Result":
+            out += [tag(*pair) for pair in rest.items()]
+        out.append(line)
+        out += [tag(one, rest.pop(one)) for one in _FICS.get(name, ()) if one in rest]
+    return "".join(out) or text
 
 
 def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:
@@ -161,8 +193,9 @@ def add_losses(excluded: Counter[str], game: Game, *, clock: frozenset[str], fic
         if ply.lag_ms is not None and (not lag or fics or lichess):
             excluded["lags"] += 1
     if fics:
-        kept = {name for names in _FICS.values() for name in names}
-        excluded["tags"] += sum(event.detail not in kept | {"Event", "Site"} for event in saved_tags(game))
+        kept = _IN_FICS_STYLE.union(*_FICS.values())
+        lost = [event for event in saved_tags(game) if event.detail not in kept and event.text not in ("", "?")]
+        excluded["tags"] += len(lost)
 
 
 KEY_TAG = "RecorderKey"
@@ -293,7 +326,7 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
     if white_base is not None and black_base is not None:
         found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
     opening = game.opening
-    if opening is not None and not any(event.detail == "ECO" for event in saved_tags(game)):
+    if opening is not None and _OPENING.isdisjoint(event.detail for event in saved_tags(game)):
         found.append(tag("ECO", opening.eco))
     if variant := variant_name(game):
         found.append(tag("Variant", variant))

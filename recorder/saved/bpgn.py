@@ -18,7 +18,7 @@ from recorder.saved.bpgn_boards import BpgnBoard, BpgnComment, BpgnFacts, BpgnLi
 from recorder.saved.bpgn_moves import BpgnMovetext, read_tokens, skip_blanks
 from recorder.saved.pgn import PgnReader
 from recorder.saved.pgn_game import with_brackets
-from recorder.saved.pgn_tags import read_day, read_header, read_time_of_day
+from recorder.saved.pgn_tags import read_control, read_day, read_header, read_time_of_day
 from recorder.saved.pgn_text import decoded
 
 __all__ = ["BpgnReader"]
@@ -299,8 +299,8 @@ def _without_note(line: bytes, in_comment: bool) -> bytes:
 def _is_time(name: str, value: str) -> bool:
     """Whether the value of a tag in ``_TIMES`` can be read, although a header needs more than this tag."""
     kind = _TIMES.get(name)
-    read = {"date": read_day, "time": read_time_of_day}.get(kind or "")
-    return kind is None or (read is not None and read(value) is not None)
+    readers = {"date": read_day, "time": read_time_of_day, "time control": read_control}
+    return kind is None or readers[kind](value) is not None
 
 
 def _rating(text: str | None) -> RatingText | None:

@@ -103,6 +103,10 @@ def read_game(
     def note(kind: AnomalyKind, at: int, message: str, about: str) -> None:
         anomalies.append(Anomaly.of(kind, at, header.game_no, message, about))
 
+    values: dict[str, str] = {}
+    for name, value, at in tags:
+        if values.setdefault(name, value) != value:
+            note(AnomalyKind.CONFLICT, at, f"a second {name} is skipped: '{value}'", f'[{name} "{value}"]')
     start = _start(header, tags, note)
     kept = [
         GameEvent(seq, EventKind.TAG, name, start.ply, None, None, value, None, None, None, first)

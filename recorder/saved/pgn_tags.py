@@ -1,4 +1,4 @@
-"""Tag pairs → what they say of a game. What no field can hold, or not as it was written, is kept as it stands.
+"""Tag pairs → what they say of a game. What no field can hold, or not as it was written, is kept for the export.
 
 Sources: the PGN standard, section 8; the FICS games database (2009 to 2022), ICC, lichess, chess.com, xboard, eboard,
 PyChess and our own files for the forms of Event, Site and the times.
@@ -16,7 +16,7 @@ from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_text import RESULTS, read_time
 
-__all__ = ["FICS", "PgnHeader", "read_day", "read_header", "read_time_of_day"]
+__all__ = ["FICS", "PgnHeader", "read_control", "read_day", "read_header", "read_time_of_day"]
 
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
@@ -123,29 +123,27 @@ def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnH
     _read_event(header, tags, used)
     if server is not None:
         header.server = server
-        used.discard("Site")
+        if tags.get("Site") not in (None, "", "?"):
+            used.discard("Site")
     _read_variant(header, tags, used)
     _read_control(header, tags, used)
     _read_times(header, tags, used)
     _read_end(header, tags, used)
-    if tags.get("Round") in ("-", "?", ""):
+    if tags.get("Round") == "-":
         used.add("Round")
     if _NUMBER.fullmatch(tags.get("PlyCount", "")):
         header.plies = int(tags["PlyCount"])
         used.add("PlyCount")
     if _NUMBER.fullmatch(tags.get("ICSGameNo", "")):
         header.game_no = int(tags["ICSGameNo"])
-        used.add("ICSGameNo")
+        if tags["ICSGameNo"] == str(header.game_no):
+            used.add("ICSGameNo")
     header.ours = "RecorderKey" in tags
     if header.ours and (match := _PART.fullmatch(tags.get("RecorderPart", ""))):
         header.part = int(match[1]), int(match[2])
     header.derived = tags.get("RecorderClocks") == "derived"
     used.update(name for name in (*_OURS, "RecorderClocks") if name in tags)
-    seen: set[str] = set()
-    for name, value in pairs:
-        if name not in used or name in seen:
-            header.kept.append((name, value))
-        seen.add(name)
+    header.kept += [(name, value) for name, value in tags.items() if name not in used]
     return header
 
 
@@ -156,7 +154,7 @@ def _player(tags: dict[str, str], side: str, used: set[str]) -> Player:
     rating = None
     if text is not None and (match := _RATING.fullmatch(text)) and int(match[1]):
         rating = int(match[1])
-        if text == match[1]:
+        if text == str(rating):
             used.add(f"{side}Elo")
     titles = ""
     if _TITLE.fullmatch(tags.get(f"{side}Title", "")):
@@ -176,14 +174,15 @@ def _read_site(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     known = known_site(site)
     if known is not None:
         header.dialect, header.server = _DIALECTS[known], known
-        used.add("Site")
+        if site == known:
+            used.add("Site")
         return
     match = _ICS_SITE.fullmatch(site) or _URL.fullmatch(site)
     host = match[1] if match is not None else site if _HOST.fullmatch(site) else None
     if host is not None:
         known = known_site(host)
         header.dialect, header.server = (None, host) if known is None else (_DIALECTS[known], known)
-        if host == site:
+        if site == header.server:
             used.add("Site")
 
 
@@ -202,7 +201,8 @@ def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
                 header.server = known_site(dialect)
         header.rated = None if rated is None else rated == "rated"
         header.category = category
-        if dialect == header.dialect and not examined:  # no field of a saved game says it: the tag stays
+        # that a game was examined no field of a saved game says
+        if dialect == header.dialect and not examined and category is not None:
             used.add("Event")
     elif match := next(filter(None, (pattern.fullmatch(event) for pattern in _EVENTS)), None):
         words = [word for word in match.groups() if word]
@@ -217,7 +217,10 @@ def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         control = [int(word) for word in words if word.isdigit()]
         if len(control) == 2:
             header.base_s, header.increment_s = 60 * control[0], control[1]
-    header.category = _as_wild(header, header.category)
+    wild = _as_wild(header, header.category)
+    if wild != header.category:
+        header.category = wild
+        used.discard("Event")
 
 
 def _as_wild(header: PgnHeader, word: str | None) -> str | None:
@@ -235,7 +238,9 @@ def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> No
         used.add("Variant")
     fen = tags.get("FEN", "")
     header.fen = fen or None
-    used.update(name for name in ("FEN", "SetUp") if name in tags)
+    used.add("FEN")
+    if fen and tags.get("SetUp") == "1":
+        used.add("SetUp")
 
 
 def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
@@ -245,6 +250,8 @@ def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> No
     if "WhiteTimeControl" in tags and "BlackTimeControl" in tags and white == (None, None):
         header.base_s, header.increment_s = _control(tags, "WhiteTimeControl", used)
         header.black_base_s, header.black_increment_s = _control(tags, "BlackTimeControl", used)
+        if tags["WhiteTimeControl"] == tags["BlackTimeControl"]:  # written as one
+            used -= {"WhiteTimeControl", "BlackTimeControl"}
     else:
         header.black_base_s, header.black_increment_s = header.base_s, header.increment_s
     clocks = [read_time(tags.get(name, "")) for name in ("WhiteClock", "BlackClock")]
@@ -253,53 +260,61 @@ def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> No
         # A game without a base time begins with ten seconds on FICS; the archive's WhiteClock shows it.
         header.base_s = header.black_base_s = 10
         header.base_inferred = True
-    for name, base_s, clock in zip(
-        ("WhiteClock", "BlackClock"), (header.base_s, header.black_base_s), begun, strict=True
-    ):
-        if clock is not None and base_s is not None and clock == 1000 * base_s:
-            used.add(name)
+        used.discard("TimeControl")
 
 
 def _control(tags: dict[str, str], name: str, used: set[str]) -> tuple[int | None, int | None]:
     text = tags.get(name, "?")
-    if text in ("?", "", "-"):
+    if text in ("?", "-"):
         used.add(name)
         return (0, 0) if text == "-" else (None, None)
+    control = read_control(text)
+    if control is None:
+        return None, None
+    if text == f"{control[0]}+{control[1]}" and any(control):
+        used.add(name)
+    return control
+
+
+def read_control(text: str) -> tuple[int, int] | None:
+    """Read a time control: ``180+2``, ``180``; an increment of whole thousands is in milliseconds.
+
+    Args:
+        text: the value of a tag.
+
+    Returns:
+        Base time and increment in seconds; None: the text is none of one base and one increment.
+    """
     match = _CONTROL.fullmatch(text)
     if match is None:
-        return None, None
+        return None
     base_s, increment_s = int(match[1]), int(match[2] or 0)
     if increment_s >= _MOST_INCREMENT_S and increment_s % 1000 == 0:
-        return base_s, increment_s // 1000
-    used.add(name)
+        increment_s //= 1000
     return base_s, increment_s
 
 
 def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     day, time = read_day(tags.get("Date")), read_time_of_day(tags.get("Time"))
     utc_day, utc_time = read_day(tags.get("UTCDate")), read_time_of_day(tags.get("UTCTime"))
+    written: dict[str, datetime.date | datetime.time] = {}  # as the export writes them
     if day is not None:
         header.date_text = day.isoformat()
     if utc_day is not None and utc_time is not None:
         header.time_basis, header.started_at_ms = TimeBasis.UTC, _at_ms(utc_day, utc_time)
-        used.update(("UTCDate", "UTCTime"))
-        if tags.get("Date") in (None, f"{utc_day:%Y.%m.%d}"):
-            used.add("Date")
-        if time == utc_time:
-            used.add("Time")
+        written = {"Date": utc_day, "UTCDate": utc_day, "Time": utc_time, "UTCTime": utc_time}
     elif day is not None and time is not None:
         header.time_basis, header.started_at_ms = TimeBasis.LOCAL, _at_ms(day, time)
-        used.update(("Date", "Time"))
+        written = {"Date": day, "Time": time}
     elif day is not None:
+        written = {"Date": day}
+    elif tags.get("Date") == "????.??.??":
         used.add("Date")
-    if tags.get("Date") in ("????.??.??", "?", ""):
-        used.add("Date")
-    if day is not None and tags["Date"] != f"{day:%Y.%m.%d}":
-        used.discard("Date")  # not as the standard writes it
     end_day, end_time = read_day(tags.get("UTCEndDate")), read_time_of_day(tags.get("UTCEndTime"))
     if header.time_basis is TimeBasis.UTC and end_day is not None and end_time is not None:
         header.ended_at_ms = _at_ms(end_day, end_time)
-        used.update(("UTCEndDate", "UTCEndTime"))
+        written |= {"UTCEndDate": end_day, "UTCEndTime": end_time}
+    used.update(name for name, when in written.items() if tags.get(name) == _as_tag(when))
     end_day, end_time = read_day(tags.get("EndDate")), read_time_of_day(tags.get("EndTime"))
     in_known_zone = header.time_basis is TimeBasis.LOCAL or tags.get("Timezone") == "UTC"  # chess.com
     if (
@@ -310,6 +325,10 @@ def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None
         and end_time is not None
     ):
         header.ended_at_ms = _at_ms(end_day, end_time)
+
+
+def _as_tag(when: datetime.date | datetime.time) -> str:
+    return f"{when:%H:%M:%S}" if isinstance(when, datetime.time) else f"{when:%Y.%m.%d}"
 
 
 def read_day(text: str | None) -> datetime.date | None:

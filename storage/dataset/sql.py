@@ -36,6 +36,7 @@ FILTERS: Final = FilterWords(
     "TRUE",
     named_by_like,
     "g.fingerprint, CASE WHEN g.fingerprint IS NULL THEN g.id END",
+    has_tags=False,
 )
 _DATES: Final = f"('{TimeBasis.UTC.value}', '{TimeBasis.LOCAL.value}')"
 ROWS: Final = "SELECT *, (file_index << 32) + file_row_number AS id FROM read_parquet({files})"

@@ -86,6 +86,7 @@ class FilterWords(NamedTuple):
         shown: the condition that the game is shown: not merged into another one.
         named: the condition that the key of a row of ``games`` begins with one of some texts in small letters.
         equal: what duplicates have in common, as a data set knows them; None: ``GameFilter.folded`` has them.
+        has_tags: whether there are tables with the tags of saved games.
     """
 
     dated_ms: str
@@ -94,6 +95,7 @@ class FilterWords(NamedTuple):
     shown: str
     named: Callable[[str, Sequence[str]], _Condition]
     equal: str | None = None
+    has_tags: bool = True
 
 
 def named_by_like(row: str, keys: Sequence[str]) -> _Condition:
@@ -191,7 +193,7 @@ def _conditions(where: GameFilter, words: FilterWords) -> list[_Condition]:
     """The parts of ``conditions_of``."""
     found = [
         *_of_game(where),
-        *_of_opening(where),
+        *_of_opening(where, words),
         *_of_course(where),
         *_of_dates(where, words),
         *_of_players(where, words),
@@ -282,24 +284,40 @@ def _of_course(where: GameFilter) -> list[_Condition]:
     return found
 
 
-def _of_opening(where: GameFilter) -> list[_Condition]:
-    codes = [("g.eco LIKE ? ESCAPE '/'", (beginning(eco),)) for eco in sorted(where.ecos)]
-    names = [_names_opening(text) for text in sorted(where.openings)]
-    return [_either(ways) for ways in (codes, names) if ways]
-
-
+_TAGGED: Final = (
+    "g.id IN (SELECT coalesce(w.merged_into, w.id) FROM events e JOIN observations o ON o.id = e.observation_id"
+    " JOIN games w ON w.id = o.game_id WHERE e.kind = 'tag' AND e.detail IN ({}) AND {} LIKE ? ESCAPE '/')"
+)
 _ACCENTS: Final = str.maketrans("áäéóöüøć", "aaeoouoc")
 """The letters of openings' names that are not ASCII, none of them a capital."""
 
 
-def _names_opening(text: str) -> _Condition:
-    """The name of the opening contains a text. Few names are those of many games: each is compared once."""
-    name = "lower(opening)"
+def _folded(name: str) -> str:
+    """SQL for a name in small letters without accents."""
+    name = f"lower({name})"
     for letter, plain in _ACCENTS.items():
         name = f"replace({name}, '{chr(letter)}', '{chr(plain)}')"
-    named = "WITH named AS MATERIALIZED (SELECT DISTINCT opening FROM games)"
-    names = f"{named} SELECT opening FROM named WHERE {name} LIKE ? ESCAPE '/'"
-    return f"g.opening IN ({names})", (f"%{beginning(text.lower().translate(_ACCENTS))}",)
+    return name
+
+
+# Few names are those of many games: each is compared once.
+_NAMED: Final = (
+    "g.opening IN (WITH named AS MATERIALIZED (SELECT DISTINCT opening FROM games)"
+    f" SELECT opening FROM named WHERE {_folded('opening')} LIKE ? ESCAPE '/')"
+)
+
+
+def _of_opening(where: GameFilter, words: FilterWords) -> list[_Condition]:
+    """Ours, and that of a PGN, which its export has instead of ours."""
+    ways: list[list[_Condition]] = [[], []]
+    codes = [beginning(eco) for eco in sorted(where.ecos)]
+    names = [f"%{beginning(text.lower().translate(_ACCENTS))}" for text in sorted(where.openings)]
+    by_code = "g.eco LIKE ? ESCAPE '/'", _TAGGED.format("'ECO'", "upper(e.text)")
+    by_name = _NAMED, _TAGGED.format("'ECO', 'Opening', 'Variation'", _folded("e.text"))
+    for (ours, theirs), texts, found in ((by_code, codes, ways[0]), (by_name, names, ways[1])):
+        for text in texts:
+            found += [(ours, (text,)), *([(theirs, (text,))] if words.has_tags else [])]
+    return [_either(found) for found in ways if found]
 
 
 def _of_dates(where: GameFilter, words: FilterWords) -> list[_Condition]:

@@ -149,3 +149,32 @@ def test_a_line_separator_in_a_tag_or_comment_ends_no_line(tmp_path: Path, words
     pgn.write_text(out, encoding="utf-8", newline="")
     run("import", "--db", tmp_path / "again.sqlite", pgn)
     assert run.json("games", "--db", tmp_path / "again.sqlite", "--json")[0]["white"]["handle"].startswith("a\u2028b")
+
+
+def test_filters_find_the_opening_that_an_export_shows(cli: Cli, tmp_path: Path) -> None:
+    """The codes and names of a PGN and ours; of the PGN and a log of one game too."""
+    games = {
+        "A": '[ECO "B29"]',  # the moves are B02, Alekhine Defense
+        "B": '[ECO "C20 Kings pawn"]',
+        "C": '[Opening "Défense Alékhine"] [Variation "4.Ng1"]',
+        "D": '[Result "*"]',
+        "E": '[ECO "?"]',
+    }
+    path = tmp_path / "a.pgn"
+    path.write_text("".join(f'[White "{name}"]\n{tag}\n\n1. e4 Nf6 *\n\n' for name, tag in games.items()))
+    cli("import", path)
+
+    def found(*options: str) -> str:
+        return "".join(sorted(game["white"]["handle"] for game in cli.json("games", *options, "--json")))
+
+    assert found("--eco", "B29") == found("--eco", "b2") == "A"
+    assert found("--eco", "C") == "B"
+    assert found("--eco", "B02") == "ABCDE"
+    assert found("--opening", "kings PAWN") == "B"
+    assert found("--opening", "alekhine") == "ABCDE"
+    assert found("--opening", "defense alekhine") == found("--opening", "4.Ng1") == "C"
+    tags = [line for line in cli("export", "pgn").stdout.split("\n") if line.startswith(("[ECO", "[Open", "[Varia"))]
+    assert tags == [
+        '[ECO "B29"]', '[ECO "C20"]', '[Opening "Kings pawn"]', '[Opening "Défense Alékhine"]', '[Variation "4.Ng1"]',
+        '[ECO "B02"]', '[Opening "Alekhine Defense"]', '[ECO "?"]',
+    ]  # fmt: skip

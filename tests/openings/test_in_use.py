@@ -99,8 +99,9 @@ def test_pgn_has_code_family_and_variation() -> None:
     ("saved", "written"),
     [
         ({}, {"ECO": "B20", "Opening": "Sicilian Defense"}),
-        ({"ECO": "B20/01"}, {"ECO": "B20/01", "Opening": "Sicilian Defense"}),
-        ({"Opening": "Sizilianisch"}, {"ECO": "B20", "Opening": "Sizilianisch"}),
+        ({"ECO": "B20/01"}, {"ECO": "B20/01"}),
+        ({"Opening": "Sizilianisch"}, {"Opening": "Sizilianisch"}),
+        ({"ECO": "B20 Sizilianisch"}, {"ECO": "B20", "Opening": "Sizilianisch"}),
         ({"ECO": "?", "Variation": "open"}, {"ECO": "?", "Variation": "open"}),
     ],
 )
@@ -119,7 +120,7 @@ def test_tags_of_a_saved_game_are_kept(saved: dict[str, str], written: dict[str,
         for number, (name, text) in enumerate(saved.items())
     ]
     assert dict(_TAG.findall(game.to_pgn())) == written
-    assert dict(_TAG.findall(game.to_pgn(style="fics"))) == {"ECO": written["ECO"]}
+    assert _TAG.findall(game.to_pgn(style="fics")) == [pair for pair in written.items() if pair[0] == "ECO"]
 
 
 def test_a_file_is_written_as_it_was_read(tmp_path: Path) -> None:

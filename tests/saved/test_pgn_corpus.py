@@ -86,6 +86,7 @@ def test_a_game_of_the_archive() -> None:
     assert len(game.plies) == 44
     assert tags(game) == {
         "FICSGamesDBGameNo": "411189932", "WhiteRD": "18.5", "BlackRD": "25.7", "ECO": "B29",
+        "WhiteClock": "0:03:00.000", "BlackClock": "0:03:00.000",
     }  # fmt: skip
     (seen,) = game.observations
     assert (seen.kind, seen.lines[0].plies[0].origin) == (ObservationKind.PGN, Origin.PGN)

@@ -14,11 +14,86 @@ import pytest
 from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Anchor, EventKind, Game, GameKind, Precision, Proof
 from recorder.reading import make_pipeline
+from recorder.saved.pgn_text import decoded
 from recorder.sources import SourceKind
 from tests.support.corpus import stream_bytes
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 FILES = sorted([*(CORPUS / "pgn").glob("*.pgn"), *(CORPUS / "ficsgames").glob("*.pgn")])
+#: Tag pairs of one game a line.
+SECTIONS = r"""
+[Site "freechess.org"]
+[Site "Chess.com"]
+[Site "https://lichess.org/abc"]
+[Site "chess.net"]
+[Site "Internet Chess Club"]
+[Site "FICS freechess.org"]
+[Site "Berlin GER"]
+[Site "?"]
+[Site ""]
+[TimeControl "180"]
+[TimeControl "180+0"]
+[TimeControl "0180+02"]
+[TimeControl "40/7200:3600"]
+[TimeControl "-"]
+[TimeControl "?"]
+[TimeControl "0+0"]
+[TimeControl "0+12"]
+[TimeControl "1/86400"]
+[WhiteTimeControl "60+0"] [BlackTimeControl "60+0"]
+[WhiteTimeControl "60+0"] [BlackTimeControl "30+0"]
+[Event "?"]
+[Event "FICS rated blitz game"]
+[Event "FICS rated game"]
+[Event "ICS rated wild/23 match"]
+[Event "ICC w23 3 0"]
+[Event "ICC rated wild/23 game"] [Site "ICC"]
+[Event "Rated Blitz game"]
+[Event "FICS examined game"]
+[Event "FICS unrated suicide game"]
+[Event "x \"q\" \\ y"]
+[Date "2001.??.??"]
+[Date "2020.02.30"]
+[Date "?"]
+[Date "2020.01.02"] [UTCDate "2020.01.03"] [UTCTime "01:02:03"]
+[Date "2020.01.02"] [Time "1:02:03"]
+[Time "01:02:03"]
+[UTCDate "2020-01-02"] [UTCTime "01:02:03"]
+[Date "2020.01.02"] [Time "04:02:03"] [UTCDate "2020.01.02"] [UTCTime "01:02:03"] [UTCEndDate "2020.1.2"]
+[Round "?"]
+[Round "-"]
+[Round "3.1"]
+[Round ""]
+[WhiteElo "1500"]
+[WhiteElo "0800"]
+[WhiteElo "0"]
+[WhiteElo "1500?"]
+[BlackElo "-"]
+[WhiteTitle "GM"]
+[WhiteTitle "LM"]
+[BlackIsComp "Yes"]
+[BlackIsComp "No"]
+[WhiteClock "0:03:00.000"] [BlackClock "0:03:00.000"] [TimeControl "180+0"]
+[Termination "Normal"]
+[Termination "time forfeit"]
+[Termination "Ann won on time"]
+[Variant "Standard"]
+[Variant "zh"]
+[Variant "Crazyhouse"]
+[Variant "wild 23"] [Site "ICC"]
+[SetUp "0"]
+[ECO "?"]
+[ECO "C20"]
+[Opening "?"]
+[ECO "C20"] [Opening "x"] [Variation "y"]
+[Annotator "Bob"]
+[ICSGameNo "007"]
+[PlyCount "2"]
+[EventDate "????.??.??"]
+[Mode "ICS"]
+[UTCEndDate "2020.01.03"] [UTCEndTime "01:02:03"]
+[Remark ""]
+"""
 ARCHIVE = [path for path in FILES if path.parent.name == "ficsgames" or path.name.startswith("ficsgames-2009")]
 
 
@@ -48,6 +123,67 @@ def facts(game: Game) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def is_normalised(name: str, value: str) -> bool:
+    """Whether it is a date with hyphens, an increment in milliseconds, or an opening's code with its name."""
+    separators = {"Date": "-", "TimeControl": "000", "ECO": " "}
+    return name in separators and separators[name] in value
+
+
+def tag_sections(data: bytes) -> list[dict[str, str]]:
+    """The tags of each game as python-chess reads them, with the names that every PGN needs."""
+    stream, sections = io.StringIO(decoded(data.decode("latin-1"))), []
+    while (headers := chess.pgn.read_headers(stream)) is not None:
+        sections.append(dict(headers))
+    return sections
+
+
+@pytest.mark.parametrize("tag", SECTIONS.strip().split("\n"))
+@pytest.mark.parametrize("clock", [b"", b" {[%clk 0:03:00]}"])
+def test_tags_are_exported_as_they_were(tag: str, clock: bytes) -> None:
+    lines = tag.replace('"] [', '"]\n[').split("\n")
+    names = [line.split(" ")[0][1:] for line in lines]
+    others = [
+        line for line in ('[White "Ann"]', '[Black "Bob"]', '[Result "1-0"]') if line[1:].split(" ")[0] not in names
+    ]
+    data = "\n".join([tag, *others, "", ""]).encode() + b"1. e4" + clock + b" e5 1-0\n"
+    (game,) = read(data)
+    text, _ = written([game])
+    for line in lines:
+        assert f"{line}\n" in text.decode() or line in ('[Site ""]',), line
+    assert facts(read(text)[0]) == facts(game)
+    opening = {"ECO", "Opening", "Variation"}
+    exported = opening & tag_sections(text)[0].keys()
+    assert exported == (opening.intersection(names) or ({"ECO", "Opening"} if game.variant == "chess" else set()))
+    assert "Event" in names or b'[Event "?"]' in text
+
+
+@pytest.mark.parametrize(
+    ("eco", "code", "name"),
+    [
+        ("King pawn, anyhow", None, "King pawn, anyhow"),
+        ("C20 King pawn", "C20", "King pawn"),
+        ("C20: King pawn", "C20", "King pawn"),
+        ("C20/01", "C20/01", None),
+        ("C20h1", "C20h1", None),
+        ("Caro-Kann", None, "Caro-Kann"),
+        ("B12wrong 5", None, "B12wrong 5"),
+    ],
+)
+def test_a_name_where_the_code_of_the_opening_should_be(eco: str, code: str | None, name: str | None) -> None:
+    (game,) = read(f'[White "Ann"]\n[ECO "{eco}"]\n\n1. e4 e5 *\n'.encode())
+    exported = tag_sections(written([game])[0])[0]
+    assert (exported.get("ECO"), exported.get("Opening"), exported.get("Variation")) == (code, name, None)
+    assert (b"[ECO " in written([game], style="fics")[0]) == (code is not None)
+
+
+def test_a_second_tag_of_one_name_is_an_anomaly() -> None:
+    pipeline = make_pipeline(SourceKind.PGN)
+    data = b'[White "Ann"]\n[Site "x"]\n[Site "y"]\n[Black "B"]\n[Black "B"]\n\n1. e4 *\n'
+    (game,) = pipeline.receive(data) + pipeline.finish()
+    assert b'[Site "x"]' in written([game])[0]
+    assert [found.message for found in pipeline.report.anomalies] == ["a second Site is skipped: 'y'"]
+
+
 def tags(game: Game) -> dict[str, str]:
     return {event.detail: event.text for event in game.events if event.kind is EventKind.TAG}
 
@@ -59,8 +195,10 @@ def test_our_style_keeps_all(path: Path) -> None:
     reread = read(text)
     assert [facts(game) for game in reread] == [facts(game) for game in games]
     for before, after in zip(games, reread, strict=True):
-        kept = {name: value for name, value in tags(before).items() if name not in ("TimeControl", "Date")}
+        kept = {name: value for name, value in tags(before).items() if not is_normalised(name, value)}
         assert kept.items() <= tags(after).items()
+    for section, exported in zip(tag_sections(path.read_bytes()), tag_sections(text), strict=True):
+        assert exported.items() >= {one for one in section.items() if one[1] != "" and not is_normalised(*one)}
     assert not lost
     assert written(reread)[0].count(b"\n") == text.count(b"\n")
 

@@ -173,7 +173,7 @@ def test_databases() -> None:
     assert [row.san for row in game.plies] == ["e4", "c5", "Nf3", "d6"]
     assert game.plies[0].elapsed_ms == 5000
     assert ("comment", 4, "[#] a") in comments_of(game)
-    assert tags(game) == {"Date": "2001.??.??", "EventDate": "2001.01.??"}
+    assert tags(game) == {"Date": "2001.??.??", "Round": "?", "EventDate": "2001.01.??"}
 
 
 @pytest.mark.parametrize(
