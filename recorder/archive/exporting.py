@@ -162,7 +162,7 @@ def _players_like(archive: GameStore, name: str) -> str:
     games = {handle.lower(): (handle, count) for handle, count in archive.count_by_handle().items()}
     near = [handle for handle in games if text in handle] if text else []
     near.sort(key=lambda handle: (not handle.startswith(text), -games[handle][1], handle))
-    near = near or get_close_matches(text, games, _PLAYERS_NAMED)
+    near = near or get_close_matches(text, games, _PLAYERS_NAMED, 0.75)
     return _or([f"{games[handle][0]} ({plural(games[handle][1], 'game')})" for handle in near[:_PLAYERS_NAMED]])
 
 
@@ -193,10 +193,10 @@ def one_player(archive: GameStore, name: str) -> str:
         ExportError: it means several.
     """
     found = handles_of(archive, [name])
-    if len(found) > 1:
+    if len(found) > 1 and name.lower() not in map(str.lower, found):
         more = f" and {plural(len(found) - 2, 'other player')}" if len(found) > 2 else ""
         raise ExportError(f"This shows one player, and {name} is {', '.join(found[:2])}{more}: name one.")
-    return found[0] if found else name
+    return found[0] if len(found) == 1 else name
 
 
 def _require_analyst(archive: ArchiveStore, name: str) -> None:

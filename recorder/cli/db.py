@@ -152,7 +152,7 @@ def _check(ctx: click.Context, where: str) -> None:
 
     findings = check(archive_file(where))
     for finding in findings:
-        click.echo(finding)
+        click.echo(clean(finding))
     if findings:
         ctx.exit(ExitCode.FINDINGS)
     say("The archive is sound.")

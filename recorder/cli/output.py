@@ -25,9 +25,9 @@ ARCHIVE_FACT: Final = "ics-recorder.archive"
 
 
 def say(message: str = "") -> None:
-    """Print one line to stderr. A closed stderr is no failure."""
+    """Print a message to stderr, without the control characters of what it quotes. A closed stderr is no failure."""
     with contextlib.suppress(OSError):
-        click.echo(message, err=True)
+        click.echo("\n".join(map(clean, message.split("\n"))), err=True)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from exporters.report.page import policy_of, visible
 from recorder.archive.completions import Completion, completions
 from recorder.archive.positions import with_position
 from recorder.archive.related import games_in_progress
-from recorder.errors import SearchTimeoutError
+from recorder.errors import SearchTimeoutError, UnknownVariantError
 from recorder.web.listing import ListState
 from recorder.web.pages import message_page
 from storage import ArchiveStore, GameFilter
@@ -74,6 +74,8 @@ def not_understood(error: Exception) -> Response:
 
 def failed(_request: Request, error: Exception) -> Response:
     """What the archive or an exporter reports: the archive is busy, was moved, or has another schema."""
+    if isinstance(error, UnknownVariantError):
+        return not_understood(error)
     if isinstance(error, SearchTimeoutError):
         return page(message_page("Timed out", f"{error} Add filters that exclude more games."), 503)
     return page(message_page("Error", visible(str(error))), 503)

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from exporters.report.page import BarItem, plain_name, visible
+from recorder.archive.exporting import one_player
 from recorder.archive.kept_bytes import GameLine, lines_of_game, short_names
 from recorder.archive.locate import open_archive
 from recorder.archive.player_pages import PLAYER_GAMES
@@ -102,8 +103,9 @@ class GameAnswers:
             where = replace(listed.where, last=PLAYER_GAMES)
             with self._drawing:
                 try:
+                    handle = one_player(archive, handle)
                     shown = page_of_player(archive, handle, where, site=WebSite(bar), filters=listed.values)
-                except ExportError as error:  # several guests have this handle
+                except ExportError as error:  # several players or guests have this handle
                     return page(message_page("No such player", visible(str(error))), 404)
         return page(shown.html)
 

@@ -15,7 +15,7 @@ from recorder.archive.exporting import no_player, require_variants
 from recorder.archive.locate import open_archive
 from recorder.archive.positions import explore
 from recorder.archive.related import games_in_progress
-from recorder.errors import ExportError, SearchTimeoutError, StorageError, UnknownVariantError
+from recorder.errors import ExportError, SearchTimeoutError, StorageError
 from recorder.web import answers
 from recorder.web.answers import TYPES, FormChoices, file_of_games, not_found, not_understood, page, reached
 from recorder.web.explorer import explorer_page
@@ -120,7 +120,7 @@ class ListAnswers:
                 require_variants(archive, listed.where)
                 found = explore(archive, listed.where, answers.SEARCH_S)
                 missing = archive.positions.state().missing
-        except (ExportError, UnknownVariantError) as error:
+        except ExportError as error:
             return not_understood(error)
         return page(explorer_page(listed, found, unindexed=missing))
 

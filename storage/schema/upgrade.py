@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import migrations
 from recorder.errors import StorageError
 from recorder.openings import DEEPEST, find_opening
+from recorder.text import clean
 from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, unchanged_while_read
 from storage.maintenance.malformed import storage_errors
 from storage.schema.views import VIEWS
@@ -53,6 +54,9 @@ LAST_UPGRADER = "git commit 5776301"
 
 SCRIPTS = Path(migrations.__path__[0])
 """Where the migrations are."""
+
+_LONGEST_REVISION = 32
+"""Characters of a revision, as its column is defined; a file that claims another one is not ours."""
 
 APPLICATION_ID = 0x49435352
 """``PRAGMA application_id`` of an archive: the letters ICSR."""
@@ -115,7 +119,7 @@ def _revision_of(path: Path) -> str | None:
         if application != APPLICATION_ID or "alembic_version" not in names:
             raise StorageError(f"{path} is a database, but not an archive of ics-recorder.")
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        return None if row is None else str(row[0])
+        return None if row is None else clean(str(row[0]))[:_LONGEST_REVISION]
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a damaged page can have names that are no UTF-8
         kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and (reason := _why_unreadable(path)):

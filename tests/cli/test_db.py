@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,26 @@ def test_names_in_tags_and_comments_are_not_shared(cli: Cli, tmp_path: Path, wor
 def test_no_archive(cli: Cli, words: list[str]) -> None:
     assert f"no archive at {cli.archive}" in cli(*words, code=ExitCode.ARCHIVE).stderr
     assert not cli.archive.exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE alembic_version SET version_num = '{}'",
+        "UPDATE alembic_version SET version_num = CAST('{}' AS BLOB)",
+        'CREATE TABLE "{}" (a)',
+        'CREATE VIEW "{}" AS SELECT 1',
+        'CREATE TRIGGER "{}" AFTER INSERT ON games BEGIN SELECT 1; END',
+        "UPDATE sources SET name = '{}'",
+    ],
+)
+def test_names_in_an_archive_do_not_control_the_terminal(filled: Cli, tmp_path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(filled.archive)) as connection:
+        connection.execute(statement.format("\x1b[31m\x07\r\n" * 9))
+        connection.commit()
+    for words in ("db current", "db check", "db upgrade", "games", "sources", "verify"):
+        output = filled(*words.split(), code=None).output
+        assert "\x1b" not in output
+        assert "\x07" not in output
+    merged = Cli(tmp_path / "merged.sqlite")("import", filled.archive, code=None).output
+    assert "\x1b" not in merged
