@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,17 @@ class DuplicateGames:
         Raises:
             StorageError: there is no such game, or the two cannot be one.
         """
-        return self._decided(one, other, dry_run=dry_run)
+        return self._decide(partial(_to_merge, one=one, other=other), same=True, dry_run=dry_run)
+
+    def merge_all(self, *, dry_run: bool = False) -> list[Game]:
+        """Record of all probable duplicates that they are one game each, as ``folded`` counts them.
+
+        Args:
+            dry_run: nothing is stored.
+        Returns:
+            The games that there are then in place of them.
+        """
+        return self._decide(_to_merge_all, same=True, dry_run=dry_run)
 
     def split(self, spec: str, *, dry_run: bool = False) -> list[Game]:
         """Record that a game is not one with those that it was merged with, or that are listed as probable duplicates.
@@ -92,15 +103,18 @@ class DuplicateGames:
         Raises:
             StorageError: there is no such game, or nothing that it could be separated from.
         """
-        return self._decided(spec, None, dry_run=dry_run)
+        return self._decide(partial(_to_split, spec=spec), same=False, dry_run=dry_run)
 
-    def _decided(self, one: str, other: str | None, *, dry_run: bool) -> list[Game]:
+    def _decide(
+        self, find: Callable[[sqlite3.Connection], list[tuple[str, str]]], *, same: bool, dry_run: bool
+    ) -> list[Game]:
+        """Record decisions about the pairs of keys that ``find`` gives."""
         found: list[Game] = []
         try:
             with self._database.writing() as connection:
                 driver = driver_of(connection)
-                pairs = _to_split(driver, one) if other is None else _to_merge(driver, one, other)
-                decide(driver, pairs, same=other is not None, now_ms=time.time_ns() // 1_000_000)
+                pairs = find(driver)
+                decide(driver, pairs, same=same, now_ms=time.time_ns() // 1_000_000)
                 keys = sorted({key for pair in pairs for key in pair})
                 touch_keys(driver, keys)
                 relate(driver)
@@ -166,6 +180,21 @@ def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[st
     if why is not None:
         raise StorageError(f"{one} and {other} cannot be one game: {why}.")
     return [pair_of(*pair) for pair in product(_keys(driver, rows[0]), _keys(driver, rows[1]))]
+
+
+def _to_merge_all(driver: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Pairs of keys that make one game of each group of probable duplicates."""
+    from recorder.relating.duplicates import fold
+    from recorder.relating.grouping import pair_of
+
+    groups = list(_duplicate_groups(driver))
+    chosen = {key for group in groups for pair in group.pairs for key in (pair.key, pair.other)}
+    rows = {key: resolve(driver, key) for key in chosen}
+    return [
+        pair_of(*pair)
+        for one, other in fold(groups, chosen).items()
+        for pair in product(_keys(driver, rows[one]), _keys(driver, rows[other]))
+    ]
 
 
 def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:

@@ -30,6 +30,7 @@ _KEY_DIGITS = 8
 Examples:
   ics-recorder duplicates
   ics-recorder duplicates merge 3f09 81c2 --dry-run
+  ics-recorder duplicates merge --all --dry-run
   ics-recorder duplicates split 3f09
   ics-recorder duplicates --decided
 """,
@@ -45,8 +46,8 @@ def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> Non
     The most probable pair comes first. The games of a pair have the same players and variant, and their moves agree or
     overlap. Nothing shows that they are two games, but too few of their times are equal to prove that they are one.
 
-    `merge KEY KEY` records that they are one game, `split KEY` that they are not. With --unique, `games`, `export`,
-    `clocks`, `plot` and `report` count them once.
+    `merge KEY KEY` records that they are one game, `merge --all` does so for all of them, `split KEY` that they are
+    not. With --unique, `games`, `export`, `clocks`, `plot` and `report` count them once.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -150,22 +151,29 @@ _dry_run = click.option(
 Examples:
   ics-recorder duplicates merge 3f09 81c2 --dry-run
   ics-recorder duplicates merge 3f09 81c2
+  ics-recorder duplicates merge --all --dry-run
 """,
 )
-@click.argument("key", shell_complete=complete_keys)
-@click.argument("other", metavar="KEY", shell_complete=complete_keys)
+@click.argument("keys", metavar="[KEY KEY]", nargs=-1, shell_complete=complete_keys)
+@click.option("--all", "every", is_flag=True, help="Merge all probable duplicates, as --unique counts them.")
 @_dry_run
 @archive_option
 @json_option
-def _merge(key: str, other: str, dry_run: bool, where: str, as_json: bool) -> None:
-    """Record that two games are one, and merge them.
+def _merge(keys: tuple[str, ...], every: bool, dry_run: bool, where: str, as_json: bool) -> None:
+    """Record that two games are one, and merge them; or do it with all probable duplicates.
 
     The decision still applies when logs are imported again, when the archive is rebuilt, and when another archive is
     imported; it is copied into archives that import this one. `split` undoes it. Games of different players or with
     different moves cannot be merged.
     """
+    if len(keys) != (0 if every else 2):
+        raise click.UsageError("Give the keys of two games, or --all.")
     with open_archive(where, read_only=False) as archive:
-        _print(archive.duplicates.merge(key, other, dry_run=dry_run), dry_run, as_json)
+        if every:
+            found = archive.duplicates.merge_all(dry_run=dry_run)
+        else:
+            found = archive.duplicates.merge(*keys, dry_run=dry_run)
+        _print(found, dry_run, as_json)
 
 
 @command.command(
@@ -194,6 +202,9 @@ def _split(key: str, dry_run: bool, where: str, as_json: bool) -> None:
 
 def _print(games: list[Game], dry_run: bool, as_json: bool) -> None:
     """The games that a decision makes."""
+    if not (games or as_json):
+        say("No probable duplicates.")
+        return
     if as_json:
         print_json({"dry_run": dry_run, "games": [_game_json(game) for game in games]})
         return

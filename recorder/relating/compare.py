@@ -96,6 +96,7 @@ def _second(view: View) -> int | None:
 _LEAST_MOVES = 12
 _LEAST_VALUES = 4
 _LEAST_SECONDS = 5
+_BOOK_PLIES = 20  # that two players may repeat as often as they like
 _LEAST_LINES = 10  # that arrive together from servers that may be two
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock for every reader
 
@@ -168,7 +169,8 @@ def compare(one: View, other: View) -> Verdicts:
     why = agreement.contradiction(one, other, common, differs)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    verdicts = agreement.verdict(len(common), _same_number(one, other), numbered)
+    numbers = _same_number(one, other), numbered and _is_printed_alike(one, other)
+    verdicts = agreement.verdict(len(common), *numbers, one_server=numbered)
     if differs is not None:
         if verdicts.verdict is not Verdict.SAME:
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
@@ -247,6 +249,12 @@ def _one_server(one: Game, other: Game) -> bool:
     return one.server == other.server and (one.server is not None or None not in (one.dialect, other.dialect))
 
 
+def _is_printed_alike(one: View, other: View) -> bool:
+    """Whether two logs print the same number and the same ratings, which rated games change."""
+    ratings = [(view.game.white.rating_text, view.game.black.rating_text) for view in (one, other)]
+    return bool(one.numbers) and one.numbers == other.numbers and ratings[0] == ratings[1]
+
+
 def _same_number(one: View, other: View) -> bool:
     return not one.numbers or not other.numbers or not one.numbers.isdisjoint(other.numbers)
 
@@ -277,6 +285,7 @@ class _Agreement:
         self.apart_ms: list[int] = []  # between the arrivals of one line
         self.spent_s: dict[int, int] = {}  # of plies whose clocks both saw and whose times both printed
         self.lags_ms: dict[int, int] = {}  # of the same plies
+        self.seen = 0  # plies of which two logs show the board, with all of that
         self.exact = True  # those times are equal in whole seconds, cut
         self.cut = self.rounded = True  # so clocks in seconds may have come from those in milliseconds
 
@@ -320,6 +329,7 @@ class _Agreement:
                 self.lags_ms[number] = mine.lag_ms
                 self.exact &= mine.lag_ms == its.lag_ms
             self._take_seconds(number, spent, clocks, (mine.precision_code in EXACT, its.precision_code in EXACT))
+            self.seen += both_live and number in self.spent_s
         return True
 
     def _take_seconds(
@@ -375,12 +385,12 @@ class _Agreement:
             if mine.ply == its.ply and mine.at_ms is not None and its.at_ms is not None:
                 self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 
-    def verdict(self, moves: int, same_number: bool, one_server: bool) -> Verdicts:
+    def verdict(self, moves: int, same_number: bool, alike: bool, *, one_server: bool) -> Verdicts:
         """What all of it says.
 
         Args:
-            moves: equal plies. same_number: both observations print the same game number.
-            one_server: both games are known to be of one server.
+            moves: equal plies. same_number: both observations print the same game number, or one prints none.
+            alike: both print the same number and ratings. one_server: both games are known to be of one server.
         Returns:
             SAME with the evidence in words, or OPEN: there is too little.
         """
@@ -390,7 +400,9 @@ class _Agreement:
             coarse >= _LEAST_SECONDS and sum(value > 0 for value in self.coarse) >= _LEAST_MOVES
         )
         exact = self.exact and (self.cut or self.rounded)
-        proved = proved or (exact and bits_of(self.spent_s) + bits_of(self.lags_ms) >= REQUIRED_BITS)
+        repeated_bits = max(self.seen - _BOOK_PLIES, 0) if alike else 0
+        bits = bits_of(self.spent_s) + bits_of(self.lags_ms) + repeated_bits
+        proved = proved or (exact and bits >= REQUIRED_BITS)
         together = len(self.apart_ms) >= (1 if one_server else _LEAST_LINES) and max(self.apart_ms) <= SKEW_MS
         if not (proved or (together and same_number)):
             return Verdicts(Verdict.OPEN, "no evidence")

@@ -13,7 +13,7 @@ from tests.relating.scenes import journal
 from tests.support.cli import SERVER, Cli
 
 LOGS = [SERVER / "a01_standard" / f"observer_{name}.raw.gz" for name in ("GuestObsA", "Watcher")]
-"""Two logs without times of day: 15 games, of which 7 are listed twice, as their times are too few for a proof."""
+"""Two logs without times of day: 15 games, of which 5 are listed twice, as their times are too few for a proof."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def _longest(cli: Cli) -> tuple[str, str]:
 
 def test_probable_duplicates_are_listed_with_their_evidence(both: Cli) -> None:
     pairs = _pairs(both)
-    assert len(pairs) == 7
+    assert len(pairs) == 5
     for pair in pairs:
         one, other = pair["games"]
         assert (one["white"], one["black"], one["result"]) == (other["white"], other["black"], other["result"])
@@ -60,18 +60,18 @@ def test_probable_duplicates_are_listed_with_their_evidence(both: Cli) -> None:
         assert pair["against"] == []
     rows = both.table("duplicates")
     assert [row["Key"] for row in rows] == [pair["keys"][0][:8] for pair in pairs]
-    assert "7 pairs of probable duplicates." in both("duplicates").stderr
+    assert "5 pairs of probable duplicates." in both("duplicates").stderr
 
 
 def test_unique_counts_probable_duplicates_once(both: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Games are counted, not what their pictures and the pages of players show, which take seconds.
     monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
     monkeypatch.setattr("recorder.archive.static_site.pages_of_players", lambda archive, players, site: ())
-    assert len(_keys(both)) == 22
+    assert len(_keys(both)) == 20
     unique = set(_keys(both, "--unique"))
     assert len(unique) == 15
     assert all(len(unique.intersection(pair["keys"])) == 1 for pair in _pairs(both))
-    folded = "7 folded as probable duplicates"
+    folded = "5 folded as probable duplicates"
     assert folded in both("games", "--unique").stderr
     assert "folded" not in both("games").stderr
     assert len(_keys(both, "--unique", "--last", "15")) == 15
@@ -109,8 +109,8 @@ def test_a_merge_stays_and_a_split_undoes_it(both: Cli, tmp_path: Path) -> None:
     assert done["games"] == tried["games"]
     assert done["games"][0]["observations"] == [one, other]
     assert "a person decided that they are one game" in both("show", one).stdout
-    assert len(_keys(both)) == 21
-    assert len(_pairs(both)) == 6
+    assert len(_keys(both)) == 19
+    assert len(_pairs(both)) == 4
     merged = both("export", "games").stdout
     both("import", *LOGS)
     assert both("export", "games").stdout == merged
@@ -130,6 +130,26 @@ def test_a_merge_stays_and_a_split_undoes_it(both: Cli, tmp_path: Path) -> None:
     assert (decision["keys"], decision["same"]) == ([one, other], False)
     both("duplicates", "merge", one, other)
     assert both("export", "games").stdout == merged
+
+
+def test_all_are_merged_at_once_as_they_are_counted_once(both: Cli) -> None:
+    unique, before = len(_keys(both, "--unique")), both("export", "games").stdout
+    tried = both.json("duplicates", "merge", "--all", "--dry-run", "--json")
+    assert (tried["dry_run"], len(tried["games"])) == (True, 5)
+    assert both("export", "games").stdout == before
+    assert "These are now 5 games." in both("duplicates", "merge", "--all").stderr
+    assert len(_keys(both)) == len(_keys(both, "--unique")) == unique
+    merged = both("export", "games").stdout
+    assert "No probable duplicates." in both("duplicates", "merge", "--all").stderr
+    assert len(both.json("duplicates", "--decided", "--json")) == 5
+    both("db", "rebuild")
+    assert both("export", "games").stdout == merged
+    for game in tried["games"]:
+        both("duplicates", "split", game["key"])
+    assert both("export", "games").stdout == before
+    both("duplicates", "merge", "--all")
+    assert both("export", "games").stdout == before, "a decision that they are different counts"
+    assert "or --all" in both("duplicates", "merge", tried["games"][0]["key"], code=2).stderr
 
 
 def test_a_game_that_the_rules_merged_can_be_split(cli: Cli, tmp_path: Path) -> None:
@@ -167,7 +187,7 @@ def test_decisions_go_with_an_archive_that_is_imported(both: Cli, tmp_path: Path
     assert here("export", "games").stdout == expected
     here("duplicates", "split", one)
     here("import", both.archive)
-    assert len(_keys(here)) == 22, "the later decision counts"
+    assert len(_keys(here)) == 20, "the later decision counts"
     later = Cli(tmp_path / "later.sqlite")
     later("import", LOGS[0])
     half = Cli(tmp_path / "half.sqlite")
@@ -179,7 +199,7 @@ def test_decisions_go_with_an_archive_that_is_imported(both: Cli, tmp_path: Path
     shared = tmp_path / "shared.sqlite"
     both("db", "share", "--pseudonyms", "-o", shared)
     assert check(shared) == []
-    assert len(_keys(Cli(shared))) == 21
+    assert len(_keys(Cli(shared))) == 19
 
 
 def test_games_that_cannot_be_one_are_not_merged(both: Cli) -> None:

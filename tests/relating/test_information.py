@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorder.model import Game, Precision, Segment, SourceName
+from recorder.model import Game, Ply, PlyLine, Precision, Segment, SourceName
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, order_bits
 from recorder.relating.merge import merge_games
@@ -44,11 +44,11 @@ def _rounded(ms: int) -> int:
 
 
 def _seen(name: str, spent_ms: list[int], clock: Clock = _cut) -> Game:
-    """An observer's record of the game with these think times, and clocks printed in this way."""
+    """An observer's record of the game, or its beginning, with these think times, and clocks printed in this way."""
     game = _longest()
     left_ms = [600_000, 600_000]
     plies = []
-    for ply, took_ms in zip(game.plies, spent_ms, strict=True):
+    for ply, took_ms in zip(game.plies, spent_ms, strict=False):
         left_ms[1 - ply.ply % 2] -= took_ms
         plies.append(
             ply._replace(
@@ -94,8 +94,30 @@ def test_games_that_repeat_the_moves_in_times_of_their_own_are_not_one(seed: int
 @pytest.mark.parametrize("took", [lambda ply: 0, lambda ply: 100, lambda ply: 1_300, lambda ply: 1_000 * (ply > 24)])
 def test_programs_that_always_take_as_long_prove_nothing(took: Callable[[int], int], clock: Clock) -> None:
     """At once, or for a second, or at once as far as the book goes: they play the same game again in the same times."""
-    times = [took(ply.ply) for ply in _longest().plies]
+    times = [took(ply.ply) for ply in _longest().plies][:50]
     assert compare(View(_seen("a", times, clock)), View(_seen("b", times, clock))).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize("clock", [_cut, _rounded, _exact])
+def test_a_long_game_with_equal_plies_clocks_and_lags_is_one(clock: Clock) -> None:
+    """Whatever the times tell: two players do not repeat a long game in everything that two logs print of it."""
+    times = [0 for _ in _longest().plies]
+    one, other = _seen("a", times, clock), _seen("b", times, clock)
+    assert compare(View(one), View(other)).verdict is Verdict.SAME
+    (ply, *_) = [ply for ply in other.plies if ply.ply == 70]
+    later = [took + 1_000 * (place == 70) for place, took in enumerate(times)]
+    lagged = [each._replace(lag_ms=(each.lag_ms or 0) + 20 * (each is ply)) for each in other.plies]
+    for changed in (
+        _seen("b", later, clock),
+        replace(other, white=other.white._replace(rating_text="1999")),
+        replace(other, game_no=99, observations=[replace(other.observations[0], game_no=99)]),
+        replace(other, observations=[replace(other.observations[0], lines=[_line(other, lagged)])]),
+    ):
+        assert compare(View(one), View(changed)).verdict is not Verdict.SAME
+
+
+def _line(game: Game, plies: list[Ply]) -> PlyLine:
+    return replace(game.observations[0].lines[0], rows=plies)
 
 
 def test_clocks_that_differ_by_a_second_are_not_counted_as_equal() -> None:
