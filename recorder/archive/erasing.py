@@ -101,7 +101,7 @@ def write_clean_journal(file: str, output: str, force: bool) -> tuple[JournalCle
     Args:
         file: any file of the journal. output: a path, or - for standard output. force: overwrite.
     Returns:
-        What replaced and counted bytes, and how many corrupt bytes were dropped.
+        What masked the bytes, and how many corrupt bytes were dropped.
     Raises:
         SourceError, JournalError: it cannot be read. ExportError: the copy must not be written.
     """

@@ -19,7 +19,6 @@ from recorder.live.net.sockets import Address, format_address, is_loopback, why_
 from recorder.live.proxy import Closed, Proxy
 from recorder.live.recording import DeferredJournal, RecordedConnection
 from recorder.live.relay import ProxySide
-from recorder.live.secrets.client import SecretGuard
 from recorder.live.service import heed_signals
 from recorder.text import plural
 
@@ -113,7 +112,7 @@ def _recorded(
     def failed(message: str) -> None:
         report("unrecorded", f"Error: Connection {number}: {message}", connection=number)
 
-    return RecordedConnection(written, SecretGuard(), failed)
+    return RecordedConnection(written, failed)
 
 
 class ProxyArchive:

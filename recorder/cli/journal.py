@@ -77,7 +77,6 @@ def _info(file: str, as_json: bool) -> None:
                 "lasted_ns": survey.last_ns,
                 "received_bytes": survey.received_bytes,
                 "sent_bytes": survey.sent_bytes,
-                "withheld_bytes": survey.withheld_bytes,
                 "records": sum(survey.records.values()),
                 "parts": survey.parts,
                 "files": names,
@@ -105,7 +104,7 @@ def _info(file: str, as_json: bool) -> None:
     rows += [
         ("Lasted", format_clock(lasted // 1_000_000, exact=True)),
         ("Received", plural(survey.received_bytes, "byte")),
-        ("Sent", plural(survey.sent_bytes, "byte") + f", and {survey.withheld_bytes:,} not kept"),
+        ("Sent", plural(survey.sent_bytes, "byte")),
         ("Records", f"{sum(survey.records.values()):,}"),
         ("Parts", ", ".join(map(str, survey.parts)) + ("" if survey.closed else "; the last is not closed")),
         ("Outages", len(survey.outages)),
@@ -235,7 +234,7 @@ Examples:
   $ ics-recorder journal scrub session.log -o clean.log
   74 bytes of the raw log masked.
   $ ics-recorder journal scrub session.journal -o clean.journal
-  0 bytes masked, 6 bytes replaced by their number.
+  6 bytes masked.
 """,
 )
 @click.argument("file", metavar="FILE")
@@ -248,9 +247,8 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     """Copy a log with passwords masked.
 
     Masks passwords that an older version or another program left in FILE, a journal or any other log that `import`
-    reads, compressed or not. Each masked character becomes one asterisk, so all other bytes keep their offsets. In a
-    journal, input that is probably a secret, but not certainly, is replaced by its number of bytes. FILE is not
-    changed.
+    reads, compressed or not. Each masked character becomes one asterisk, so all other bytes keep their offsets. Of a
+    login all input is masked. FILE is not changed.
 
     Only passwords that the log itself shows can be found: read the copy before you give it away.
     """
@@ -266,7 +264,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     given = None if kind is None else SourceKind(kind)
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
         cleaner, lost = write_clean_journal(file, output, force)
-        say(f"{plural(cleaner.replaced, 'byte')} masked, {plural(cleaner.counted, 'byte')} replaced by their number.")
+        say(f"{plural(cleaner.replaced, 'byte')} masked.")
         if lost:
             say(f"{plural(lost, 'corrupt byte')} skipped.")
         return

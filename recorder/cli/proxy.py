@@ -80,9 +80,9 @@ def command(
     is 5000.
 
     A journal contains everything that the server sends and that you type, tells and messages included, but no password:
-    for passwords, and for input during the login that may be one, only the length is stored. The archive is made from
-    what the server sends, as by `import --chat own`. Only your user account can read journals and archive. To
-    give games to others, use `export` or `db share`.
+    passwords, and all input before the login is complete, are masked. The archive is made from what the server sends,
+    as by `import --chat own`. Only your user account can read journals and archive. To give games to others, use
+    `export` or `db share`.
 
     If the disk stalls, the game goes on: up to 16 MiB of a connection are kept in memory, then recording ends. If the
     program is killed, bytes that wait for the disk are lost, usually those of some milliseconds; with --sync always, no

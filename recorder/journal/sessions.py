@@ -52,7 +52,7 @@ class Survey:
 
     Attributes:
         header: of the first part that has one. parts: their numbers. records: of each kind.
-        received_bytes, sent_bytes, withheld_bytes: of all parts.
+        received_bytes, sent_bytes: of all parts.
         last_ns: the latest time of a record, since the anchor; None: there is no record.
         outages, damage, torn: in the order of the files; ``torn`` and ``damage`` with their files.
         findings: all that is wrong, by file and place; complete after ``finish``. disorder: of them what is no damage:
@@ -65,7 +65,7 @@ class Survey:
         self.header: JournalHeader | None = None
         self.parts: list[int] = []
         self.records: Counter[RecordKind] = Counter()
-        self.received_bytes = self.sent_bytes = self.withheld_bytes = 0
+        self.received_bytes = self.sent_bytes = 0
         self.last_ns: int | None = None
         self.outages: list[Outage] = []
         self.findings: list[JournalFinding] = []
@@ -153,7 +153,7 @@ class Survey:
         elif record.kind is RecordKind.SENT:
             self.sent_bytes += len(record.data)
         else:
-            direction = self._read_note(offset, record) or direction
+            self._read_note(offset, record)
         if record.at_ns < self._latest.get(direction, 0):
             self._find(offset, f"the time of the {direction} goes back")
         self._latest[direction] = record.at_ns
@@ -165,16 +165,12 @@ class Survey:
             return at_ns
         return min(at_ns, since_ns - self.header.anchor_utc_ns)
 
-    def _read_note(self, offset: int, record: Record) -> str | None:
-        """Read a note; which direction it belongs to if not to the notes."""
+    def _read_note(self, offset: int, record: Record) -> None:
         try:
             note = parse_note(record.data)
         except JournalError:
             self._find(offset, "the note is malformed")
-            return None
-        if note["kind"] == "withheld" and isinstance(note.get("bytes"), int):
-            self.withheld_bytes += note["bytes"]
-            return _DIRECTIONS[RecordKind.SENT]
+            return
         if note["kind"] == "outage":
             facts = {key: note[key] for key in note if key != "kind"}
             self.outages.append(Outage(self._since_ns(record.at_ns, facts), None, facts))
@@ -185,7 +181,6 @@ class Survey:
                 self._find(offset, f"{note.get('records')} records expected before the end, not {self._in_part}")
             self.closed, self._more = True, note.get("more") is True
             self.crashed = note.get("crashed") is True
-        return None
 
 
 _FIRST_LINE_BYTES: Final = 4096

@@ -216,16 +216,11 @@ class JournalWriter:
         """Write bytes to the server; ``at_ns``: when they were sent, which may be before the last record."""
         self._put(_SENT, data, self.now_ns() if at_ns is None else at_ns)
 
-    def withheld(self, count: int, at_ns: int | None = None) -> None:
-        """Write that ``count`` bytes were sent which must not be kept."""
-        data = format_note("withheld", {"bytes": count})
-        self._append(self.now_ns() if at_ns is None else at_ns, _NOTE, data)
-
     def note(self, kind: str, **facts: Any) -> None:
         """Write a fact about the connection: ``connected``, ``closed``, ``outage`` …
 
         Args:
-            kind: one word. ``end`` and ``withheld`` are this module's own.
+            kind: one word. ``end`` is this module's own.
             facts: values that JSON has.
         Raises:
             ValueError: the facts cannot be written as JSON.

@@ -78,9 +78,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
         MessageLevel.WARNING, "the server refused a login after a reconnection; retrying", ("how", "retry_ms")
     ),
     "deaf": Kind(MessageLevel.ERROR, "a bug: the server's output is no longer parsed, only recorded", ("error",)),
-    "mute": Kind(
-        MessageLevel.ERROR, "a bug: what is sent to the server is recorded as a count of bytes only", ("error",)
-    ),
+    "mute": Kind(MessageLevel.ERROR, "a bug: what is sent to the server is masked in the journal", ("error",)),
     "progress": Kind(
         MessageLevel.INFO,
         "at most once a minute, if games have begun or ended",

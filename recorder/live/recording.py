@@ -1,10 +1,9 @@
 """Record a connection in its journal, at once or in a thread.
 
 The server's bytes are recorded as they arrive, except for passwords that it repeats; a word at the end of a read that
-may become a password is recorded a moment later. The client's bytes pass the guard, which may delay them until it knows
-whether they are a password. If the guard fails, only the number of the client's bytes is recorded from then on, because
-they may contain a secret. If the journal fails, a proxied connection continues: recording ends, which is reported once.
-A connection that exists only for its journal gets an error.
+may become a password is recorded a moment later. The client's bytes pass the guard, line by line. If the guard fails,
+they are all masked from then on, because they may contain a secret. If the journal fails, a proxied connection
+continues: recording ends, which is reported once. A connection that exists only for its journal gets an error.
 
 A proxy writes its journal in a thread, so that forwarding never waits for the disk. The bytes that wait for the thread
 are bounded. At the bound the caller waits a moment: if the thread only lags behind, it writes something meanwhile, and
@@ -23,10 +22,11 @@ from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
 from recorder.errors import JournalError
-from recorder.live.secrets.client import Release
-from recorder.live.secrets.server import AnswerGuard, ServerText
+from recorder.live.secrets.client import SecretGuard
+from recorder.live.secrets.typed import TimedBytes
+from recorder.sources.secrets import FILLER
 
-__all__ = ["DeferredJournal", "Journal", "JournalGuard", "MOST_BYTES", "RecordedConnection"]
+__all__ = ["DeferredJournal", "Journal", "MOST_BYTES", "RecordedConnection"]
 
 
 class Journal(Protocol):
@@ -41,9 +41,6 @@ class Journal(Protocol):
     def sent(self, data: bytes, at_ns: int | None = None) -> None:
         """Write what was sent to the server."""
 
-    def withheld(self, count: int, at_ns: int | None = None) -> None:
-        """Write the number of sent bytes that must not be recorded."""
-
     def note(self, kind: str, **facts: Any) -> None:
         """Write a fact about the connection."""
 
@@ -54,31 +51,11 @@ class Journal(Protocol):
         """Write the rest and close the file."""
 
 
-class JournalGuard(Protocol):
-    """The part of ``recorder.live.secrets.client.SecretGuard`` that is used here."""
-
-    def server_sent(self, data: bytes) -> list[Release]:
-        """Take the server's bytes; return those of the client that may be written now."""
-
-    def client_sent(self, data: bytes, at_ns: int) -> list[Release]:
-        """Take the client's bytes; return those that may be written now."""
-
-    def take_repeated(self) -> list[bytes]:
-        """Secrets that the server may repeat now."""
-
-    def take_learned(self) -> list[bytes]:
-        """Passwords of this connection: the server may repeat them at any time."""
-
-    def finish(self) -> list[Release]:
-        """Return the rest."""
-
-
 class RecordedConnection:
     """One connection's journal and the guard before it.
 
     Args:
         journal: to write to.
-        guard: for the client's bytes.
         report: gets one sentence after a failure, never with bytes of the connection.
         must: errors of the journal are raised; else no method raises.
 
@@ -87,14 +64,11 @@ class RecordedConnection:
         muted: the type of the error by which the guard failed; None: it did not fail.
     """
 
-    def __init__(
-        self, journal: Journal, guard: JournalGuard, report: Callable[[str], None], *, must: bool = False
-    ) -> None:
+    def __init__(self, journal: Journal, report: Callable[[str], None], *, must: bool = False) -> None:
         self._journal = journal
-        self._guard: JournalGuard | None = guard
+        self._guard = SecretGuard()
         self._report = report
         self._must = must
-        self._answers = AnswerGuard()
         self._held = 0  # bytes of the client that the guard has not returned
         self._ended = False
         self.failed = False
@@ -120,9 +94,9 @@ class RecordedConnection:
             data: as they arrived.
             at_ns: on the journal's clock.
         """
-        releases = self._ask(lambda guard: guard.server_sent(data))
-        self._write(lambda: self._put_received(self._answers.receive(data, at_ns)))
-        self._give(releases)
+        typed = self._ask(lambda: self._guard.server_sent(data))
+        self._write(lambda: self._put_received(self._guard.answers.receive(data, at_ns)))
+        self._put_sent(typed)
 
     def client_sent(self, data: bytes, at_ns: int) -> None:
         """Record bytes of the client.
@@ -132,22 +106,25 @@ class RecordedConnection:
             at_ns: on the journal's clock.
         """
         self._held += len(data)
-        if self._guard is None:
-            self._withhold(at_ns)
-        else:
-            self._give(self._ask(lambda guard: guard.client_sent(data, at_ns)))
+        self._put_sent(self._ask(lambda: self._guard.client_sent(data, at_ns)))
+
+    def enter(self, handle: str | None) -> None:
+        """Note that the login is complete.
+
+        Args:
+            handle: as the server knows it; None: it is not known.
+        """
+        self._guard.enter(handle)
 
     def tick(self) -> None:
         """To be called at least once a second: do what depends on time."""
-        self._write(lambda: self._put_received(self._answers.tick(self._journal.now_ns())))
+        self._write(lambda: self._put_received(self._guard.tick(self._journal.now_ns())))
         self._write(self._journal.tick)
 
     def release(self) -> None:
         """Write the bytes that the guards delayed, after the end of the connection."""
-        self._write(lambda: self._put_received(self._answers.finish()))
-        self._give(self._ask(lambda guard: guard.finish()))
-        if self._held > 0:
-            self._withhold(None)
+        self._write(lambda: self._put_received(self._guard.answers.finish()))
+        self._put_sent(self._ask(self._guard.finish))
 
     def close(self, **facts: Any) -> None:
         """Write the delayed bytes, note how the connection ended, and close the journal."""
@@ -156,44 +133,27 @@ class RecordedConnection:
         self._write(self._journal.close)
         self._ended = True
 
-    def _ask(self, ask: Callable[[JournalGuard], list[Release]]) -> list[Release]:
-        if self._ended or self._guard is None:
+    def _ask(self, ask: Callable[[], list[TimedBytes]]) -> list[TimedBytes]:
+        if self._ended:
             return []
-        try:
-            releases = ask(self._guard)
-            for secret in self._guard.take_repeated():
-                self._answers.expect(secret)
-            for secret in self._guard.take_learned():
-                self._answers.learn(secret)
-        except Exception as error:  # a bug; its text may contain the client's input
-            self._guard = None
-            self.failed = True
-            self.muted = type(error).__name__
-            self._report(f"What is sent to the server is recorded as a count of bytes only ({self.muted}: a bug).")
-            return []
-        return releases
+        if self.muted is None:
+            try:
+                return ask()
+            except Exception as error:  # a bug; its text may contain the client's input
+                self.failed = True
+                self.muted = type(error).__name__
+                self._guard.answers.holding = False
+                self._report(f"What is sent to the server is masked in the journal ({self.muted}: a bug).")
+        return [TimedBytes(self._journal.now_ns(), FILLER * self._held)] if self._held else []
 
-    def _give(self, releases: list[Release]) -> None:
-        for release in releases:
-            self._held -= release.withheld or len(release.data)
-            self._write(partial(self._put, release))
-        if self._guard is None:
-            self._withhold(None)
-
-    def _put_received(self, texts: list[ServerText]) -> None:
+    def _put_received(self, texts: list[TimedBytes]) -> None:
         for at_ns, data in texts:
             self._journal.received(data, at_ns)
 
-    def _put(self, release: Release) -> None:
-        if release.withheld:
-            self._journal.withheld(release.withheld, release.at_ns)
-        else:
-            self._journal.sent(release.data, release.at_ns)
-
-    def _withhold(self, at_ns: int | None) -> None:
-        count, self._held = self._held, 0
-        if count > 0:
-            self._write(lambda: self._journal.withheld(count, at_ns))
+    def _put_sent(self, typed: list[TimedBytes]) -> None:
+        for at_ns, data in typed:
+            self._held -= len(data)
+            self._write(partial(self._journal.sent, data, at_ns))
 
     def _write(self, write: Callable[[], None]) -> None:
         if self._ended:
@@ -271,10 +231,6 @@ class DeferredJournal:
     def sent(self, data: bytes, at_ns: int | None = None) -> None:
         """Write what was sent to the server."""
         self._put(len(data), partial(self._journal.sent, data, self._at(at_ns)))
-
-    def withheld(self, count: int, at_ns: int | None = None) -> None:
-        """Write how many bytes were sent that must not be kept."""
-        self._put(0, partial(self._journal.withheld, count, self._at(at_ns)))
 
     def note(self, kind: str, **facts: Any) -> None:
         """Write a fact about the connection."""

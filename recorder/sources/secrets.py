@@ -1,14 +1,17 @@
 """Mask secrets in a log with filler of equal length, so that every offset stays.
 
-Masked are: the text that an xboard debug file shows as typed during the login, the text after a password prompt, the
-arguments of the ``password`` command and their repetition by the server, the password that a server creates for a new
-player (``addplayer``), the second word on a login line (ICC takes name and password together), and the datagrams of ICC
-that contain a password or a session's key. Only the beginning of a line decides: chat about a password is not masked.
+Until the server has shown that the login is complete, all typed text that can be recognised is masked: in the logs of
+xboard and PyChess, which mark it, every typed line; in other logs the text behind a question for a name or a secret, or
+on the line before or after it. Later masked are answers to questions for a secret, the arguments of ``password`` and
+its kin and their repetition by the server, the password that a server creates for a new player (``addplayer``), and the
+datagrams of ICC that contain a password or a session's key. Only whole questions decide: chat about a password is not
+masked.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -21,6 +24,9 @@ __all__ = [
     "FILLER",
     "Scrubber",
     "Scrubbing",
+    "asks",
+    "asks_name",
+    "begins_dialogue",
     "fill",
     "fill_command",
     "fill_key",
@@ -30,17 +36,19 @@ __all__ = [
     "without_boards",
 ]
 
-_NAME: Final = later(rb"[^\s\\]*")
-_COMMAND_NUMBER: Final = later(rb"[0-9]* *")
-
 FILLER: Final = b"*"
 
 # Also as FICS's administrators change another's, as an alias, and as Unix calls it, which people type by habit.
+# Before a typed command: ICC's tag for its reply, or the number of block mode.
+_TAG: Final = rb"[\r$/ \t]*+(?:`[^`]*`[ \t]*+)?(?:[0-9]{1,9}[ \t]++)?"
 _SET: Final = rb"set(?:-quietly)?[ \t]+"
 _LEAD: Final = rb"[$/ \t]*(?:(?:alias[ \t]+\S+|multi)[ \t]+[$/]*)?"
-_COMMAND: Final = _LEAD + rb"(?:asetpass(?:wd?)?[ \t]+\S+|(?:" + _SET + rb")?pas(?:s(?:w(?:o(?:rd?)?|d)?)?)?)[ \t]+"
+_PASS: Final = rb"(?:ch|change|set|new|my)?pas(?:s(?:w(?:o(?:rd?)?|d)?)?)?"
+_COMMAND: Final = _LEAD + rb"(?:asetpass(?:wd?)?[ \t]+\S+|(?:" + _SET + rb")?" + _PASS + rb")[ \t]+"
 # Known to be typed: everything after the command. Else: what the command takes, two words, or what is cut off.
-_TYPED_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
+_TYPED_CHANGE: Final = later(
+    _TAG + rb"(?:" + _COMMAND + rb"|" + _LEAD + rb"(?:(?:ch|set)pw|identify|auth)[ \t]+)(?P<secret>\S.*)", re.I | re.S
+)
 _CHANGE: Final = later(
     rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|" + _SET + rb"passw(?:or)?d[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
 )
@@ -48,10 +56,18 @@ _CUT_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S++(?:\s++\S++)?)\s*+$", re
 # Commands in which a password follows a name, or a name and an address. No server's help that we know has them; those
 # that people type by habit are hidden all the same, where it is known that they were typed.
 _NAMED: Final = later(
-    _LEAD
-    + rb"(?:register[ \t]+\S+(?:[ \t]+[^\s@]*+@\S++|(?=[ \t]+[^\s@]+[ \t]*\r*$))|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))"
+    _TAG
+    + _LEAD
+    + rb"(?:register[ \t]+\S+(?:[ \t]+[^\s@]*+@\S++|(?=[ \t]+[^\s@]+[ \t]*\r*$))"
+    + rb"|(?:su|(?:re)?login)[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))"
     + rb"[ \t]+(?P<secret>\S.*)",
     re.I | re.S,
+)
+# Commands that ask for more, or end the session. A longer line is none of them.
+_DIALOGUE: Final = later(
+    _TAG + rb"(?:(?:q(?:u(?:it?)?)?|exit|bye|log(?:out|off|in)|re(?:login|connect)|su|register|identify|auth"
+    rb"|[a-z]{0,12}(?:pass|pw)[a-z]{0,12})(?:[ \t]+\S+)?|set[ \t]+pass[a-z]*)[ \t]*",
+    re.I,
 )
 # Source: the answers of FICS's password commands, and of addplayer (FICS 1.6.2, Lasker, FatICS): handle, name, address,
 # password, each in angle brackets.
@@ -68,34 +84,62 @@ _CHANGED_PYCHESS: Final = later(
     + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
     re.I | re.S,
 )
-# Lines about a game, also if they are not complete yet: boards, holdings, moves, announcements, move lists.
+# Lines about a game, also if they are not complete yet: boards, holdings, moves, announcements, move lists. And the
+# line that names the handle.
 _OF_GAME: Final = later(
     rb" *(?:<(?:12|b1|d1|g1)> |\{Game [0-9]{1,9} \(|Game [0-9]{1,9}: \S|Creating: \S|Movelist for game [0-9]{1,9}:"
     rb"|\S{1,64} \( {0,8}[0-9A-Za-z+-]{1,8} {0,8}\) vs\. \S|Move {2,}\S"
     rb"|[0-9]{1,9}\. +(?:\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*+[+#]*+) +\([-0-9:.]{1,16}\)"
-    rb"|\{[^{}\r\n]*+\} (?:1-0|0-1|1/2-1/2|\*))"
+    rb"|\{[^{}\r\n]*+\} (?:1-0|0-1|1/2-1/2|\*)|\*{4} Starting (?:[^\s*]{1,64} )?session as )"
 )
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
 _NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
 _PROMPTS: Final = later(
     rb"(?>(?:[\r\x07\x00]|\x1b\[[0-9;?]*+[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()%]{0,24}+[%>] ?)*)", re.S
 )
-_ASKED: Final = later(rb"(?:login: ?[^\s\xff]*[ \t]*(?:\xff[\xfb-\xfe].)*)?password: ?", re.I | re.S)
-_ASKED_ESCAPED: Final = later(
-    rb"(?:^|\\01[25])(?>(?:[^\s:<>{}()\\%]{0,24}+% ?)*)(?>(?:\\(?!01[25])[0-3][0-7]{2})*)password: ?", re.I
+# Words for a secret, as they occur in a server's question; others that ask for one during a login; words for a name.
+_PASSWORD: Final = (
+    rb"(?<![A-Za-z])(?:pass(?:w(?:or[dt]|d)|phrase|code|key|ord)|kennwort|senha|contrase..?a|clave|mot de passe"
+    rb"|parol[ae]|has..?o|heslo|jelsz..?|l..?senord|adgangskode|salasana|wachtwoord|(?:\xc5\x9f|\xfe|s)ifre|lozinka|geslo|"
+    + "ароль|密码|密碼|パスワード|비밀번호".encode()
+    + rb")"
 )
-_ASKED_PYCHESS: Final = later(
-    rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?>(?:[\x00-\x1f\xf0-\xff]|\\r|\\x[0-9a-f]{2})*)password: ?",
-    re.I,
+_CODE: Final = (
+    rb"(?<![A-Za-z])(?:pin|otp|tan|2fa|secret|token|code|key|pw|again|re-?enter|re-?type|repeat|confirm|verify)"
+    rb"(?![A-Za-z])"
 )
-_TYPED_NAME: Final = later(rb"login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)
-_STARTING: Final = b"**** "
-_LOGGED_IN: Final = later(rb"\*\*\*\* Starting |[fa]ics% |<12> ")
+_NAME: Final = (
+    rb"(?<![A-Za-z])(?:login|handle|user|account|(?:(?:user|nick|login|handle|player) ?)?name)(?: ?\([^():]{0,40}\))?"
+)
+_BEFORE: Final = rb"(?!Server |Head |-->)[^:\\<{]{0,80}?"
+_BEHIND: Final = rb"[^:?>\\]{0,24}?"
+_ASKS: Final = later(rb"%b(?:%b|%b)%b[:?>=]?[ \t]*" % (_BEFORE, _PASSWORD, _CODE, _BEHIND), re.I | re.S)
+_ASKS_NAME: Final = later(rb"%b%b ?[:?>][ \t]*" % (_BEFORE, _NAME), re.I)
+# The same with what was typed behind it. Chat has a speaker, and so a colon before such a word.
+_ANSWERED: Final = later(rb"%b%b%b[:?>] ?(?P<secret>.*)" % (_BEFORE, _PASSWORD, _BEHIND), re.I | re.S)
+_ANSWERED_AT_LOGIN: Final = later(
+    rb"%b(?:%b%b|%b ?)[:?>] ?(?P<secret>.*)" % (_BEFORE, _CODE, _BEHIND, _NAME), re.I | re.S
+)
+_SERVERS_TEXT: Final = later(rb"(?:\xff[\xfb-\xfe].|[\s\x00])*(?:\*{4} |\"|Press return |Logging you in |$)", re.S)
+_BLANK: Final = later(rb"\s")
+_LOGGED_IN: Final = later(
+    rb"(?:\d\d:\d\d_)?[fa]ics% |\*{4} Starting |<12> |\x19\(0 |\{Game [0-9]|Creating: |Style 12 set|Game [0-9]{1,9}: "
+)
+_WILL_ECHO: Final = (b"\xff\xfb\x01", b"\\377\\373\\001", b"\\xff\\xfb\\x01")
+# A read in a log of xboard or PyChess has several lines, and ends of literals.
+_LITERAL: Final = later(rb"(?:bytearray\()?b['\"]|['\"]\)?\r?$")
+_READ_LINES: Final = later(rb"(?:\\[nr]|\\01[25]|\n)+")
+_READ_CONTROLS: Final = later(rb"\\[0-3][0-7]{2}|\\x[0-9a-f]{2}|[\x00-\x08\x0e-\x1f\xf0-\xff]")
 _SENT: Final = b">ICS: "
+_STARS: Final = b"**** "
+_LOGIN: Final = b"login:"
+_MARKED: Final = (SourceKind.XBOARD, SourceKind.PYCHESS)
+_ENDS_SESSION: Final = later(rb"Logging you out|\*{4} Auto-logout|Thank you for using ")
+_SHORT: Final = 5
 _LINE_ENDS: Final = later(rb"(?:\\01[25])+")
 _SHOWN: Final = later(rb"[\x21-\x7e]")
 _FILLED: Final = later(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"login:", b"added: >", b"register", b"su ", b"su\t")  # in lower case
+_HINTS: Final = (b"pas", b"login", b"added: >", b"register", b"su ", b"su\t", b"pw", b"senha", b"identify", b"auth")
 _REPEAT_HINTS: Final = (b" changed ", b"added: >")
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
@@ -110,16 +154,18 @@ class Scrubber:
 
     Args:
         kind: the log's kind; typed text is marked only in xboard's and PyChess's.
+        begun: the bytes begin in the middle of a log, behind the login.
     """
 
-    def __init__(self, kind: SourceKind) -> None:
+    def __init__(self, kind: SourceKind, begun: bool = False) -> None:
         self._kind = kind
         self._datagram = _DATAGRAM.get(kind, b"\x19(")
         self._rest = b""
         self._in_long = False  # inside a line that is too long to be looked at
-        self._logging_in = True
-        self._sent_before_login = 0
-        self._asked = False  # the server has asked for a password and nothing was typed since
+        self._masking = not begun  # the server has not shown that the login is complete, or has asked again
+        self._asked = False  # the last line that is not blank asks for a secret
+        self._late: list[bytes] = []  # a line of one word, after which such a question may come: as it is, and masked
+        self._typed: set[bytes] = set()  # during a login, in a log that marks it
 
     def receive(self, block: bytes) -> bytes:
         """Take the next bytes.
@@ -127,7 +173,8 @@ class Scrubber:
         Args:
             block: cut anywhere.
         Returns:
-            The bytes of the lines that are complete now, secrets masked.
+            The bytes of the lines that are complete now, secrets masked; during a login a line of one word waits for
+            the next one.
         """
         end = block.rfind(b"\n") + 1
         if end:
@@ -151,44 +198,48 @@ class Scrubber:
             The rest, secrets masked.
         """
         rest, self._rest = self._rest, b""
-        return rest if self._in_long else self._scrub_line(rest, cut=True)
+        rest = rest if self._in_long else self._scrub_line(rest, cut=True)
+        late, self._late = self._late[:1], []
+        return b"".join([*late, rest])
 
     def _scrub_lines(self, data: bytes) -> bytes:
-        if not data:
-            return data
-        begin = 0
-        if self._in_long:
-            begin = data.find(b"\n") + 1
-            self._in_long = False
-        if self._kind in (SourceKind.PGN, SourceKind.BPGN):
+        if not data or self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return data  # nothing that anybody has typed
-        if self._kind in (SourceKind.RAW, SourceKind.TYPESCRIPT, SourceKind.STAMPED):
-            return self._scrub_hinted(data, begin)
-        return data[:begin] + b"\n".join(self._scrub_line(line) for line in data[begin:].split(b"\n"))
-
-    def _scrub_hinted(self, data: bytes, begin: int) -> bytes:
-        """Parse only lines that can contain a secret: nearly all lines of a log cannot."""
-        if b"\x19" not in data and not self._find_secrets(without_boards(data[begin:]), 0):
-            return data
         out: list[bytes] = []
-        done = 0
-        for start, end, line in self._find_secrets(data, begin):
-            out += [data[done:start], line]
-            done = end
-        return b"".join([*out, data[done:]])
+        at = 0
+        if self._in_long:
+            at = data.find(b"\n") + 1
+            self._in_long = False
+            out.append(data[:at])
+        places: list[int] | None = None
+        while at < len(data):
+            if not (self._masking or self._asked or self._late or self._kind in _MARKED):
+                places = _hinted(data, at) if places is None else places
+                stop = next(iter(places[bisect_left(places, at) :]), len(data))
+                out.append(data[at:stop])
+                at = stop
+                if at == len(data):
+                    break
+            end = data.index(b"\n", at)  # the data are whole lines
+            out.append(self._in_turn(data[at:end], self._scrub_line(data[at:end]) + b"\n"))
+            at = end + 1
+        return b"".join(out)
 
-    def _find_secrets(self, data: bytes, begin: int) -> list[tuple[int, int, bytes]]:
-        """The lines with a secret, in order: where each begins and ends, and its masked text."""
-        lines: set[tuple[int, int]] = set()
-        lower = data.lower()
-        for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
-            at = lower.find(hint, begin)
-            while at >= 0:
-                end = data.index(b"\n", at)  # the data are whole lines
-                lines.add((max(data.rfind(b"\n", begin, at) + 1, begin), end))
-                at = lower.find(hint, end)
-        scrubbed_lines = [(start, end, self._scrub_line(data[start:end])) for start, end in sorted(lines)]
-        return [found for found in scrubbed_lines if found[2] != data[found[0] : found[1]]]
+    def _in_turn(self, line: bytes, clean: bytes) -> bytes:
+        """What may be returned after a line: a word that stands alone waits, because a question may follow it."""
+        if not (self._masking or self._late) or self._kind in _MARKED:
+            return clean
+        begin = _begin(line)
+        text = line[begin:].strip()
+        if not text and self._late and len(self._late[0]) < _MAX_LINE:
+            self._late = [late + clean for late in self._late]
+            return b""
+        before = self._late[self._asked] if self._late else b""
+        self._late = []
+        if self._masking and not self._asked and text and not (_BLANK().search(text) or asks_name(text)):
+            self._late = [clean, clean[:begin] + fill(clean[begin:])]
+            return before
+        return before + clean
 
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
         if self._kind in (SourceKind.PGN, SourceKind.BPGN):
@@ -199,54 +250,98 @@ class Scrubber:
             return self._scrub_xboard(line)
         if self._kind is SourceKind.PYCHESS:
             return self._scrub_pychess(line)
-        return _scrub_plain(line, cut)
+        return self._scrub_plain(line, cut)
+
+    def _scrub_plain(self, line: bytes, cut: bool) -> bytes:
+        begin = _begin(line)
+        place = _end(_PROMPTS(), line, begin)
+        if _LOGGED_IN().match(line, begin) or _LOGGED_IN().match(line, place):
+            self._masking = self._asked = False
+        asked, self._asked = self._asked, self._asked and not _SHOWN().search(line, begin)
+        typed = _SHOWN().search(line[begin:place]) is not None
+        forms = (_CHANGED, _TYPED_CHANGE, _NAMED) if typed else (_CHANGED, _CHANGE, *[_CUT_CHANGE] * cut)
+        for form in forms:
+            if match := form().match(line, place):
+                return _fill_secret(line, match)
+        place = _end(_NO_TEXT(), line, place)
+        if line[place : place + len(_LOGIN)].lower() == _LOGIN:
+            self._masking = True
+            if (both := line.lower().find(b"password:", place)) > place:
+                line = line[: place + len(_LOGIN)] + fill(line[place + len(_LOGIN) : both]) + line[both:]
+                place = both
+        match = _ANSWERED().match(line, place)
+        if match is None and self._masking:
+            match = _ANSWERED_AT_LOGIN().match(line, place)
+        if match is not None:
+            secret = match["secret"]
+            self._asked = not _SHOWN().search(_NO_TEXT().sub(b"", secret)) and not _ASKS_NAME().match(line, place)
+            end = len(line) - len(secret) if _SERVERS_TEXT().match(secret) else line.find(_STARS, match.start("secret"))
+            end = len(line) if end < 0 else end
+            return line[: match.start("secret")] + fill(line[match.start("secret") : end]) + line[end:]
+        if asked and not _SERVERS_TEXT().match(line, place):
+            return line[:place] + fill(line[place:])
+        return line
 
     def _scrub_xboard(self, line: bytes) -> bytes:
         if line.startswith(_SENT):
             return _SENT + self._scrub_sent(line[len(_SENT) :])
         if entry := ENTRY.match(line):
             text = line[entry.end() :]
-            if _LOGGED_IN().search(text):
-                self._logging_in = self._asked = False
-                self._sent_before_login = 0
-            elif _ASKED_ESCAPED().search(text):
-                self._asked = self._logging_in = True
+            self._hear(text)
             return line[: entry.end()] + _fill_repeated(text, _CHANGED_ESCAPED())
         return line
 
-    def _scrub_sent(self, typed: bytes) -> bytes:
-        if self._asked:
-            self._asked = False
-            return _fill_typed(typed)
-        if not self._logging_in:
-            pieces = _LINE_ENDS().split(typed)
-            ends = _LINE_ENDS().findall(typed)
-            commands = [fill_command(piece) for piece in pieces]
-            return b"".join(a + b for a, b in zip(commands, [*ends, b""], strict=True))
-        self._sent_before_login += 1
-        if self._sent_before_login > 1:
-            return _fill_typed(typed)
-        name = _NAME().match(typed)
-        kept = name.end() if name else 0
-        return typed[:kept] + _fill_typed(typed[kept:])
-
     def _scrub_pychess(self, line: bytes) -> bytes:
         header = HEADER.match(line)
-        if header is not None and header["level"] == b"INFO" and header["task"] == b"raw":
-            begin = header.end()
-            if self._asked:
-                self._asked = False
-                return line[:begin] + fill(line[begin:])
-            command = _COMMAND_NUMBER().match(line, begin)
-            begin = command.end() if command else begin
-            return line[:begin] + fill_command(line[begin:])
         begin = 0 if header is None else header.end()
-        text = line[begin:]
+        if header is not None and header["level"] == b"INFO" and header["task"] == b"raw":
+            return line[:begin] + self._scrub_sent(line[begin:])
         if header is not None and header["task"] == b"run_command":
-            return line[:begin] + fill_command(text)
-        if _ASKED_PYCHESS().search(text):
-            self._asked = True
-        return line[:begin] + _fill_repeated(text, _CHANGED_PYCHESS())
+            return line[:begin] + self._scrub_sent(line[begin:])
+        self._hear(line[begin:])
+        return line[:begin] + _fill_repeated(line[begin:], _CHANGED_PYCHESS())
+
+    def _hear(self, text: bytes) -> None:
+        """Note what a read, or a part of one, shows of the login."""
+        last = b""
+        for line in _READ_LINES().split(_LITERAL().sub(b"", text)):
+            last = _READ_CONTROLS().sub(b"", line).strip(b"\r")
+            if _LOGGED_IN().match(last) and (not self._asked or last.startswith(_STARS)):
+                self._masking = self._asked = False
+        last = last[_end(_PROMPTS(), last, 0) :].strip()
+        if asks(last) or asks_name(last) or any(echo in text for echo in _WILL_ECHO):
+            self._masking = self._asked = True
+        elif _ENDS_SESSION().match(last):
+            self._masking = True
+
+    def _scrub_sent(self, typed: bytes) -> bytes:
+        """Mask typed lines: all of them during a login, later secrets alone."""
+        out = b""
+        for piece, end in zip(_LINE_ENDS().split(typed), [*_LINE_ENDS().findall(typed), b""], strict=True):
+            if self._masking:
+                self._typed |= {word for word in piece.split() if len(word) > _SHORT}
+                out += fill(piece) + end
+            else:
+                for word in self._typed:
+                    piece = piece.replace(word, FILLER * len(word))
+                out += fill_command(piece) + end
+                self._masking = begins_dialogue(piece)
+            self._asked &= not piece
+        return out
+
+
+def _hinted(data: bytes, begin: int) -> list[int]:
+    """Where lines begin that can contain a secret: nearly all lines of a log cannot."""
+    lower = data.lower()
+    if b"\x19" not in data and not any(hint in without_boards(lower[begin:]) for hint in _HINTS):
+        return []
+    lines: set[int] = set()
+    for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
+        at = lower.find(hint, begin)
+        while at >= 0:
+            lines.add(max(data.rfind(b"\n", begin, at) + 1, begin))
+            at = lower.find(hint, data.index(b"\n", at))
+    return sorted(lines)
 
 
 def without_boards(data: bytes) -> bytes:
@@ -261,25 +356,11 @@ def without_boards(data: bytes) -> bytes:
     return b"".join([first, *[part[end:] for part in rest if (end := part.find(b"\n")) >= 0]])
 
 
-def _scrub_plain(line: bytes, cut: bool) -> bytes:
+def _begin(line: bytes) -> int:
+    """Where the text of a line begins, behind a stamp."""
     begin = _end(_NO_TEXT(), line, 0)
-    if stamp := STAMP.match(line, begin):
-        begin = stamp.end()
-    place = _end(_PROMPTS(), line, begin)
-    if match := _ASKED().match(line, _end(_NO_TEXT(), line, place)):
-        answer = line.find(_STARTING, match.end())
-        end = len(line) if answer < 0 else answer
-        return line[: match.end()] + fill(line[match.end() : end]) + line[end:]
-    if match := _TYPED_NAME().match(line, place):
-        return _fill_secret(line, match)
-    typed = _SHOWN().search(line[begin:place]) is not None
-    forms = (
-        (_CHANGED, _TYPED_CHANGE, _NAMED) if typed else (_CHANGED, _CHANGE, _CUT_CHANGE) if cut else (_CHANGED, _CHANGE)
-    )
-    for form in forms:
-        if match := form().match(line, place):
-            return _fill_secret(line, match)
-    return line
+    stamp = STAMP.match(line, begin)
+    return begin if stamp is None else _end(_NO_TEXT(), line, stamp.end())
 
 
 def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:
@@ -329,7 +410,7 @@ class Scrubbing:
     """
 
     def __init__(self, kind: SourceKind, begun: bool = False, redact: Callable[[bytes], bytes] | None = None) -> None:
-        self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind)
+        self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind, begun)
         self._ends = LineEnds(begun)
         self._redact = redact or _unchanged
 
@@ -359,6 +440,24 @@ class Scrubbing:
 
 def _unchanged(lines: bytes) -> bytes:
     return lines
+
+
+def asks(line: bytes) -> bool:
+    """Whether a server's line asks for a password, or another secret.
+
+    Args:
+        line: without its prompts; it need not be complete.
+    """
+    return line != b"" and _ASKS().fullmatch(line) is not None
+
+
+def asks_name(line: bytes) -> bool:
+    """Whether a server's line asks for a name.
+
+    Args:
+        line: as for ``asks``.
+    """
+    return _ASKS_NAME().fullmatch(line) is not None
 
 
 def find_repeated(line: bytes) -> int | None:
@@ -411,13 +510,13 @@ def fill(text: bytes) -> bytes:
     return _FILLED().sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
 
 
-def _fill_typed(text: bytes) -> bytes:
-    """Fill typed text, its escaped line ends excepted."""
-    out, position = b"", 0
-    for match in _LINE_ENDS().finditer(text):
-        out += fill(text[position : match.start()]) + match[0]
-        position = match.end()
-    return out + fill(text[position:])
+def begins_dialogue(command: bytes) -> bool:
+    """Whether a typed command asks for more, which may be a secret, or ends the session.
+
+    Args:
+        command: as it was typed.
+    """
+    return _DIALOGUE().fullmatch(command) is not None
 
 
 def fill_command(text: bytes) -> bytes:

@@ -107,9 +107,8 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
     assert all(connection.handle == "Ann" for connection in server.connections)
     kept = journalled(tmp_path / "journals")
     assert len(kept.received) == sum(len(connection.written) for connection in server.connections)
-    assert len(kept.sent) + kept.withheld == sum(len(connection.heard) for connection in server.connections)
+    assert len(kept.sent) == sum(len(connection.heard) for connection in server.connections)
     assert kept.sent.count(b"date1\n") == len(LOGINS), "what is no secret is kept"
     assert kept.sent.count(seal(b"date1", 17)) == 2 * len(LOGINS)
-    assert kept.sent.count(b"Ann") >= len(LOGINS)
     output = Cli(tmp_path / "b.sqlite")("import", "--verbose", "--chat", "all", tmp_path / "journals")
     assert_nowhere(tmp_path, command.talk + output.output)

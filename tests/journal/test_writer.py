@@ -112,7 +112,7 @@ def test_all_that_is_written(tmp_path: Path) -> None:
     journal.received(bytes(range(256)), at)
     journal.received(b"")
     journal.sent(b"guest\n")
-    journal.withheld(9, at_ns=7)
+    journal.sent(b"***\n", at_ns=7)
     journal.note("outage", why="reset", seconds=3)
     journal.close()
     ((header, records),) = parts(tmp_path / "a" / "b")
@@ -124,7 +124,7 @@ def test_all_that_is_written(tmp_path: Path) -> None:
     assert records == [
         Record(5, RecordKind.RECEIVED, bytes(range(256))),
         Record(15, RecordKind.SENT, b"guest\n"),
-        Record(7, RecordKind.NOTE, b'{"kind":"withheld","bytes":9}'),
+        Record(7, RecordKind.SENT, b"***\n"),
         Record(15, RecordKind.NOTE, b'{"kind":"outage","why":"reset","seconds":3}'),
         Record(15, RecordKind.NOTE, b'{"kind":"end","records":4,"more":false}'),
     ]
@@ -299,7 +299,7 @@ FAULTS: list[tuple[str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize("use", ["received", "sent", "note", "withheld", "tick", "close"])
+@pytest.mark.parametrize("use", ["received", "sent", "note", "tick", "close"])
 @pytest.mark.parametrize(("what", "number", "text"), FAULTS)
 def test_the_first_failure_is_the_last(tmp_path: Path, what: str, number: int, text: str, use: str) -> None:
     disk, clock = Disk(), Hands()
@@ -309,7 +309,6 @@ def test_the_first_failure_is_the_last(tmp_path: Path, what: str, number: int, t
         "received": lambda: journal.received(b"x"),
         "sent": lambda: journal.sent(b"x"),
         "note": lambda: journal.note("outage"),
-        "withheld": lambda: journal.withheld(3),
         "tick": journal.tick,
         "close": journal.close,
     }

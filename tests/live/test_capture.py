@@ -545,8 +545,9 @@ async def test_a_connection_with_a_time_seal(version: int, tmp_path: Path) -> No
     assert found.received == bytes(connection.written)  # including pings
     kept = [line[0] for line in map(unseal, found.sent.split(b"\n")[:-1]) if line is not None]
     assert PASSWORD.encode() not in b"".join(kept)
-    assert found.withheld == len(Sealing(version).seal_lines(PASSWORD.encode() + b"\n", 1))
-    assert kept[1] == b"Ann"
+    assert len(found.sent) == len(connection.heard)
+    assert b"*" * (len(Sealing(version).seal_lines(PASSWORD.encode() + b"\n", 1)) - 1) + b"\n" in found.sent
+    assert b"Ann" not in kept
     assert {b"observe 12", b"\x029", b"quit"} <= set(kept)
     assert found.notes[0]["timeseal"] == version
 
@@ -613,9 +614,9 @@ async def test_a_bug_in_masking_secrets_loses_only_our_own_commands(
         await run.end()
     found = journalled(tmp_path)
     assert found.received == bytes(connection.written)
-    assert len(found.sent) + found.withheld == len(connection.heard)
+    assert len(found.sent) == len(connection.heard)
     assert PASSWORD not in run.journals + "".join(run.messages)
-    assert sum("as a count of bytes only (AssertionError: a bug)" in sentence for sentence in run.messages) == 1
+    assert sum("is masked in the journal (AssertionError: a bug)" in sentence for sentence in run.messages) == 1
 
 
 @in_loop

@@ -12,7 +12,6 @@ import pytest
 from recorder.errors import JournalError
 from recorder.live.net.sockets import in_thread
 from recorder.live.recording import DeferredJournal, RecordedConnection
-from recorder.live.secrets.client import SecretGuard
 from tests.live.test_recording import FakeJournal
 from tests.support.live import in_loop
 
@@ -42,18 +41,17 @@ def test_everything_is_written_in_order_before_the_journal_is_closed() -> None:
     for number in range(50):
         journal.received(b"%d" % number, number)
         journal.sent(b"x")
-    journal.withheld(9, 3)
     journal.close()
     journal.close()
     each = [what for number in range(50) for what in (("<", b"%d" % number, number), (">", b"x", 7))]
-    assert disk.wrote == [("connected", {"port": 1}), *each, ("withheld", 9, 3), ("close",)]
+    assert disk.wrote == [("connected", {"port": 1}), *each, ("close",)]
 
 
 def test_a_hanging_disk_delays_no_client_and_is_reported_once_at_the_bound() -> None:
     disk = Disk()
     messages: list[str] = []
     journal = DeferredJournal(disk, most_bytes=1 << 20, hangs_s=0.05)
-    recording = RecordedConnection(journal, SecretGuard(), messages.append)
+    recording = RecordedConnection(journal, messages.append)
     disk.turns.clear()
     for number in range(40):
         recording.server_sent(b"x" * 10_000, number)

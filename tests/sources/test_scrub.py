@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.sources import Scrubber, SourceKind
 from recorder.sources.secrets import fill_command
+from tests.live.logins import FORBIDDEN, LOGINS, C
 
 
 def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
@@ -19,16 +22,16 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
     ("kind", "before", "after"),
     [
         ("xboard", b"<ICS: login: \n>ICS: Ann\\012\n<ICS: password: \\377\\373\\001\n>ICS: se cret\\012\n",
-         b"<ICS: login: \n>ICS: Ann\\012\n<ICS: password: \\377\\373\\001\n>ICS: ** ****\\012\n"),
-        ("xboard", b">ICS: Ann\\012secret\\012\n", b">ICS: Ann\\012******\\012\n"),
-        ("xboard", b">ICS: Ann\\012\n>ICS: secret\\015\\012\n", b">ICS: Ann\\012\n>ICS: ******\\015\\012\n"),
-        ("xboard", b">ICS: Ann secret\\012\n", b">ICS: Ann ******\\012\n"),
+         b"<ICS: login: \n>ICS: ***\\012\n<ICS: password: \\377\\373\\001\n>ICS: ** ****\\012\n"),
+        ("xboard", b">ICS: Ann\\012secret\\012\n", b">ICS: ***\\012******\\012\n"),
+        ("xboard", b">ICS: Ann\\012\n>ICS: secret\\015\\012\n", b">ICS: ***\\012\n>ICS: ******\\015\\012\n"),
+        ("xboard", b">ICS: Ann secret\\012\n", b">ICS: *** ******\\012\n"),
         ("xboard", b"<ICS: fics% \n>ICS: tell Bob hi\\012\n", b"<ICS: fics% \n>ICS: tell Bob hi\\012\n"),
         ("xboard", b"<ICS: fics% \n>ICS: style 12\\012password old new\\012\n",
          b"<ICS: fics% \n>ICS: style 12\\012password *** ***\\012\n"),
         ("xboard", b"<ICS: fics% \n<ICS: password: \n>ICS: x\\012\n>ICS: y\\012\n",
-         b"<ICS: fics% \n<ICS: password: \n>ICS: *\\012\n>ICS: y\\012\n"),
-        ("raw", b"login: Ann\r\npassword: secret\r\nhi", b"login: Ann\r\npassword: ******\r\nhi"),
+         b"<ICS: fics% \n<ICS: password: \n>ICS: *\\012\n>ICS: *\\012\n"),
+        ("raw", b"login: Ann\r\npassword: secret\r\nhi", b"login: ***\r\npassword: ******\r\nhi"),
         ("raw", b"password: \xff\xfb\x01h\xc3\xa9\n", b"password: \xff\xfb\x01***\n"),
         ("raw", b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting",
          b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting"),
@@ -71,9 +74,11 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"<ICS: fics% \n<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n"),
         ("pychess", b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rpassword: ')\n20:00:02 ('A', 'raw') INFO: ab\n",
          b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rpassword: ')\n20:00:02 ('A', 'raw') INFO: **\n"),
-        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n20:00:02 ('A', 'raw') INFO: who\n",
-         b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n20:00:02 ('A', 'raw') INFO: who\n"),
-        ("raw", b"login: Ann secret\r\n", b"login: Ann ******\r\n"),
+        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: fics% \n20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
+         b"20:00:02 ('A', 'raw') INFO: who\n",
+         b"20:00:01 ('A', 'raw') DEBUG: fics% \n20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
+         b"20:00:02 ('A', 'raw') INFO: who\n"),
+        ("raw", b"login: Ann secret\r\n", b"login: *** ******\r\n"),
         ("raw", b"If it is yours, type the password.\n", b"If it is yours, type the password.\n"),
         ("raw", b"Ann tells you: my password is lost\n", b"Ann tells you: my password is lost\n"),
         ("pychess", b"1:2\n20:00:01 ('A', 'raw') DEBUG: password: \n20:00:02 ('A', 'raw') INFO: secret\n",
@@ -91,10 +96,10 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"20:00:01 ('A', 'raw') DEBUG: b'Added: >B< >C< >c< >d<'\n",
          b"20:00:01 ('A', 'lines') DEBUG: Added: >B< >B C< >c< >**\n"
          b"20:00:01 ('A', 'raw') DEBUG: b'Added: >B< >C< >c< >**'\n"),
-        ("pychess", b"20:00:02 ('A', 'run_command') DEBUG: password old new\n",
-         b"20:00:02 ('A', 'run_command') DEBUG: password *** ***\n"),
-        ("pychess", b"20:00:02 ('A', 'raw') INFO: 12 password old new\n20:00:02 ('A', 'raw') INFO: 13 who\n",
-         b"20:00:02 ('A', 'raw') INFO: 12 password *** ***\n20:00:02 ('A', 'raw') INFO: 13 who\n"),
+        ("pychess", b"fics% \n20:00:02 ('A', 'run_command') DEBUG: password old new\n",
+         b"fics% \n20:00:02 ('A', 'run_command') DEBUG: password *** ***\n"),
+        ("pychess", b"fics% \n20:00:02 ('A', 'raw') INFO: 12 password old new\n20:00:02 ('A', 'raw') INFO: 13 who\n",
+         b"fics% \n20:00:02 ('A', 'raw') INFO: 12 password *** ***\n20:00:02 ('A', 'raw') INFO: 13 who\n"),
     ],
 )  # fmt: skip
 def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
@@ -146,3 +151,67 @@ def test_a_line_that_never_ends_takes_no_memory() -> None:
     total = sum(len(scrubber.receive(b"x" * 10_000)) for _ in range(100))
     assert total >= 1_000_000 - 80_000
     assert total + len(scrubber.finish()) == 1_000_000
+
+
+PW = b"Sw0rdfish-Xq77"
+IN = b"**** Starting FICS session as Ann ****\r\nfics% who\r\n"
+LOGS = {
+    "on the line before its prompt": b"login: Ann\r\n" + PW + b"\r\npassword: \r\n" + IN,
+    "on the line before, with blank lines": b"login: Ann\n" + PW + b"\n\n\npassword:\n" + IN,
+    "on the line behind its prompt": b"login: Ann\r\npassword:\r\n" + PW + b"\r\n" + IN,
+    "behind a blank line": b"login: Ann\r\nPassword? \r\n\r\n" + PW + b"\r\n" + IN,
+    "X's password": b"login: Ann\r\nAnn's password: " + PW + b"\r\n" + IN,
+    "Password for X": b"Username: Ann\r\nPassword for Ann: " + PW + b"\r\n" + IN,
+    "as the name": b"login: " + PW + b"\r\nSorry, no such name.\r\nlogin: Ann\r\npassword: " + PW + b"\r\n" + IN,
+    "code": b"login: Ann\npassword: x\nEnter your one-time code: " + PW + b"\n" + IN,
+    "code on its own line": b"login: Ann\npassword: x\nOne-time code?\n" + PW + b"\n" + IN,
+    "PIN": b"User: Ann\nPIN: " + PW + b"\n" + IN,
+    "translated": b"login: Ann\nContrase\xc3\xb1a: " + PW + b"\n" + IN,
+    "translated, Cyrillic": "login: Ann\nПароль: ".encode() + PW + b"\n" + IN,
+    "translated, Latin-1": b"login: Ann\nContrase\xf1a: " + PW + b"\n" + IN,
+    "again": b"login: new\nChoose a password: " + PW + b"\nAgain: " + PW + b"\n" + IN,
+    "later": b"login: Ann\n" + IN + b"New password: " + PW + b"\nfics% chpass x " + PW + b"\n",
+    "later, on its own line": b"login: Ann\n" + IN + b"Enter your new password:\n" + PW + b"\nfics% ",
+    "another login": b"login: Ann\n" + IN + b"fics% quit\nlogin: Bob\n" + PW + b"\npassword:\nfics% ",
+    "no line end": b"login: Ann\npassword: " + PW,
+    "no line end, own line": b"login: Ann\npassword:\n" + PW,
+}
+
+
+@pytest.mark.parametrize("stamp", [b"", b"20:06:50 ", b"[12:00:01] "])
+@pytest.mark.parametrize("name", LOGS)
+def test_a_password_in_a_login_that_was_logged_as_it_was_seen(name: str, stamp: bytes) -> None:
+    log = b"".join(stamp + line for line in LOGS[name].splitlines(keepends=True))
+    clean = scrub(SourceKind.STAMPED if stamp else SourceKind.RAW, log)
+    assert PW not in clean
+    assert len(clean) == len(log)
+    for size in (1, 7):
+        assert scrub(SourceKind.STAMPED if stamp else SourceKind.RAW, log, size) == clean
+    for kept in (b"**** Starting FICS session as Ann ****", b"fics% who"):
+        assert (kept in log) == (kept in clean)
+
+
+def line_of(kind: str, sent: bool, text: bytes) -> bytes:
+    """A line of a client's log: what the server sent, or what was typed."""
+    if kind == "xboard":
+        escaped = text.replace(b"\r", b"\\015").replace(b"\n", b"\\012").replace(WILL, b"\\377\\373\\001")
+        return (b">ICS: " if sent else b"<ICS: ") + escaped + b"\n"
+    if sent:
+        return b"20:00:02 ('Ann', 'raw') INFO: " + text.rstrip(b"\r\n") + b"\n"
+    return b"20:00:01 ('Ann', 'raw') DEBUG: bytearray(%r)\n" % text if b"'" not in text else b""
+
+
+WILL = b"\xff\xfb\x01"
+
+
+@pytest.mark.parametrize("kind", ["xboard", "pychess"])
+@pytest.mark.parametrize("name", LOGINS)
+def test_a_login_that_a_client_logged(kind: str, name: str) -> None:
+    script = LOGINS[name]
+    if any(len(text) > 5000 for _, text in script):
+        script = [(side, text) for side, text in script if len(text) <= 5000]
+    log = b"".join(line_of(kind, side == C, text) for side, text in script)
+    typed = b"".join(re.findall(rb"(?m)^(?:>ICS: |.*INFO: ).*$", scrub(SourceKind(kind), log)))
+    for secret in FORBIDDEN:
+        assert secret not in typed
+    assert len(scrub(SourceKind(kind), log)) == len(log)

@@ -90,7 +90,6 @@ class Journalled:
 
     received: bytes
     sent: bytes
-    withheld: int
     notes: list[dict[str, Any]]
     raw: bytes
 
@@ -116,8 +115,7 @@ def journalled(folder: Path) -> Journalled:
     return Journalled(
         b"".join(record.data for record in records if record.kind is RecordKind.RECEIVED),
         b"".join(record.data for record in records if record.kind is RecordKind.SENT),
-        sum(note["bytes"] for note in notes if note["kind"] == "withheld"),
-        [note for note in notes if note["kind"] != "withheld"],
+        notes,
         raw,
     )
 

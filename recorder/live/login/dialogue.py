@@ -62,7 +62,7 @@ _UNIT_MARKS: Final = re.compile(r"(?:\x19[\]<>])+")
 _FRAME: Final = "<12> "
 _PING: Final = "[G]"
 _PING_ANYWHERE: Final = b"[G]\x00"  # a time seal's second version has it inside lines, too
-_HINTS: Final = (b"assword", b"ogin:")
+_HINTS: Final = (b"assword", b"ogin:", b"ogging you out", b"logout", b"hank you for")
 _LONGEST: Final = 4096
 """Of a line without end, only so much is looked at; no cue is as long."""
 
@@ -79,9 +79,20 @@ class CueReader:
         self._telnet = TelnetFilter()
         self._offset = 0
         self._line = b""  # the part of the current line that gave no cue yet
+        self._before = b""  # the last whole line, not blank, if nothing follows it
         self._long = False
         self._lone_word_given = False
         self._wanted = False  # a datagram has asked for a password: the prompt for it asks nothing more
+
+    @property
+    def line(self) -> bytes:
+        """The part of the current line behind its prompts that gave no cue: what the server may ask."""
+        return strip_prompts(self._line.translate(None, _BLANK).decode("latin-1"))[0].encode("latin-1").strip()
+
+    @property
+    def asked(self) -> bytes:
+        """As ``line``; the last whole line where the current one is blank."""
+        return self.line or self._before
 
     def receive(self, data: bytes) -> list[Cue]:
         """Take bytes and return their cues."""

@@ -19,7 +19,6 @@ from recorder.live.messages import MessageSink
 from recorder.live.net.sockets import failure_reason
 from recorder.live.recording import RecordedConnection
 from recorder.live.requests import KeepAlive, format_request
-from recorder.live.secrets.client import SecretGuard
 from recorder.wire.timeseal import Sealing
 
 __all__ = ["ANSWER_MS", "Connection", "Incoming", "LEAVE_S", "Pulse", "TakenOverError", "open_connection"]
@@ -200,7 +199,7 @@ class Connection:
         self._sealing = sealing
         self._report = report
         self._count = count
-        self._recording = RecordedConnection(journal, SecretGuard(), self._report_mute, must=True)
+        self._recording = RecordedConnection(journal, self._report_mute, must=True)
         self._pulse = Pulse(self._now_ms())
         self.deaf = False
         self._leaving_ms: int | None = None
@@ -317,6 +316,7 @@ class Connection:
         self._understand(lambda: conversation.receive(data, at_ms, utc_ms))
         if before is ConversationStage.LOGIN and conversation.we is not None:
             handle = conversation.we.handle
+            self._recording.enter(handle)
             self._report("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
         self._count(len(data), conversation.boards - boards)
 

@@ -14,25 +14,27 @@ import re
 import secrets
 import string
 import zlib
-from collections import deque
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from itertools import takewhile
+from typing import Final
 
+from recorder.live.secrets.typed import TimedBytes
 from recorder.sources.secrets import FILLER, fill, fill_key, find_repeated, is_of_game, without_boards
 from recorder.text import later
 
-__all__ = ["AnswerGuard", "KnownSecrets", "SHORTEST", "SHORTEST_WORD", "ServerText", "plain_text"]
+__all__ = ["AnswerGuard", "KnownSecrets", "SHORTEST", "SHORTEST_WORD", "plain_text"]
 
 SHORTEST: Final = 3
 """A shorter text occurs in every second command."""
 SHORTEST_WORD: Final = 6
 """A shorter text may be an ordinary word of the server's output."""
-_MOST_KNOWN: Final = 8
+_MOST_KNOWN: Final = 256
 _PUNCTUATION: Final = string.punctuation.encode()
 _BLANKS: Final = bytes.maketrans(bytes((*range(32), 127)), b" " * 33)
 # Colours and telnet commands are not text, though the next word follows without a blank.
 _NO_TEXT: Final = later(rb"\x1b\[[0-9;?]*+[A-Za-z]|\xff(?:[\xfb-\xfe].|[\xf0-\xfa])", re.S)
 _WORD: Final = later(rb"[^ ]++")
+_SHOWN: Final = later(rb"[\x21-\x7e\x80-\xef]")
 
 
 class KnownSecrets:
@@ -44,32 +46,43 @@ class KnownSecrets:
 
     def __init__(self) -> None:
         self._salt = secrets.token_bytes(16)
-        self._known: deque[tuple[int, int, bytes]] = deque(maxlen=_MOST_KNOWN)
-        self._shortest = 0
-        self.longest = 0
+        self._known: dict[tuple[int, int], set[bytes]] = {}
+        self._lengths: list[int] = []
+
+    @property
+    def longest(self) -> int:
+        return max(self._lengths, default=0)
 
     def learn(self, secret: bytes) -> None:
         """Remember a secret, if it is long enough to be distinguished from other words."""
         if len(secret) >= SHORTEST:
-            known = (len(secret), _check(secret), self._digest(secret))
-            if known not in self._known:
-                self._known.append(known)
-                self._shortest = min(length for length, _, _ in self._known)
-                self.longest = max(length for length, _, _ in self._known)
+            self._known.setdefault(_check(secret), set()).add(self._digest(secret))
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._lengths = sorted({length for length, _ in self._known})
+
+    def drop(self, text: bytes) -> None:
+        """Forget a text that is no secret."""
+        if text in self:
+            del self._known[_check(text)]
+            self._lengths = sorted({length for length, _ in self._known})
+
+    def __contains__(self, text: bytes) -> bool:
+        known = self._known.get(_check(text))
+        return known is not None and self._digest(text) in known
 
     def find(self, text: bytes) -> list[tuple[int, int]]:
         """The places of secrets in a text: begins and ends, in order; they may overlap."""
         places = []
-        for length, check, digest in self._known:
+        for length in self._lengths:
             for begin in range(len(text) - length + 1):
-                word = text[begin : begin + length]
-                if _check(word) == check and self._digest(word) == digest:
+                if text[begin : begin + length] in self:
                     places.append((begin, begin + length))
         return sorted(places)
 
     def has_word(self, text: bytes) -> bool:
         """Whether ``find_words`` finds any."""
-        shortest = self._shortest
+        shortest = min(self._lengths, default=0)
         long = [word for word in plain_text(text).split() if len(word) >= shortest]
         return any(True for word in long for _ in self._places(word))
 
@@ -87,7 +100,7 @@ class KnownSecrets:
     def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
         """The places of secrets between a word's punctuation."""
         size = len(word)
-        for length, check, digest in self._known:
+        for length in self._lengths:
             more = size - length
             if more < 0:
                 continue
@@ -96,8 +109,7 @@ class KnownSecrets:
                 lead, trail = size - len(word.lstrip(_PUNCTUATION)), size - len(word.rstrip(_PUNCTUATION))
                 first, last = max(more - trail, 0), min(lead, more)
             for begin in range(first, last + 1):
-                part = word[begin : begin + length]
-                if _check(part) == check and self._digest(part) == digest:
+                if word[begin : begin + length] in self:
                     yield begin, begin + length
 
     def _digest(self, text: bytes) -> bytes:
@@ -111,8 +123,8 @@ def plain_text(text: bytes) -> bytes:
     return text.translate(_BLANKS)
 
 
-def _check(text: bytes) -> int:
-    return zlib.crc32(text) & 0xFFF
+def _check(text: bytes) -> tuple[int, int]:
+    return len(text), zlib.crc32(text) & 0xFFF
 
 
 _REPEATS: Final = (b"password", b"added: >")  # in lower case
@@ -121,6 +133,7 @@ _MOST: Final = 32
 """How many passwords are searched for at a time."""
 _LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
 _MARKS: Final = 8  # punctuation around a password at the end of a read
+_LONGEST_ECHO: Final = 4096
 _IDLE_NS: Final = 300_000_000
 _LONGEST_WAIT: Final = 256  # a line of this length behind a password shows its kind
 _ESCAPE: Final = 0x1B
@@ -129,13 +142,6 @@ _KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
 _KEY_END: Final = b"\x19)"
 _LONGEST_KEY_MARK: Final = 7
 _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
-
-
-class ServerText(NamedTuple):
-    """Bytes of the server that may be recorded, and when they arrived."""
-
-    at_ns: int
-    data: bytes
 
 
 class _Soon:
@@ -153,30 +159,61 @@ class AnswerGuard:
 
     They are masked in answers to commands that change or create them, anywhere soon after one was typed, and as whole
     words as long as the connection lasts. Lines with data of a game stay unchanged. Only digests of passwords are kept.
+
+    Attributes:
+        holding: bytes wait until it is known which word is the handle.
     """
 
     def __init__(self) -> None:
+        self.holding = False
         self._line = b""  # the beginning of the current line, as far as it can matter
         self._soon: list[_Soon] = []
         self._lasting = KnownSecrets()
-        self._held: list[ServerText] = []  # delayed bytes at the end: a word that may become a password
+        self._held: list[TimedBytes] = []  # delayed bytes at the end: a word that may become a password
         self._held_clean = b""  # these bytes, masked as far as the secrets are known
+        self._front = b""  # the part of their line in front of them
         self._in_word = False  # the delayed or next bytes continue a word
         self._in_key = False  # inside a datagram that contains a secret
+        self._echo = b""  # typed bytes that the server may echo now
         self._before = b""  # the last bytes, in which such a datagram's mark or end may begin
+
+    @property
+    def held_bytes(self) -> int:
+        """How many bytes wait."""
+        return len(self._held_clean)
 
     def expect(self, secret: bytes) -> None:
         """Expect a secret that was typed: the server may echo it, or print "hunter2: Command not found."."""
-        self._soon = [soon for soon in self._soon if soon.known.find(secret) != [(0, len(secret))]]
+        self._drop_soon(secret)
         self._soon.append(_Soon(secret))
         del self._soon[:-_MOST]
+
+    def enter(self) -> None:
+        """Note that the login is complete: no typed byte is kept."""
+        self._echo = b""
+
+    def drop(self, text: bytes) -> None:
+        """Mask a text no more: it is the handle, and no secret."""
+        self._drop_soon(text)
+        self._lasting.drop(text)
+
+    def _drop_soon(self, secret: bytes) -> None:
+        self._soon = [soon for soon in self._soon if secret not in soon.known]
+
+    def echo(self, typed: bytes) -> None:
+        """Expect these bytes again, in the beginning of what the server sends before its next line end.
+
+        Args:
+            typed: of a line that need not be complete.
+        """
+        self._echo = (self._echo + typed.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))[-_LONGEST_ECHO:]
 
     def learn(self, secret: bytes) -> None:
         """Mask a password of this connection to its end."""
         if len(secret) >= SHORTEST_WORD and len(secret.split()) == 1:
             self._lasting.learn(secret)
 
-    def receive(self, data: bytes, at_ns: int = 0) -> list[ServerText]:
+    def receive(self, data: bytes, at_ns: int = 0) -> list[TimedBytes]:
         """Take the server's bytes.
 
         Returns:
@@ -185,37 +222,42 @@ class AnswerGuard:
         """
         line = self._line
         clean = self._clean_change(data)
+        if self._echo:
+            clean = self._clean_echo(data, clean)
         if self._in_key or b"\x19" in data or b"\x19" in self._before:
             clean = self._clean_keys(data, clean)
         self._before = (self._before + data)[1 - _LONGEST_KEY_MARK :]
-        if not self._soon and not self._held:
+        if not self._soon and not self._held and not self.holding:
             if self._lasting.longest == 0:
-                return [ServerText(at_ns, clean)]
+                return [TimedBytes(at_ns, clean)]
             if not self._in_word and data[-1:].isspace() and not self._lasting.has_word(without_boards(data)):
-                return [ServerText(at_ns, clean)]  # nearly all that comes
-        size = len(self._held_clean)
-        self._held.append(ServerText(at_ns, data))
+                return [TimedBytes(at_ns, clean)]  # nearly all that comes
+        if not self._held:
+            self._front = line
+        self._held.append(TimedBytes(at_ns, data))
         self._held_clean += clean
-        out = self._give(line[:-size] if size else line, ended=False)
+        if self.holding:
+            return []
+        out = self._give(ended=False)
         for soon in self._soon:
             soon.left -= len(data)
         if self._soon:
             self._soon = [soon for soon in self._soon if soon.left > 0]
         return out
 
-    def tick(self, now_ns: int) -> list[ServerText]:
+    def tick(self, now_ns: int) -> list[TimedBytes]:
         """Return bytes that were delayed long enough."""
         return self.finish() if self._held and now_ns - self._held[0].at_ns >= _IDLE_NS else []
 
-    def finish(self) -> list[ServerText]:
+    def finish(self) -> list[TimedBytes]:
         """Return the delayed bytes."""
-        return self._give(self._line[: -len(self._held_clean)], ended=True) if self._held else []
+        return self._give(ended=True) if self._held else []
 
-    def _give(self, line: bytes, *, ended: bool) -> list[ServerText]:
+    def _give(self, *, ended: bool) -> list[TimedBytes]:
         """Mask the passwords in the delayed bytes, and return all but the end.
 
         Args:
-            line: the part of the first line in front of them. ended: whether their last word is complete.
+            ended: whether their last word is complete.
         """
         seen = self._held[0].data if len(self._held) == 1 else b"".join([waiting.data for waiting in self._held])
         plain = plain_text(seen)
@@ -227,7 +269,7 @@ class AnswerGuard:
             first = seen.rfind(b"\n", 0, begin) + 1
             last = seen.find(b"\n", end)
             whole = seen[first:] if last < 0 else seen[first:last]
-            if is_of_game(whole if first else line + whole):
+            if is_of_game(whole if first else self._front + whole):
                 continue
             if last < 0 and not ended and size - begin <= _LONGEST_WAIT:  # its line may still show that it is of a game
                 kept = max(kept, size - plain.rfind(b" ", 0, begin) - 1)
@@ -236,17 +278,18 @@ class AnswerGuard:
         clean, going = bytes(out), size - kept
         if going:
             self._in_word = plain[going - 1 : going] != b" "
-        given: list[ServerText] = []
-        left: list[ServerText] = []
+        given: list[TimedBytes] = []
+        left: list[TimedBytes] = []
         done = 0
         for waiting in self._held:
             count = min(max(going - done, 0), len(waiting.data))
             if count:
-                given.append(ServerText(waiting.at_ns, clean[done : done + count]))
+                given.append(TimedBytes(waiting.at_ns, clean[done : done + count]))
             if count < len(waiting.data):
-                left.append(ServerText(waiting.at_ns, waiting.data[count:]))
+                left.append(TimedBytes(waiting.at_ns, waiting.data[count:]))
             done += len(waiting.data)
         self._held, self._held_clean = left, clean[going:]
+        self._front = self._line[: len(self._line) - kept]
         return given
 
     def _kept_back(self, seen: bytes, word: int) -> int:
@@ -274,6 +317,24 @@ class AnswerGuard:
             if self._lasting.has_word(without_boards(whole)):
                 places += [(begin + first, begin + last) for first, last in self._lasting.find_words(whole)]
         return places
+
+    def _clean_echo(self, data: bytes, clean: bytes) -> bytes:
+        """Mask an echo: bytes that are nothing else, or the rest of the typed line.
+
+        A server that echoes each byte sends it before the line is complete, which is when its text becomes known.
+        """
+        line, _, more = self._echo.partition(b"\n")
+        typed, seen = _SHOWN().findall(line), list(_SHOWN().finditer(data))
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], zip(typed, seen, strict=False)))
+        if same and same == min(len(seen), len(typed)):
+            out = bytearray(clean)
+            for shown in seen[:same]:
+                out[shown.start()] = FILLER[0]
+            clean = bytes(out)
+            self._echo = b"".join(typed[same:]) + self._echo[len(line) :]
+        if b"\n" in data:
+            self._echo = more
+        return clean
 
     def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
         """Mask the contents of datagrams with secrets."""

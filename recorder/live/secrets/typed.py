@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 from recorder.wire.controls import TelnetFilter
 from recorder.wire.timeseal import PING_ANSWER, is_own_talk, unseal
 
-if TYPE_CHECKING:
-    from recorder.live.login.dialogue import CueKind
+__all__ = ["ClientLines", "TimedBytes", "Typed", "corrected"]
 
-__all__ = ["MOST_PENDING", "OPTION", "ClientLines", "Typed", "corrected"]
-
-MOST_PENDING: Final = 1 << 16
+_LONGEST_LINE: Final = 1 << 16
 """A line that is longer is no command."""
 
-# What servers take at the login prompt besides a name: FICS's variables, ICC's levels.
-OPTION: Final = re.compile(rb"%b[01]+|level1=[0-9]+|level2settings=[01]+", re.I)
 # zipseal's stamp is not sealed.
 _STAMP: Final = re.compile(rb"\x18[0-9a-fA-F]{1,16}\Z")
 _CONTROLS: Final = re.compile(rb"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f]")
@@ -28,38 +23,32 @@ _ERASER: Final = re.compile(rb"[\x08\x7f]")
 _SEAL_BYTES: Final = re.compile(rb"[\x60-\xdf]{12,}[\x80-\xb1]")
 
 
-class Typed:
+class TimedBytes(NamedTuple):
+    """Bytes that may be recorded, and when they arrived, in nanoseconds."""
+
+    at_ns: int
+    data: bytes
+
+
+class Typed(NamedTuple):
     """A line of the client.
 
     Attributes:
-        pieces: when they arrived, in nanoseconds, and the bytes. text: without telnet commands, seal and line end.
-        lead: where the text begins in the bytes; None: it is not contiguous in them.
-        sealed: the text was in a time seal. readable: it is known what it says. answers: it answers a prompt.
-        question: which one; None: it is not known yet.
+        pieces: its bytes as they arrived. text: without telnet commands, seal and line end.
+        lead: where the text begins in the bytes; None: it is not contiguous in them, sealed, or cannot be read.
+        own: of the seal's own protocol, and not typed. sealed: its bytes are sealed, or cannot be read.
     """
 
-    def __init__(
-        self,
-        pieces: list[tuple[int, bytes]],
-        text: bytes,
-        lead: int | None,
-        *,
-        sealed: bool = False,
-        readable: bool = True,
-        answers: bool = True,
-    ) -> None:
-        self.pieces = pieces
-        self.text = text
-        self.lead = lead
-        self.sealed = sealed
-        self.readable = readable
-        self.answers = answers
-        self.question: CueKind | None = None
+    pieces: list[TimedBytes]
+    text: bytes = b""
+    lead: int | None = None
+    own: bool = False
+    sealed: bool = False
 
     @property
     def raw(self) -> bytes:
         """All its bytes, as they came."""
-        return b"".join(piece for _, piece in self.pieces)
+        return b"".join([data for _, data in self.pieces])
 
 
 class ClientLines:
@@ -72,7 +61,7 @@ class ClientLines:
     def __init__(self) -> None:
         self._telnet = TelnetFilter()
         self._offset = 0
-        self._pieces: deque[tuple[int, bytes]] = deque()
+        self._pieces: deque[TimedBytes] = deque()
         self._begin = 0  # where they begin
         self._text = bytearray()
         self._first: int | None = None  # where the text begins
@@ -90,13 +79,13 @@ class ClientLines:
         lines: list[Typed] = []
         if not data:
             return lines
-        self._pieces.append((at_ns, data))
+        self._pieces.append(TimedBytes(at_ns, data))
         for piece, offset in self._telnet.receive(data, self._offset):
             done = 0
             while done < len(piece):
                 done = self._read(piece, done, offset, lines)
         self._offset += len(data)
-        if self._offset - self._begin > MOST_PENDING:
+        if self._offset - self._begin > _LONGEST_LINE:
             # A command has no such length. Its rest may be anything, too.
             lines.append(self._line(self._offset))
             self._long = True
@@ -121,7 +110,6 @@ class ClientLines:
         if first in ((b"\n", b"\x00") if rest else (b"\x00",) if self._return is not None else ()):
             self._add(first, offset + begin)
             lines.append(self._line(offset + begin + 1))
-            lines[-1].answers &= not rest
             self._long = False
             return begin + 1
         if self._return is not None and first not in b"\r\n" and self.begun:
@@ -145,33 +133,35 @@ class ClientLines:
 
     def _line(self, end: int) -> Typed:
         """Take the bytes up to ``end``."""
-        pieces: list[tuple[int, bytes]] = []
+        pieces: list[TimedBytes] = []
         begin, text, first = self._begin, bytes(self._text), self._first
         while self._begin < end:
             at_ns, piece = self._pieces.popleft()
             if len(piece) > end - self._begin:
-                self._pieces.appendleft((at_ns, piece[end - self._begin :]))
+                self._pieces.appendleft(TimedBytes(at_ns, piece[end - self._begin :]))
                 piece = piece[: end - self._begin]
-            pieces.append((at_ns, piece))
+            pieces.append(TimedBytes(at_ns, piece))
             self._begin += len(piece)
         self._text.clear()
         self._first = self._return = None
-        if self._long or len(text) > MOST_PENDING:
-            return Typed(pieces, b"", None, readable=False, answers=not self._long)
+        if self._long or len(text) > _LONGEST_LINE:
+            return Typed(pieces)
         return _typed(pieces, text, 0 if first is None else first - begin)
 
 
-def _typed(pieces: list[tuple[int, bytes]], text: bytes, lead: int) -> Typed:
+def _typed(pieces: list[TimedBytes], text: bytes, lead: int) -> Typed:
     """Read a line whose text begins at ``lead`` of its bytes."""
-    raw = b"".join(piece for _, piece in pieces)
     body = text.rstrip(b"\r\n\x00")
-    place = lead if raw[lead : lead + len(body)] == body else None
     if (unsealed := unseal(body)) is not None:
-        return Typed(pieces, unsealed[0], place, sealed=True, answers=_answers(unsealed[0]))
+        return Typed(pieces, unsealed[0], None, is_own_talk(unsealed[0]), True)
+    whole = b"".join([data for _, data in pieces])[lead : lead + len(body)] == body
     if stamp := _STAMP.search(body):
         body = body[: stamp.start()]
-    readable = body == PING_ANSWER or not (_CONTROLS.search(body) or _SEAL_BYTES.fullmatch(body))
-    return Typed(pieces, body, place, readable=readable, answers=_answers(body))
+    if body == PING_ANSWER:
+        return Typed(pieces, body, lead, own=True)
+    if _CONTROLS.search(body) or _SEAL_BYTES.fullmatch(body):
+        return Typed(pieces, sealed=True)
+    return Typed(pieces, body, lead if whole else None)
 
 
 def corrected(text: bytes) -> bytes:
@@ -185,11 +175,3 @@ def corrected(text: bytes) -> bytes:
         else:
             kept.append(byte)
     return bytes(kept)
-
-
-def _answers(text: bytes) -> bool:
-    """Whether a line answers a prompt, as names, passwords and empty lines do."""
-    if is_own_talk(text):
-        return False
-    words = text.split()
-    return not words or not all(map(OPTION.fullmatch, words))
