@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
@@ -120,6 +121,8 @@ class _Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command, with the configuration file's values as its options' defaults."""
         name, command, rest = super().resolve_command(ctx, args)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # while modules loaded: see recorder.__main__
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         if name is not None and command is not None and _is_configured(name, rest):
             try:
                 ctx.default_map = {name: configured(ctx, list(self.commands), (name,), command)}

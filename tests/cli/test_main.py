@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from recorder.cli.options import CHATS, INCLUDES, KINDS
 from recorder.errors import ExitCode
 from recorder.model import GameKind
 from recorder.sources import SourceKind
-from tests.support.cli import Cli
+from tests.support.cli import WATCHER, Cli
 
 
 def run(*words: str, **how: Any) -> subprocess.CompletedProcess[bytes]:
@@ -154,3 +155,30 @@ def test_options_are_listed_in_sections() -> None:
     filters, pgn, other = (text.index(f"\n{heading}:\n") for heading in ("Filters", "PGN", "Options"))
     assert filters < text.index("--player") < pgn < text.index("--clock") < other < text.index("--output")
     assert "KEY" not in text[other:]
+
+
+_INTERRUPTED = """
+import os, runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["ics-recorder", "games"]
+{}
+"""
+_STARTS = ("import recorder.__main__; recorder.__main__.run()", "runpy.run_module('recorder', run_name='__main__')")
+
+
+@pytest.mark.parametrize("start", _STARTS)
+@pytest.mark.parametrize("module", ["recorder.cli", "click", "recorder.cli.options", "recorder.cli.games", "storage"])
+def test_an_interrupt_while_modules_load_is_no_traceback(cli: Cli, module: str, start: str) -> None:
+    cli("import", WATCHER)
+    code = _INTERRUPTED.format(module, start)
+    env = {**os.environ, "ICS_RECORDER_DB": str(cli.archive)}
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert found.stderr in ("", "Interrupted; finished work is kept.\n")
+    assert found.returncode in (-signal.SIGINT, ExitCode.INTERRUPTED)
+    assert found.stdout == ""
