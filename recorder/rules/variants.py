@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import permutations
 from typing import NamedTuple
 
 from recorder.rules.position import Rules
@@ -22,6 +23,7 @@ __all__ = [
     "VARIANTS",
     "Variant",
     "cecp_variant",
+    "chess960_starts",
     "has_pockets",
     "icc_variant",
     "is_bare_wild",
@@ -344,18 +346,19 @@ def start_variant(category: str | None, board: str | None) -> tuple[str | None, 
 
 
 def _is_chess960_start(board: str) -> bool:
-    """Whether it is a set-up of chess960 other than the normal one.
+    """Whether it is a set-up of chess960 other than the normal one."""
+    return board != STANDARD_BOARD and board in chess960_starts()
 
-    Both sides have the same back rank, the king between the rooks and bishops on both colours.
-    """
-    ranks = board.split(" ")
-    if len(ranks) != 8 or ranks[1:7] != STANDARD_BOARD.split(" ")[1:7] or board == STANDARD_BOARD:
-        return False
-    row = ranks[7]
-    if row.lower() != ranks[0] or sorted(row) != sorted("RNBQKBNR"):
-        return False
-    first, second = row.index("B"), row.rindex("B")
-    return (second - first) % 2 == 1 and row.index("R") < row.index("K") < row.rindex("R")
+
+@lru_cache(maxsize=1)
+def chess960_starts() -> frozenset[str]:
+    """The 960 boards of chess960: equal back ranks, the king between the rooks, bishops on both colours."""
+    rows = {"".join(row) for row in permutations("RNBQKBNR")}
+    return frozenset(
+        STANDARD_BOARD.replace("RNBQKBNR", row).replace("rnbqkbnr", row.lower())
+        for row in rows
+        if (row.rindex("B") - row.index("B")) % 2 and row.index("R") < row.index("K") < row.rindex("R")
+    )
 
 
 #: Start positions that a category word alone determines, and the castling rights; every game of it has the same.

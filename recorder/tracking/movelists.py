@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
+from operator import ne
 
 from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.events import ListRow, MovelistRead
@@ -23,7 +24,14 @@ from recorder.model import (
 )
 from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen, play_san, start_position
-from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
+from recorder.rules.variants import (
+    STANDARD_BOARD,
+    chess960_starts,
+    has_pockets,
+    is_bare_wild,
+    known_start,
+    start_variant,
+)
 from recorder.tracking.assemble import end_word
 from recorder.tracking.deltas import find_by_list
 from recorder.tracking.examined.boards import agrees, take_moves
@@ -35,6 +43,7 @@ from recorder.tracking.tracked_game import ListSeen, TrackedGame
 __all__ = ["read_list", "take_list"]
 
 _LISTED_KEPT = 64
+_HOME_RANKS = (slice(-8, None), slice(0, 8))  # of a board's text: White's and Black's
 
 
 # -- which game a list is of ----------------------------------------------------------------------------------------
@@ -182,6 +191,8 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
     if run is not None and run.rules is not None and (rules is None or run.rules_stated):
         rules = run.rules
     start, unreadable = _start(event, rules, run)
+    drawn = None if start is not None or unreadable is not None or run is None else _drawn_start(event, rules, run)
+    start = start or drawn
     first_ply = event.rows[0].ply if event.rows else 1
     offset = event.rows[0].offset if event.rows else event.line.offset
     plies, positions, problem = _replay(event.rows, start)
@@ -202,6 +213,8 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
         start=None,
         lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
     )
+    if drawn is not None:
+        plies[0] = plies[0]._replace(proof_code=int(Proof.INFERRED))
     if start is not None and (start.board != STANDARD_BOARD or first_ply != 1):
         text = fen(start, 0, (first_ply + 1) // 2)
         observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
@@ -289,6 +302,33 @@ def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) ->
         return None if run is None else run.position_at(0), None
     known = rules or Rules.CHESS
     return start_position(start[0], white_starts, start[1], -1, known, _empty_holdings(known)), None
+
+
+def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> Position | None:
+    """The one set-up of chess960 from which a list without its start board leads to a board of its game, or None."""
+    count = min(len(event.rows), run.ply)
+    shown = run.position_at(count)
+    if shown is None or count == 0 or [row.ply for row in event.rows[:count]] != [*range(1, count + 1)]:
+        return None
+    if rules is not Rules.CHESS960 and not is_bare_wild(event.category):
+        return None
+    sans = [row.san for row in event.rows[:count]]
+    # A piece is still where it began unless it moved or was taken.
+    left = [_count_moves(sans[side::2]) + sum("x" in san for san in sans[1 - side :: 2]) for side in (0, 1)]
+    found: list[Position] = []
+    for board in chess960_starts():
+        if any(sum(map(ne, board[at], shown.board[at])) > most for at, most in zip(_HOME_RANKS, left, strict=True)):
+            continue
+        start = start_position(board, True, 15, -1, Rules.CHESS960, None)
+        _, positions, _ = _replay(event.rows[:count], start)
+        if len(positions) == count and positions[-1].board == shown.board:
+            found.append(start)
+    return found[0] if len(found) == 1 else None
+
+
+def _count_moves(sans: list[str]) -> int:
+    """How many moves of pieces there are; castling moves two."""
+    return sum(1 + san.startswith("O-O") for san in sans if san[:1] not in "abcdefgh")
 
 
 def _empty_holdings(rules: Rules) -> tuple[str, str] | None:

@@ -124,20 +124,27 @@ def test_the_gap_is_filled_by_a_list() -> None:
         assert [segment[:2] for segment in game.segments] == [(1, 4), (5, 8), (9, 10)]
 
 
-@pytest.mark.parametrize("has_board", [False, True])
-def test_a_shuffled_game_is_complete_only_with_the_start_board_of_its_list(has_board: bool) -> None:
-    table = Table(board=chess.Board("bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1", chess960=True))
+@pytest.mark.parametrize(
+    ("category", "has_board", "complete"),
+    [("wild/fr", False, True), ("wild/fr", True, True), ("wild/2", False, False), ("wild/2", True, True)],
+)
+def test_a_shuffled_game_is_complete_if_its_start_board_is_known(
+    category: str, has_board: bool, complete: bool
+) -> None:
+    """Of chess960 it follows from a list and the board that was seen."""
+    fen = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w - - 0 1"
+    table = Table(board=chess.Board(fen.replace("-", "HFhf", 1) if category == "wild/fr" else fen, chess960=True))
     start = table.frame()
     table.plays("e4", "e5")
-    listed = [line.replace("blitz", "wild/fr") for line in answer("e4", "e5")]
+    listed = [line.replace("blitz", category) for line in answer("e4", "e5")]
     if has_board:
         listed[5:5] = [start, ""]
-    joined = [table.observing(), table.header("wild/fr"), table.frame(), *listed, PROMPT]
+    joined = [table.observing(), table.header(category), table.frame(), *listed, PROMPT]
     found = read(log(*joined, *table.plays("d3", "d6"), table.over("Bob resigns", "1-0")))
     game = only(found)
     assert sans(game) == ["e4", "e5", "d3", "d6"]
-    assert (Proof.UNPROVED in [ply.proof for ply in game.plies]) is not has_board
-    assert game.complete is has_board
+    assert (Proof.UNPROVED in [ply.proof for ply in game.plies]) is not complete
+    assert game.complete is complete
 
 
 def test_a_list_of_another_game_fills_nothing() -> None:
@@ -258,6 +265,9 @@ def test_a_new_session_goes_on_with_the_game() -> None:
     assert (sans(second), second.end) == (["d4"], "log-ends")
 
 
+SHUFFLED = "bbqrnnkr/pppppppp/8/8/8/8/PPPPPPPP/BBQRNNKR w KQkq - 0 1"
+
+
 @pytest.mark.parametrize(
     ("category", "variant", "fen", "moves"),
     [
@@ -309,13 +319,47 @@ def list_of(table: Table, category: str, rows: list[str]) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("category", ["wild/fr", "wild", "blitz chess960"])
+def test_the_start_position_of_chess960_follows_from_a_list_and_a_board(category: str) -> None:
+    table = Table(board=chess.Board(SHUFFLED, chess960=True))
+    moves = ["Ng3", "b6", "a3", "a6", "Nf5", "Ng6"]
+    *_, shown = table.plays(*moves)
+    rows = [f"  {n // 2 + 1}.  {moves[n]:<7} (0:01)     {moves[n + 1]:<7} (0:01)" for n in range(0, 6, 2)]
+    joined = [table.observing(), table.header(category), shown, *list_of(table, category, rows)]
+    found = read(log(*joined, *table.plays("Nxe7+", "Nxe7"), table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert (sans(game), game.start_fen, game.variant, game.complete) == (
+        [*moves, "Nxe7+", "Nxe7"],
+        SHUFFLED,
+        "chess960",
+        True,
+    )
+    assert [ply.proof for ply in game.plies] == [Proof.INFERRED, *[Proof.LIST] * 5, Proof.FULL, Proof.FULL]
+    assert found.anomalies() == []
+    assert PgnExporter().game_text(game).count("[Event ") == 1
+
+
+def test_a_list_that_leads_to_no_board_of_its_game_shows_no_start_position() -> None:
+    table = Table(board=chess.Board(SHUFFLED, chess960=True))
+    *_, shown = table.plays("a3", "a6")
+    wrong = ["  1.  a3      (0:01)     Nh6     (0:01)  "]  # a list of another game
+    game = only(
+        read(
+            log(table.observing(), table.header("wild/fr"), shown, *list_of(table, "wild/fr", wrong), table.play("h3"))
+        )
+    )
+    assert sans(game)[-1] == "h3"
+    assert game.plies[-1].proof == Proof.FULL
+    assert SHUFFLED not in str(game.start_fen)
+
+
 def test_a_shuffled_game_that_was_joined_late_is_one_pgn_game_or_none() -> None:
     """What only a list without a start board shows is a comment."""
-    fen = "bbqrnnkr/pppppppp/8/8/8/8/PPPPPPPP/BBQRNNKR w KQkq - 0 1"
+    fen = SHUFFLED.replace("KQkq", "-")
     rows = ["  1.  Ng3     (0:01)     b6      (0:01)  ", "  2.  a3      (0:01)     a6      (0:01)  "]
     table = Table(board=chess.Board(fen, chess960=True))
     *_, shown = table.plays("Ng3", "b6", "a3", "a6")
-    joined = [table.observing(), table.header("wild/fr"), shown, *list_of(table, "wild/fr", rows)]
+    joined = [table.observing(), table.header("wild/2"), shown, *list_of(table, "wild/2", rows)]
     over = table.over("Bob resigns", "1-0")
     exporter = PgnExporter()
     assert exporter.game_text(only(read(log(*joined, over)))) == ""
@@ -323,5 +367,5 @@ def test_a_shuffled_game_that_was_joined_late_is_one_pgn_game_or_none() -> None:
     game = only(read(log(*joined, *table.plays("h3", "h6"), over)))
     text = exporter.game_text(game)
     assert text.count("[Event ") == 1
-    assert '[FEN "bbqrnnkr/2pppppp/pp6/8/8/P5N1/1PPPPPPP/BBQRN1KR w KQkq - 0 3"]' in text
+    assert '[FEN "bbqrnnkr/2pppppp/pp6/8/8/P5N1/1PPPPPPP/BBQRN1KR w - - 0 3"]' in text
     assert "\n{Not proved: 1. Ng3 1... b6 2. a3 2... a6} 3. h3" in text
