@@ -1,4 +1,4 @@
-"""``convert``: logs to one file of games, without an archive."""
+"""``convert``: logs to one file of games, without an archive that stays."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ import tempfile
 from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from exporters.base import ExportReport, open_output, refuse_protected
 from exporters.selection import Selection
-from recorder.archive.inputs import GameReader, Input, ReadOptions
+from recorder.archive.inputs import GameReader, Input, NoLogError, ReadOptions
 from recorder.archive.workers import Channel, WorkerDiedError, Workers, in_order, jobs_for
 from recorder.containment import failures_sentence
-from recorder.errors import SourceError
+from recorder.errors import JournalError, NoGamesError, SourceError
 from recorder.progress import of_several
+from recorder.sources import HEAD_BYTES, is_own_export
 
 if TYPE_CHECKING:
-    from exporters.base import Exporter
+    from exporters.base import GameExporter
     from exporters.bpgn import BpgnOptions
     from exporters.pgn.exporter import PgnOptions
+    from recorder.archive.storing import Outcome
     from recorder.progress import Progress
 
-__all__ = ["Conversion", "Converted", "convert_logs"]
+__all__ = ["Conversion", "Converted", "convert_logs", "convert_unique"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Conversion:
         """Selects the games of one log."""
         return Selection(self.complete, self.guests, self.computers, self.include)
 
-    def exporter(self) -> Exporter:
+    def exporter(self) -> GameExporter:
         """Writes the games of one log."""
         from exporters.pgn.exporter import PgnExporter, PgnOptions
 
@@ -68,15 +70,18 @@ class Converted:
         anomalies: how many it has. damaged: whether it could not be read to its end.
         notes: sentences about the log: warnings, and why it could not be read to its end.
         unread: what an error of this program kept from being read, one sentence, or None.
+        failed: why nothing of it was converted, or None. stray: it is a file of a folder that is no log.
     """
 
     name: str
-    written: ExportReport
-    excluded: Counter[str]
+    written: ExportReport = field(default_factory=ExportReport)
+    excluded: Counter[str] = field(default_factory=Counter)
     anomalies: int = 0
     damaged: bool = False
     notes: list[str] = field(default_factory=list)
     unread: str | None = None
+    failed: str | None = None
+    stray: bool = False
 
 
 def convert_logs(
@@ -97,17 +102,15 @@ def convert_logs(
         jobs: how many processes read logs; None: one for each core. The output is the same.
         progress: called after each block.
     Returns:
-        What became of each log, in their order.
+        What became of each log, in their order: others are read where one cannot be read.
     Raises:
-        SourceError: a log cannot be read; then there is no output file.
         ExportError: the output is a log, or cannot be written.
     """
-    for source in sources:
-        if source.error is not None:
-            raise SourceError(source.error)
-        if output != "-":
+    if output != "-":
+        sources = [source for source in sources if source.named or not _is_earlier_output(source.path, Path(output))]
+        for source in sources:
             refuse_protected(Path(output), source.files())
-    processes = jobs_for([source.path.stat().st_size for source in sources], jobs)
+    processes = jobs_for([0 if source.error else source.path.stat().st_size for source in sources], jobs)
     with suppress(_NoGames), open_output(output, force) as out:
         if processes > 1:
             with closing(_convert_in_processes(sources, conversion, out, processes, progress)) as done:
@@ -126,15 +129,97 @@ class _NoGames(Exception):  # noqa: N818 -- no error: it keeps the output file f
     """No game was written."""
 
 
+def _is_earlier_output(path: Path, output: Path) -> bool:
+    """Whether a file of a folder is the output, written by this program before."""
+    with suppress(OSError):  # the output is not there
+        if path.samefile(output):
+            with path.open("rb") as file:
+                return is_own_export(file.read(HEAD_BYTES))
+    return False
+
+
 def _convert(source: Input, conversion: Conversion, out: BinaryIO, progress: Progress) -> Converted:
-    selection = conversion.selection()
+    if source.error is not None:
+        return Converted(source.name, failed=source.error)
+    selection, exporter = conversion.selection(), conversion.exporter()
     reader = GameReader(source, conversion.reading, progress)
-    written = conversion.exporter().write(selection.select(reader), out)
-    found = Converted(source.name, written, selection.excluded, len(reader.report.anomalies))
+    found = Converted(source.name, exporter.report, selection.excluded)
+    try:
+        exporter.write(selection.select(reader), out)
+    except (SourceError, JournalError) as error:
+        found.failed, found.stray = str(error), isinstance(error, NoLogError) and not source.named
+        return found
+    found.anomalies = len(reader.report.anomalies)
     found.notes += reader.report.warnings
     found.damaged = reader.damage is not None
     found.notes += [reader.damage] if reader.damage else []
     found.unread = failures_sentence(reader.report, source.name)
+    return found
+
+
+def convert_unique(
+    paths: Sequence[str],
+    skipped: list[Path],
+    conversion: Conversion,
+    output: str,
+    *,
+    force: bool,
+    jobs: int | None,
+    progress: Progress,
+) -> list[Converted]:
+    """Write the games of logs, a game of several logs once, as an archive of these logs has them.
+
+    Args:
+        paths, skipped: as for ``open_inputs``. conversion, output, force, jobs, progress: as for ``convert_logs``.
+    Returns:
+        What became of each log, in their order, and at last of the games of all.
+    Raises:
+        ExportError: the output is a log, or cannot be written.
+    """
+    from exporters.pgn.exporter import PgnOptions
+    from exporters.selection import make_filter
+    from recorder.archive.exporting import count_excluded, export_bpgn, export_pgn, named_games
+    from recorder.archive.import_paths import import_paths
+    from storage import ArchiveStore
+
+    chosen = make_filter(
+        {
+            "complete": conversion.complete,
+            "guests": conversion.guests,
+            "computers": conversion.computers,
+            "include": conversion.include,
+        }
+    )
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder:
+        where = str(Path(folder) / "logs.sqlite")
+        with closing(ArchiveStore.open(where, create=True, read_only=False)) as archive:
+            read = import_paths(archive, where, paths, conversion.reading, keep=False, jobs=jobs, progress=progress)
+            skipped += read.skipped
+            found = [_of_outcome(outcome) for outcome in read.outcomes]
+            unique = named_games(archive, replace(chosen, unique=True))
+            whole = Converted("", excluded=Counter(count_excluded(archive, unique)))
+            try:
+                if isinstance(conversion.writing, PgnOptions):
+                    whole.written = export_pgn(archive, unique, conversion.writing, output, force=force)
+                else:
+                    whole.written = export_bpgn(archive, unique, conversion.writing, output, force=force)
+            except NoGamesError:
+                if not isinstance(conversion.writing, PgnOptions):
+                    whole.written.excluded["not bughouse"] += archive.count(unique)
+    return [*found, whole]
+
+
+def _of_outcome(outcome: Outcome) -> Converted:
+    """What became of a log that was imported."""
+    found = Converted(outcome.name)
+    if outcome.status in ("exported", "not-a-log", "failed"):
+        found.failed = outcome.message or f"{outcome.name}: ics-recorder wrote it; name it to convert it"
+        found.stray = not outcome.unreadable
+        return found
+    found.unread = outcome.message
+    if outcome.report is not None:
+        found.anomalies = len(outcome.report.anomalies)
+        found.notes += outcome.report.warnings
     return found
 
 
@@ -156,8 +241,6 @@ def _convert_in_processes(
 
     Yields:
         What became of each log.
-    Raises:
-        SourceError: a process died, or could not read its log at all.
     """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-convert-") as folder, Workers(processes) as workers:
         tasks = [
@@ -168,7 +251,9 @@ def _convert_in_processes(
             try:
                 found = future.result()
             except WorkerDiedError as error:
-                raise SourceError(f"{task.source.name}: the process that read it {error}. Convert it again.") from error
+                problem = f"{task.source.name}: the process that read it {error}. Convert it again."
+                yield Converted(task.source.name, failed=problem)
+                continue
             with task.part.open("rb") as part:
                 shutil.copyfileobj(part, out)
             task.part.unlink()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forgotten_in
-from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, timing_of
+from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, timing_of, was_exported
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.spool import take_over
 from recorder.archive.storing import (
@@ -29,13 +29,12 @@ from recorder.archive.storing import (
 from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part
-from recorder.model import SAVED_KINDS, AnomalyKind
+from recorder.model import AnomalyKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources import (
     SourceKind,
     detect,
     is_journal,
-    is_own_export,
     why_not_a_log,
 )
 
@@ -55,7 +54,6 @@ __all__ = [
     "read_identified",
     "why_failed",
     "try_storing",
-    "was_exported",
 ]
 
 
@@ -80,7 +78,7 @@ def identify(
     if kind is None:
         return _no_log(outcome, seen)
     outcome.kind = kind.value
-    if was_exported(source, seen, kind):
+    if was_exported(source, seen.head, kind):
         outcome.status = "exported"
     return outcome
 
@@ -117,11 +115,6 @@ def why_failed(error: Exception, name: str) -> str:
 def is_internal(error: Exception) -> bool:
     """Whether an error that ended the reading of a log is one of this program, and not of the file."""
     return not isinstance(error, SourceError | JournalError)
-
-
-def was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:
-    """Whether the file was found in a folder and its games came from logs: they would be there twice."""
-    return not source.named and kind in SAVED_KINDS and is_own_export(seen.head)
 
 
 def kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
@@ -293,7 +286,7 @@ def _plan(
         _no_log(outcome, seen)
         return None
     outcome.kind = kind.value
-    if before is None and was_exported(source, seen, kind):
+    if before is None and was_exported(source, seen.head, kind):
         outcome.status = "exported"
         return None
     return kind, options, before

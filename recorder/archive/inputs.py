@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recorder.errors import RecorderError, SourceError
-from recorder.model import SourceReport, site_of
+from recorder.model import SAVED_KINDS, SourceReport, site_of
 from recorder.pipeline import Pipeline
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
 from recorder.sources import (
@@ -25,6 +25,7 @@ from recorder.sources import (
     detect,
     find_logs,
     find_timing,
+    is_own_export,
     path_kind,
     read_blocks,
     scrubbed,
@@ -44,6 +45,7 @@ __all__ = [
     "Input",
     "ReadOptions",
     "LogReading",
+    "NoLogError",
     "checked_options",
     "clean_blocks",
     "fingerprint",
@@ -51,6 +53,7 @@ __all__ = [
     "open_inputs",
     "read_options",
     "timing_of",
+    "was_exported",
 ]
 
 
@@ -436,10 +439,19 @@ def fingerprint(source: Input, marks: Sequence[int] = (), progress: Progress | N
     return Fingerprint(running.hexdigest(), size, head, found, reading.damage, running)
 
 
+def was_exported(source: Input, head: bytes, kind: SourceKind) -> bool:
+    """Whether the file was found in a folder and its games came from logs: they would be there twice."""
+    return not source.named and kind in SAVED_KINDS and is_own_export(head)
+
+
 def timing_of(source: Input) -> bytes | None:
     """The content of the timing file beside a typescript; None: there is no such file."""
     path = None if source.spooled else find_timing(source.path)
     return None if path is None else path.read_bytes()
+
+
+class NoLogError(SourceError):
+    """A file that is no log, or of a folder, and written by this program: a folder may have such files."""
 
 
 class GameReader:
@@ -471,7 +483,9 @@ class GameReader:
         head = b"".join(ahead)[:HEAD_BYTES]
         kind = (self._options.kind or detect(head)) if size else None
         if kind is None:
-            raise SourceError(f"{name} {why_not_a_log(head, nameable=True)}")
+            raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
+        if was_exported(self._source, head, kind):
+            raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")
         pipeline = replace(self._options, timing=timing_of(self._source)).pipeline(kind)
         yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
         self.report = pipeline.report

@@ -18,8 +18,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from recorder.archive.erasing import forgotten_in
-from recorder.archive.importing import kind_of, try_storing, was_exported
-from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of
+from recorder.archive.importing import kind_of, try_storing
+from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint, timing_of, was_exported
 from recorder.archive.pieces import PIECE_BYTES, Pieces, pieces_of
 from recorder.archive.spool import Spool
 from recorder.archive.storing import Outcome, SourceReading
@@ -228,7 +228,7 @@ class ReadingAhead:
             wanted = kind is not None and not marked and seen.sha256 not in self._hashes
             self._hashes.add(seen.sha256)
             self._heads.append((seen.size, seen.head[:_HEAD_BYTES]))
-        if kind is None or not wanted or was_exported(source, seen, kind):
+        if kind is None or not wanted or was_exported(source, seen.head, kind):
             self._futures[number].set_result(ReadAhead(seen))
             return None
         options = replace(self._options, timing=timing_of(source))

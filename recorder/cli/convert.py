@@ -11,12 +11,13 @@ from click.core import ParameterSource
 from recorder.cli.export_options import PgnWords, format_of, output_options, pgn_options, say_excluded, say_written
 from recorder.cli.option_types import WordSet
 from recorder.cli.options import INCLUDES, Command, dask_option, jobs_option, reading_options
-from recorder.cli.output import long_work, say
+from recorder.cli.output import long_work, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from recorder.archive.converting import Converted
     from recorder.archive.dataset_making import DatasetReport
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_STRAYS_NAMED = 3
 _OF_DATASETS = frozenset(
     ("logs", "dataset", "update", "force", "jobs", "dask", "strict", "kind", "server", "date", "tz", "chat")
 )
@@ -38,7 +40,8 @@ Examples:
   Wrote 5 games, 122 plies to session.pgn.
   zcat session.log.gz | ics-recorder convert - > session.pgn
   ics-recorder convert bughouse.log -o bughouse.bpgn
-  ics-recorder convert --jobs 4 *.log -o games.pgn
+  ics-recorder convert --jobs 4 logs/ -o games.pgn
+  ics-recorder convert --unique mine.log yours.log -o games.pgn
   ics-recorder convert --dataset games/ logs/ lichess.pgn.zst
   ics-recorder convert --dataset games/ --update logs/
   ics-recorder convert --dataset s3://my/games --dask tcp://host:8786 s3://my/2026-10.pgn.zst
@@ -69,6 +72,7 @@ Examples:
     default="",
     help="Also convert these games: examined, set-up positions, empty (no known move).",
 )
+@click.option("--unique", is_flag=True, help="Write a game of several logs once, merged as an import merges it.")
 @click.option("--complete", is_flag=True, help="Only games recorded from the first move to the result.")
 @click.option("--no-guests", is_flag=True, help="Exclude games of unregistered players.")
 @click.option("--no-computers", is_flag=True, help="Exclude games of players with the title (C).")
@@ -87,6 +91,7 @@ def command(
     pgn_words: PgnWords,
     format_name: str | None,
     include: frozenset[str],
+    unique: bool,
     complete: bool,
     no_guests: bool,
     no_computers: bool,
@@ -95,15 +100,16 @@ def command(
 ) -> None:
     """Convert logs to PGN, BPGN or a data set without an archive.
 
-    LOG is a log of any kind that `import` reads, an https:// or s3:// URL of one, or - for standard input. The games of
-    several logs are written one log after the other. A game that several logs contain is written once for each; use
-    import to merge them.
+    LOG is a log of any kind that `import` reads, a folder of logs, an https:// or s3:// URL of a log, or - for standard
+    input. The games of several logs are written one log after the other. A game that several logs contain is written
+    once for each; with --unique, once, and all games by their start. A log that cannot be read is reported, the others
+    are converted, and the exit status is 3.
 
-    --dataset writes tables of all plies, games and events, which DuckDB, Dask and others read in parallel. LOG may then
-    be a folder, too. A log that is in the data set already is skipped, or rebuilt if another version of this program
-    wrote it or one of its files is missing or cut. A log that has grown takes the place of its earlier part. After
-    Ctrl-C, finished logs stay in the data set, and --update adds the others. With --dask, a Dask cluster reads the logs
-    and writes the files (docs/how-to/dask.md); folders must have the same path on all its computers.
+    --dataset writes tables of all plies, games and events, which DuckDB, Dask and others read in parallel. A log that
+    the data set has already is skipped, or rebuilt if another version of this program wrote it or one of its files is
+    missing or cut. A log that has grown takes the place of its earlier part. After Ctrl-C, finished logs stay in the
+    data set, and --update adds the others. With --dask, a Dask cluster reads the logs and writes the files
+    (docs/how-to/dask.md); folders must have the same path on all its computers.
     """
     if dataset is not None:
         _refuse_others(ctx)
@@ -113,10 +119,9 @@ def command(
         raise click.UsageError("--dask makes a data set; name it with --dataset.")
     if update:
         raise click.UsageError("--update adds logs to a data set; name it with --dataset.")
-    from recorder.archive.converting import Conversion, convert_logs
+    from recorder.archive.converting import Conversion, convert_logs, convert_unique
     from recorder.archive.inputs import open_inputs, read_options
 
-    _refuse_folders(logs)
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
     conversion = Conversion(
         read_options(**reading),
@@ -126,13 +131,19 @@ def command(
         computers=not no_computers,
         include=include,
     )
-    with long_work() as progress, open_inputs(logs, progress=progress) as inputs:
-        converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
+    skipped: list[Path] = []
+    with long_work() as progress:
+        if unique:
+            converted = convert_unique(logs, skipped, conversion, output, force=force, jobs=jobs, progress=progress)
+        else:
+            with open_inputs(logs, skipped, progress) as inputs:
+                converted = convert_logs(list(inputs), conversion, output, force=force, jobs=jobs, progress=progress)
     _say_converted(converted, output)
+    say_skipped(skipped)
+    if any(found.damaged or found.unread or (found.failed and not found.stray) for found in converted):
+        ctx.exit(ExitCode.INPUT)
     if strict and any(found.anomalies for found in converted):
         ctx.exit(ExitCode.FINDINGS)
-    if any(found.damaged or found.unread is not None for found in converted):
-        ctx.exit(ExitCode.INPUT)
     if not any(found.written.games for found in converted):
         ctx.exit(ExitCode.FINDINGS)
 
@@ -149,24 +160,27 @@ def _say_converted(converted: Sequence[Converted], output: str) -> None:
         excluded += found.excluded
     if total.games:
         say_written(total, output, dict(excluded))
-    else:
+    elif not all(found.failed for found in converted if found.name):
         say("No games to write.")
         say_excluded([*excluded.items(), *sorted(total.excluded.items())])
-    for found in converted:
+    read = [found for found in converted if found.failed is None]
+    for found in read:
         for note in found.notes:
             say(note if len(converted) == 1 or note.startswith(found.name) else f"{found.name}: {note}")
         if found.unread is not None:
             say(found.unread)
         if found.anomalies:
             say(f"{plural(found.anomalies, 'anomaly', 'anomalies')} in {found.name}; import -n -v lists them.")
-
-
-def _refuse_folders(logs: Sequence[str]) -> None:
-    from recorder.sources import path_kind
-
-    for log in logs:
-        if log != "-" and path_kind(log) == "folder":
-            raise click.UsageError(f"{log} is a folder, and convert reads logs; use import for folders.")
+    for found in converted:
+        if found.failed is not None and not found.stray:
+            say(f"Error: {found.failed}")
+    strays = [found for found in converted if found.stray]
+    if len(strays) > _STRAYS_NAMED:
+        names = ", ".join(found.name for found in strays[:_STRAYS_NAMED])
+        say(f"{plural(len(strays), 'file')} skipped that are no logs, or that ics-recorder wrote: {names} …")
+        return
+    for found in strays:
+        say(str(found.failed))
 
 
 def _refuse_others(ctx: click.Context) -> None:
@@ -224,8 +238,7 @@ def _make_dataset(
             again = "with --update instead of --force" if force else "with --update"
             say(f"Interrupted; finished logs are in the data set. To add the others, repeat the command {again}.")
         ctx.exit(ExitCode.INTERRUPTED)
-    if report.skipped:
-        say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
+    say_skipped(report.skipped)
     _print_total(report, where)
     if report.failures or all(outcome.kind is None for outcome in report.outcomes):
         ctx.exit(ExitCode.INPUT)

@@ -8,7 +8,7 @@ import click
 
 from recorder.archive.locate import open_archive
 from recorder.cli.options import Command, archive_option, jobs_option, json_option, reading_options
-from recorder.cli.output import long_work, print_json, say
+from recorder.cli.output import long_work, print_json, say, say_skipped
 from recorder.errors import ExitCode
 from recorder.text import plural
 
@@ -111,8 +111,7 @@ def command(
             archive.close()
     if as_json:
         _print_report_json(report, verbose=verbose)
-    if report.skipped:
-        say(f"{plural(len(report.skipped), 'file')} skipped by name: hidden files, tables and databases.")
+    say_skipped(report.skipped)
     ctx.exit(_exit_status(report, strict=strict))
 
 

@@ -8,14 +8,17 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from recorder.progress import Progress, show_progress
-from recorder.text import clean
+from recorder.text import clean, plural
 
-__all__ = ["ARCHIVE_FACT", "WIDE", "long_work", "print_json", "print_json_list", "print_table", "say"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["ARCHIVE_FACT", "WIDE", "long_work", "print_json", "print_json_list", "print_table", "say", "say_skipped"]
 
 
 WIDE: Final = "ics_recorder.wide"
@@ -28,6 +31,12 @@ def say(message: str = "") -> None:
     """Print a message to stderr, without the control characters of what it quotes. A closed stderr is no failure."""
     with contextlib.suppress(OSError):
         click.echo("\n".join(map(clean, message.split("\n"))), err=True)
+
+
+def say_skipped(paths: Sequence[Path]) -> None:
+    """Report files of folders that were not opened, because of their names."""
+    if paths:
+        say(f"{plural(len(paths), 'file')} skipped by name: hidden files, tables and databases.")
 
 
 @contextlib.contextmanager

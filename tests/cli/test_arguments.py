@@ -57,7 +57,3 @@ def test_a_missing_folder_of_the_archive_is_not_created(
     assert not (tmp_path / "no").exists()
     monkeypatch.setattr("recorder.archive.locate.default_archive", lambda: str(tmp_path / "mine" / "a.sqlite"))
     cli("import", "--db", tmp_path / "mine" / "a.sqlite", ADJOURNED)
-
-
-def test_convert_reads_no_folder(cli: Cli, tmp_path: Path) -> None:
-    assert "is a folder" in cli("convert", tmp_path, code=ExitCode.USAGE).stderr

@@ -94,3 +94,60 @@ def test_a_log_without_games_writes_nothing(cli: Cli, tmp_path: Path) -> None:
     assert excluded == "No games to write.\nExcluded: 1 examined (--include examined).\n"
     assert out.read_text() == "mine"
     assert cli("convert", talk, code=ExitCode.FINDINGS).stdout == ""
+
+
+def test_other_logs_are_converted_where_one_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    empty, missing, out = tmp_path / "empty.log", tmp_path / "missing.log", tmp_path / "out.pgn"
+    empty.touch()
+    for jobs in (1, 2):
+        result = cli("convert", empty, WATCHER, missing, "-o", out, "--force", "--jobs", jobs, code=ExitCode.INPUT)
+        assert result.stderr == (
+            f"Wrote 5 games, 122 plies to {out}.\nError: {empty} is empty\nError: {missing}: no such file or folder\n"
+        )
+        assert out.read_text() == cli("convert", WATCHER).stdout
+    result = cli("convert", "--unique", empty, WATCHER, missing, "-o", out, "--force", code=ExitCode.INPUT)
+    assert (result.stderr.count("Error: "), out.read_text().count("[Event ")) == (2, 5)
+    out.unlink()
+    for words in ([], ["--unique"]):
+        assert cli("convert", empty, missing, "-o", out, *words, code=ExitCode.INPUT).stderr.count("\n") == 2
+        assert not out.exists()
+
+
+def test_a_folder_is_converted(cli: Cli, tmp_path: Path) -> None:
+    """Without what is no log, and without its own output of an earlier time."""
+    folder = tmp_path / "logs"
+    (folder / "more").mkdir(parents=True)
+    (folder / "a.log").write_bytes(WATCHER.read_bytes())
+    (folder / "more" / "icc.pgn").write_bytes((SERVER.parent / "pgn" / "icc-saved-2012.pgn").read_bytes())
+    (folder / "notes.txt").write_text("nothing")
+    (folder / ".hidden").write_text("nothing")
+    out = folder / "all.pgn"
+    for words in ([], ["--force"], ["--force", "--unique"]):
+        said = cli("convert", folder, "-o", out, *words).stderr
+        assert said.startswith("Wrote 6 games, 155 plies")
+        assert ("1 file skipped by name" in said, "notes.txt" in said) == (True, True)
+    mine = folder / "more" / "icc.pgn"
+    for words in ([], ["--unique"]):
+        cli("convert", folder, "-o", mine, "--force", *words, code=ExitCode.OUTPUT)
+        assert b"Internet Chess Club" in mine.read_bytes()
+
+
+def test_unique_writes_a_game_of_several_logs_once(cli: Cli, tmp_path: Path) -> None:
+    """Merged, in every format; the same as an archive of these logs exports."""
+    scenario = SERVER / "a01_standard"
+    logs = [scenario / "observer_GuestObsA.raw.gz", scenario / "observer_Watcher.raw.gz"]
+    out = tmp_path / "x.pgn"
+    assert cli("convert", *logs).stdout.count("[Event ") > 15
+    said = cli("convert", "--unique", *logs, "-o", out).stderr
+    cli("import", *logs)
+    assert out.read_text() == cli("export", "pgn", "--unique").stdout
+    assert said.startswith(f"Wrote {len(cli.json('games', '--unique', '--json'))} games")
+    log = SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz"
+    twice = tmp_path / "twice.raw.gz"
+    twice.write_bytes(log.read_bytes())
+    once = cli("convert", log, "--format", "bpgn").stdout
+    assert sorted(cli("convert", log, twice, "--unique", "--format", "bpgn").stdout.split("\n\n")) == sorted(
+        once.split("\n\n")
+    )
+    assert "5 not bughouse" in cli("convert", "--unique", WATCHER, "--format", "bpgn", code=ExitCode.FINDINGS).stderr
+    assert "--unique has no meaning" in cli("convert", "--unique", log, "--dataset", tmp_path / "d", code=2).stderr
