@@ -11,7 +11,6 @@ masked.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -120,7 +119,9 @@ _ANSWERED: Final = later(rb"%b%b%b[:?>] ?(?P<secret>.*)" % (_BEFORE, _PASSWORD, 
 _ANSWERED_AT_LOGIN: Final = later(
     rb"%b(?:%b%b|%b ?)[:?>] ?(?P<secret>.*)" % (_BEFORE, _CODE, _BEHIND, _NAME), re.I | re.S
 )
-_SERVERS_TEXT: Final = later(rb"(?:\xff[\xfb-\xfe].|[\s\x00])*(?:\*{4} |\"|Press return |Logging you in |$)", re.S)
+_SERVERS_TEXT: Final = later(
+    rb"(?:\xff[\xfb-\xfe].|[\s\x00])*(?:\*{4} |\"|_{20}|Press return |Logging you in |$)", re.S
+)
 _BLANK: Final = later(rb"\s")
 _LOGGED_IN: Final = later(
     rb"(?:\d\d:\d\d_)?[fa]ics% |\*{4} Starting |<12> |\x19\(0 |\{Game [0-9]|Creating: |Style 12 set|Game [0-9]{1,9}: "
@@ -211,11 +212,11 @@ class Scrubber:
             at = data.find(b"\n") + 1
             self._in_long = False
             out.append(data[:at])
-        places: list[int] | None = None
+        places: Iterator[int] | None = None
         while at < len(data):
             if not (self._masking or self._asked or self._late or self._kind in _MARKED):
-                places = _hinted(data, at) if places is None else places
-                stop = next(iter(places[bisect_left(places, at) :]), len(data))
+                places = iter(_hinted(data, at)) if places is None else places
+                stop = next((place for place in places if place >= at), len(data))
                 out.append(data[at:stop])
                 at = stop
                 if at == len(data):
@@ -331,17 +332,20 @@ class Scrubber:
 
 
 def _hinted(data: bytes, begin: int) -> list[int]:
-    """Where lines begin that can contain a secret: nearly all lines of a log cannot."""
-    lower = data.lower()
-    if b"\x19" not in data and not any(hint in without_boards(lower[begin:]) for hint in _HINTS):
-        return []
+    """Where lines begin that can contain a secret: nearly all lines of a log cannot, and no board can."""
+    others = without_boards(data[begin:])
+    lower = others.lower()
     lines: set[int] = set()
     for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
-        at = lower.find(hint, begin)
+        at = lower.find(hint)
         while at >= 0:
-            lines.add(max(data.rfind(b"\n", begin, at) + 1, begin))
-            at = lower.find(hint, data.index(b"\n", at))
-    return sorted(lines)
+            lines.add(lower.rfind(b"\n", 0, at))
+            at = lower.find(hint, lower.index(b"\n", at))
+    places, place = [], begin - 1
+    for line in sorted(lines):
+        place = begin - 1 if line < 0 else data.index(others[line : others.index(b"\n", line + 1) + 1], place + 1)
+        places.append(place + 1)
+    return places
 
 
 def without_boards(data: bytes) -> bytes:
