@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
+from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, GamesRow, MovelistRead, RatingText
+from recorder.events.frames import Style12
 from recorder.rules.variants import is_bare_wild, read_category
 
 if TYPE_CHECKING:
@@ -15,21 +16,25 @@ __all__ = [
     "Announcement",
     "HeaderFacts",
     "Starting",
+    "TableRow",
     "begins_another",
     "rating_number",
     "take_creating",
     "take_header",
     "take_info",
+    "take_row",
 ]
 
 _CREATING_KEPT = 64
+_CUT_WIDTHS = (11, 10)  # to which the table of games cuts White's and Black's names
 
 
 @dataclass(slots=True)
 class HeaderFacts:
     """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
 
-    ``offset`` is that of the first line with a fact; ``informed``: a ``<g1>`` contributed.
+    ``offset`` is that of the first line with a fact; ``informed``: a ``<g1>`` contributed; ``listed``: the category is
+    that of a table of games, whose letter says less than other lines.
     """
 
     offset: int
@@ -56,6 +61,7 @@ class HeaderFacts:
     started_offset: int | None = None
     private: bool | None = None
     informed: bool = False
+    listed: bool = False
 
     def matches(self, white: str, black: str) -> bool:
         """Whether these facts are of a game between the two handles (a line without names fits any)."""
@@ -119,6 +125,13 @@ class HeaderFacts:
         if event.black_base_min is not None:
             self._fill(black_base_s=60 * event.black_base_min, black_increment_s=event.black_increment_s)
 
+    def add_row(self, row: TableRow) -> None:
+        """Add what a table of games says where no line has said it."""
+        self._ratings(row.white_rating, row.black_rating)
+        self._fill(rated=row.rated)
+        if self.category is None and row.category is not None:
+            self.category, self.listed = row.category, True
+
     def turn(self) -> None:
         """Exchange the players: the first one of ``Creating:`` turned out to be Black."""
         self.white, self.black = self.black, self.white
@@ -127,9 +140,12 @@ class HeaderFacts:
     def add(self, other: HeaderFacts) -> None:
         """Fill what is open from other facts of the same game."""
         self.offset = min(self.offset, other.offset)
+        if other.category is not None and (self.category is None or (self.listed and not other.listed)):
+            self.category, self.listed = other.category, other.listed
         for name in HeaderFacts.__slots__:
             value = getattr(self, name)
-            if name != "offset" and (value is None or value is False):  # an increment of 0 is known
+            open_yet = value is None or value is False  # an increment of 0 is known
+            if open_yet and name not in ("offset", "listed", "category"):
                 setattr(self, name, getattr(other, name))
 
     def _ratings(self, white: RatingText | None, black: RatingText | None) -> None:
@@ -146,8 +162,35 @@ class HeaderFacts:
                 continue
             # "wild" says less than a line that names which one.
             refines = name == "category" and is_bare_wild(self.category)
-            if getattr(self, name) is None or (refines and read_category(str(value)) not in (None, "chess")):
+            listed = name == "category" and self.listed
+            if getattr(self, name) is None or listed or (refines and read_category(str(value)) not in (None, "chess")):
                 setattr(self, name, value)
+                self.listed = self.listed and not listed
+
+
+class TableRow(NamedTuple):
+    """What a row of the table of games says of a game in progress; ``ply``: half-moves that were played then."""
+
+    offset: int
+    white: str
+    black: str
+    white_rating: RatingText
+    black_rating: RatingText
+    rated: bool
+    category: str | None
+    base_min: int
+    increment_s: int
+    ply: int
+
+    def fits(self, frame: Style12) -> bool:
+        """Whether a board can be of this game: its names (which the table cuts), its times, and no earlier one."""
+        names = zip((self.white, self.black), (frame.white, frame.black), _CUT_WIDTHS, strict=True)
+        same = all(
+            name.lower() == whole.lower() or (len(name) >= width and whole.lower().startswith(name.lower()))
+            for name, whole, width in names
+        )
+        times = (frame.base_min, frame.increment_s) == (self.base_min, self.increment_s)
+        return same and times and frame.ply >= self.ply
 
 
 class Starting(NamedTuple):
@@ -177,6 +220,7 @@ class Announcement(NamedTuple):
         creating: of a line with its players only.
         starting: of an examination.
         again: its number had a game of the same players before.
+        row: of a table of games.
     """
 
     offset: int
@@ -184,6 +228,7 @@ class Announcement(NamedTuple):
     creating: HeaderFacts | None = None
     starting: Starting | None = None
     again: bool = False
+    row: TableRow | None = None
 
     def header_facts(self, white: str) -> HeaderFacts:
         """The facts with which the game begins; ``white``: as its first board names White."""
@@ -195,11 +240,13 @@ class Announcement(NamedTuple):
             if (creating.white or "").lower() != white.lower():
                 creating.turn()
             facts.add(creating)
+        if self.row is not None:
+            facts.add_row(self.row)
         return facts
 
     def takes_from_before(self, offset: int) -> bool:
         """Whether reading again from an offset would not give it."""
-        lines = [line for line in (self.facts, self.creating) if line is not None]
+        lines = [line for line in (self.facts, self.creating, self.row) if line is not None]
         return self.again or self.starting is not None or any(line.offset < offset for line in lines)
 
 
@@ -223,6 +270,23 @@ def take_info(table: GameTable, event: GameInfo) -> None:
     if facts.informed:
         facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
     facts.add_info(event)
+
+
+def take_row(table: GameTable, event: GamesRow) -> None:
+    """Place a row of the table of games: of the game that is followed, else of the next one with its number."""
+    if event.state is not None:
+        return
+    white, black = event.white, event.black
+    ply = 2 * (event.move_no - 1) + (not event.white_to_move)
+    row = TableRow(
+        event.line.offset, white.name, black.name, white.rating, black.rating, event.rated, event.category,
+        event.base_min, event.increment_s, max(ply, 0),
+    )  # fmt: skip
+    run = table.runs.get(str(event.game_no))
+    if run is not None and run.following and run.last is not None and row._replace(ply=0).fits(run.last):
+        run.facts.add_row(row)
+    else:
+        table.keep_row(event.game_no, row)
 
 
 def take_creating(table: GameTable, event: CreatingLine) -> None:
@@ -254,6 +318,7 @@ def begins_another(table: GameTable, event: GameCreated) -> bool:
             run.facts.add_created(event)  # the announcement of the game whose start was just shown
             return False
         run.renewed = True
+    table.rows.pop(event.game_no, None)
     facts = table.facts[event.game_no] = HeaderFacts(event.line.offset)
     facts.add_created(event)
     return True

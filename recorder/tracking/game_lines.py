@@ -208,6 +208,7 @@ class GameEnds:
     def ended(self, event: GameEnded) -> None:
         """A result line: end its game, or count it if the game is not followed."""
         run = self._boards.runs.get(str(event.game_no))
+        self._boards.rows.pop(event.game_no, None)
         self.release(event.line.offset)
         last, last_run = self._last_end or (None, None)
         self._last_end = event, None

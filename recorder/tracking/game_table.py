@@ -11,7 +11,7 @@ from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin,
 from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
-from recorder.tracking.facts import Announcement, HeaderFacts, Starting
+from recorder.tracking.facts import Announcement, HeaderFacts, Starting, TableRow
 from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_before, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
@@ -19,6 +19,7 @@ from recorder.tracking.tracked_game import TrackedGame
 __all__ = ["GameTable", "rules_of_board"]
 
 _FACTS_KEPT = 256
+_ROW_BYTES = 1 << 16  # of a log in which the game of a row of the table of games can be joined
 
 
 class GameTable:
@@ -32,6 +33,7 @@ class GameTable:
         counts: disposition → number of frames.
         facts: header facts by number, for a game whose first board has not arrived yet.
         creating: the same by players, from lines without a number.
+        rows: by number, what tables of games said last of games in progress that are not followed.
         announced: numbers that an observation was announced for.
         starting: an announced examination whose first board has not arrived yet.
         remembered: while lines are read a second time, what first boards found waiting, by the board's offset.
@@ -47,6 +49,7 @@ class GameTable:
         self.anomalies: list[Anomaly] = []
         self.facts: dict[int, HeaderFacts] = {}
         self.creating: dict[frozenset[str], HeaderFacts] = {}
+        self.rows: dict[int, TableRow] = {}
         self.announced: set[str] = set()
         self.starting: Starting | None = None
         self.remembered: dict[int, Announcement] | None = None
@@ -69,7 +72,10 @@ class GameTable:
         """Begin a run with its first board; ``again``: its number had a game of the same players before."""
         number = frame.number
         creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
-        announcement = self.announcement(frame, creating=creating, again=again)
+        self.drop_rows(frame.offset)
+        row = self.rows.pop(frame.game_no, None)
+        row = row if row is not None and row.fits(frame) else None
+        announcement = self.announcement(frame, creating=creating, again=again, row=row)
         facts = announcement.header_facts(frame.white)
         run = self._take_listed(frame)
         if run is None:
@@ -161,6 +167,7 @@ class GameTable:
         creating: HeaderFacts | None = None,
         starting: Starting | None = None,
         again: bool = False,
+        row: TableRow | None = None,
     ) -> Announcement:
         """Take what waits for a game's first board.
 
@@ -169,12 +176,24 @@ class GameTable:
             creating: of a played game; None: no such line waits.
             starting: of an examination that was announced; None: it was not.
             again: its number had a game of the same players before.
+            row: of a table of games; None: there is none.
         """
         pending = self.facts.pop(frame.game_no, None)
         if pending is not None and not pending.matches(frame.white, frame.black):
             pending = None
         known = None if self.remembered is None else self.remembered.get(frame.offset)
-        return known or Announcement(frame.offset, pending, creating, starting, again)
+        return known or Announcement(frame.offset, pending, creating, starting, again, row)
+
+    def keep_row(self, game_no: int, row: TableRow) -> None:
+        """Keep a row of a table of games for the game of this number."""
+        self.rows.pop(game_no, None)  # rows are in the order of the log
+        self.rows[game_no] = row
+        self.drop_rows(row.offset)
+
+    def drop_rows(self, offset: int) -> None:
+        """Forget the rows that are too far before a place of the log."""
+        while self.rows and next(iter(self.rows.values())).offset < offset - _ROW_BYTES:
+            del self.rows[next(iter(self.rows))]
 
     def pending_facts(self, game_no: int, offset: int) -> HeaderFacts:
         """The facts kept for the next game of this number."""
@@ -282,6 +301,9 @@ class GameTable:
             self.settle_facts(run, run.last_word[0])
         run.close_observation()
         run.history = []
+        row = self.rows.get(run.game_no or 0)
+        if row is not None and row.offset < run.end_offset:
+            del self.rows[run.game_no or 0]
         number = str(run.game_no)
         if self.runs.get(number) is run:
             del self.runs[number]

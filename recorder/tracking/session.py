@@ -19,7 +19,7 @@ from recorder.dialects.session import Family, detect_dialect
 from recorder.events import Event, MovelistRead, RatingText
 from recorder.events.frames import Style12
 from recorder.model import Disposition, Game, ObservationKind
-from recorder.tracking.facts import Announcement, HeaderFacts, Starting
+from recorder.tracking.facts import Announcement, HeaderFacts, Starting, TableRow
 
 if TYPE_CHECKING:
     from recorder.tracking.boards import Boards
@@ -260,6 +260,7 @@ def dump_waiting(
             [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < before(number)
         ],
         "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
+        "rows": [[number, *row] for number, row in boards.rows.items() if row.offset < before(number)],
         "starting": boards.starting,
         "announced": [_dump_announcement(found) for number, found in begun if found.takes_from_before(before(number))],
     }
@@ -280,6 +281,7 @@ def open_games(boards: Boards) -> list[Any]:
     ] + [
         [[number, *dump_facts([facts])] for number, facts in boards.facts.items()],
         dump_facts(boards.creating.values()),
+        [[number, *row] for number, row in boards.rows.items()],
     ]
 
 
@@ -291,24 +293,33 @@ def load_waiting(boards: Boards, state: dict[str, Any]) -> None:
     for saved in state["creating"]:
         facts = load_facts(saved)
         boards.creating[frozenset(((facts.white or "").lower(), (facts.black or "").lower()))] = facts
+    for number, *values in state.get("rows", ()):
+        boards.keep_row(number, _load_row(values))
 
 
 def _dump_announcement(found: Announcement) -> list[Any]:
     """What a first board found waiting, as JSON keeps it."""
     facts, creating = (None if line is None else dump_facts([line])[0] for line in (found.facts, found.creating))
-    return [found.offset, facts, creating, found.starting, found.again]
+    return [found.offset, facts, creating, found.starting, found.again, found.row]
 
 
 def _load_announcement(saved: list[Any]) -> Announcement:
     """What a first board found waiting, from JSON."""
-    offset, facts, creating, starting, again = saved
+    offset, facts, creating, starting, again, row = saved
     return Announcement(
         offset,
         None if facts is None else load_facts(facts),
         None if creating is None else load_facts(creating),
         None if starting is None else Starting(*starting),
         again,
+        None if row is None else _load_row(row),
     )
+
+
+def _load_row(saved: list[Any]) -> TableRow:
+    """A row of a table of games from JSON."""
+    row = TableRow(*saved)
+    return row._replace(white_rating=RatingText(*row.white_rating), black_rating=RatingText(*row.black_rating))
 
 
 def load_facts(saved: dict[str, Any]) -> HeaderFacts:

@@ -28,6 +28,7 @@ from recorder.events import (
     GameHeader,
     GameInfo,
     GameNotice,
+    GamesRow,
     HoldingsLine,
     Malformed,
     MovelistRead,
@@ -43,7 +44,7 @@ from recorder.tracking.assemble import add_titles, assemble, disputed_start
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import lose_all, settle, take_notice
-from recorder.tracking.facts import Starting, take_creating, take_header, take_info
+from recorder.tracking.facts import Starting, take_creating, take_header, take_info, take_row
 from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_game_notice, take_partner
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
@@ -113,6 +114,7 @@ class Tracker:
             GameCreated: self.ends.created,
             PartnerPlays: partial(take_partner, self.boards),
             GameHeader: partial(take_header, self.boards),
+            GamesRow: partial(take_row, self.boards),
             ObservingStarted: self.boards.observing_started,
             ObservingEnded: self.ends.observing_ended,
             GameEnded: self.ends.ended,
@@ -317,6 +319,7 @@ class Tracker:
         """
         offset = min(self.oldest_unfinished(), mark)
         boards = self.boards
+        boards.drop_rows(mark)
         muted, muted_lists = self._emitted.across(offset)
         if self._baseline:
             # Games that an earlier reading emitted may reach over the new restart point too.

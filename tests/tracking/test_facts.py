@@ -6,6 +6,7 @@ from recorder.events import RatingText
 from recorder.model import Game
 from recorder.tracking.facts import HeaderFacts, rating_number
 from tests.edge_cases.scripts import Table, log, only, read
+from tests.test_pipeline import Archived, by_key, whole
 
 
 def info(**changes: str) -> str:
@@ -100,3 +101,73 @@ def test_an_increment_of_zero_is_a_fact() -> None:
     known.white_increment_s = known.black_increment_s = 0
     known.add(other)
     assert (known.white_increment_s, known.black_increment_s) == (0, 0)
+
+
+# -- the table of games --------------------------------------------------------------------------------------------
+
+
+def listed(
+    number: int = 7, *, white: str = "1544 Ann", black: str = "1731 Bob", kind: str = "br", base: int = 5, move: int = 1
+) -> list[str]:
+    """The answer to ``games`` with one row."""
+    row = f"{number:3d} {white:<16} {black:<15} [ {kind} {base:2d}   0]   5:00 -  5:00 (39-39) W: {move:2d}"
+    return ["", row, "", "  1 game displayed."]
+
+
+def of_the_table(game: Game) -> tuple[object, ...]:
+    return game.white.rating, game.black.rating, game.rated, game.category, game.variant
+
+
+def after(*lines: str, table: Table | None = None) -> tuple[object, ...]:
+    """What a game says that is observed after these lines."""
+    game = table or Table()
+    return of_the_table(read(log(*lines, game.observing(), game.frame(), *game.plays("e4", "e5"))).games[-1])
+
+
+NOTHING = (None, None, None, None, "chess")
+
+
+def test_the_table_of_games_gives_ratings_and_kind_where_no_line_does() -> None:
+    assert after(*listed()) == (1544, 1731, True, "blitz", "chess")
+    assert after(*listed(kind="bu", white="++++ Ann")) == (None, 1731, False, "blitz", "chess")
+    assert after(*listed(), Table().header("standard")) == (1500, 1600, True, "standard", "chess")
+    assert after(*listed(kind="wr"), Table().header("wild/5"))[3:] == ("wild/5", "wild/5")
+    names = Table(7, "Zorblaxxxxxxx", "Abcdefghijkl")
+    assert after(*listed(white="1544 Zorblaxxxxx", black="1731 Abcdefghij"), table=names)[:2] == (1544, 1731)
+
+
+def test_a_row_of_another_game_gives_nothing() -> None:
+    exam = "  7 (Exam. 1544 Ann        1731 Bob       ) [ br  5   0] W:  1"
+    for rows in (listed(8), listed(white="1544 Carl"), listed(base=3), listed(move=12), [exam]):
+        assert after(*rows) == NOTHING
+    far = ["chatter"] * 10_000
+    assert after(*listed(), *far) == NOTHING
+    assert after(*listed(), "{Game 7 (Ann vs. Bob) Bob resigns} 1-0") == NOTHING
+    assert after(*listed(), "{Game 7 (Ann vs. Bob) Creating unrated blitz match.}")[:3] == (None, None, False)
+    first = Table()
+    shown = [first.observing(), first.frame(), *first.plays("e4"), *listed(), first.over("Bob resigns", "1-0")]
+    assert after(*shown) == NOTHING
+    games = read(log(*shown, Table().observing(), Table().frame())).games
+    assert of_the_table(games[0]) == (1544, 1731, True, "blitz", "chess")
+
+
+def test_a_row_in_a_log_that_grows_reaches_its_game() -> None:
+    table = Table()
+    lines = [
+        *listed(),
+        "a line",
+        table.observing(),
+        table.frame(),
+        *table.plays("e4"),
+        table.over("Bob resigns", "1-0"),
+    ]
+    stream = log(*lines, *listed(9, white="1200 Carl", black="1300 Dora"))
+    other = Table(9, "Carl", "Dora")
+    longer = stream + log(other.observing(), other.frame(), *other.plays("d4"))
+    expected = by_key(whole(longer)[0])
+    for cut in range(0, len(longer), 7):
+        archived = Archived()
+        archived.read(longer[:cut])
+        archived.read(longer)
+        assert by_key(archived.games) == expected
+    assert {game.white.rating for game in whole(longer)[0]} == {1200, 1544}
