@@ -220,7 +220,11 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             help="Chat to store; own: public chat, and tells and partner tells during your own games.",
         ),
         click.option("--tz", type=ZoneType(), help="Time zone of times that have none (Europe/Vienna, +02:00)."),
-        click.option("--date", type=DateType(), help="Date of logs without one (YYYY-MM-DD)."),
+        click.option(
+            "--date",
+            type=DateType(),
+            help="Date of logs and saved games without one (YYYY-MM-DD); no other date changes.",
+        ),
         click.option(
             "--server",
             metavar="NAME",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recorder.model import Game, SourceKind, SourceReport, TimeBasis, is_forgotten
 from recorder.sources.base import LineEnds
 from recorder.sources.redaction import Forgotten
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.saved.base import SavedReader
@@ -22,7 +23,7 @@ class SavedPipeline:
     Args:
         kind: of ``SAVED_KINDS``.
         server: the site's name where the games have none.
-        date: the day of games that tell none.
+        date: the day of games without one; games that have a date keep it, and a warning counts them.
         tz: of their times of day, where they tell no zone.
         chat: ``none`` leaves comments out.
         resume, offset, forgotten: as for ``Pipeline``.
@@ -52,6 +53,7 @@ class SavedPipeline:
         self._rest = b""
         self._from = self._end = offset
         self._games = 0
+        self._dated_games = 0
         self.unredacted = 0
 
     def receive(self, block: bytes) -> list[Game]:
@@ -93,6 +95,7 @@ class SavedPipeline:
     def _dated(self, game: Game) -> Game:
         if game.date_text is None and game.started_at_ms is None and self._day is not None:
             return replace(game, date_text=self._day)
+        self._dated_games += self._day is not None
         if self._tz is None or game.time_basis is not TimeBasis.LOCAL:
             return game
         begun, ended = (_in_utc(at_ms, self._tz) for at_ms in (game.started_at_ms, game.ended_at_ms))
@@ -129,6 +132,9 @@ class SavedPipeline:
             warnings.append(
                 f"{self._end:,} bytes gave no game when read as kind {self._kind.value}: is it of another (--kind)?"
             )
+        if self._dated_games:
+            games = plural(self._dated_games, "game has a date of its own", "games have dates of their own")
+            warnings.append(f"{games}: --date gives a date only to games without one")
         reader = self._reader
         anomalies = [*reader.anomalies, *reader.failures.anomalies]
         return SourceReport(

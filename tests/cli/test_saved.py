@@ -178,3 +178,25 @@ def test_filters_find_the_opening_that_an_export_shows(cli: Cli, tmp_path: Path)
         '[ECO "B29"]', '[ECO "C20"]', '[Opening "Kings pawn"]', '[Opening "Défense Alékhine"]', '[Variation "4.Ng1"]',
         '[ECO "B02"]', '[Opening "Alekhine Defense"]', '[ECO "?"]',
     ]  # fmt: skip
+
+
+def test_a_date_for_games_that_have_one_is_refused_in_words(cli: Cli, tmp_path: Path) -> None:
+    """It changes no game, and each command says so, also of a file in the archive."""
+    path = tmp_path / "a.pgn"
+    games = (
+        '[Date "2001.02.03"]',
+        '[UTCDate "2001.02.03"]\n[UTCTime "04:05:06"]',
+        '[Date "????.??.??"]',
+        '[Round "1"]',
+    )
+    path.write_text("".join(f'[White "{number}"]\n{tag}\n\n1. e4 *\n\n' for number, tag in enumerate(games)))
+    said = "2 games have dates of their own: --date gives a date only to games without one"
+    for words in (("import", "-n", "-v"), ("import",), ("convert",)):
+        assert "of their own" not in cli(*words, path).output
+        assert said in cli(*words, "--date", "2020-01-01", path).output
+    days = [game["day"] for game in sorted(cli.json("games", "--json"), key=lambda game: game["white"]["handle"])]
+    assert days == ["2001-02-03", "2001-02-03", "2020-01-01", "2020-01-01"]
+    cli("import", "--date", "2020-01-01", BOARD)
+    assert "2 games have dates" in cli("import", "--date", "2020-01-01", MATCH).output
+    (journal, *_) = sorted((PGN.parent / "outage").glob("*.journal.zst"))
+    assert "--date does not change them" in cli("convert", "--date", "2020-01-01", journal).stderr
