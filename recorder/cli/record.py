@@ -317,6 +317,7 @@ def _dry_run(login: _Login, plan: ObservationPlan) -> None:
         ("game", "White", "Black", "why"),
         [(game.game_no, game.facts.white, game.facts.black, game.reason) for game in observed],
         right=("game",),
+        fold=("why",),
     )
     place = format_address(login.server)
     say(f"Only the login and the request for the table of games were sent to {place}.")
