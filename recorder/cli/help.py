@@ -58,8 +58,9 @@ not matter in handles, variants, categories, servers and openings.
   --category WORD     as the server spells it: blitz, standard, lightning
   --eco CODE          opening by its ECO code or the beginning of one: B90, B9
   --opening TEXT      part of the opening's name: Najdorf
-  --since, --until    games that began in this day, month or year (UTC) or
-                      later, or earlier; games without a date are excluded
+  --since DATE        games that began on or after this day, month or year (UTC)
+  --until DATE        games that began by its end; both exclude games without
+                      a date
   --source ID         games of one log (see `sources`)
   --me HANDLE         games recorded by a connection with this handle
   --server NAME       games of one site; unknown: games without a site

@@ -286,13 +286,13 @@ _BY_GAME = (
         "--until",
         type=PeriodType(last=True),
         metavar="DATE",
-        help="Only games that began in this day, month or year or earlier (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
+        help="Only games that began by the end of this day, month or year (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
     ),
     click.option(
         "--since",
         type=PeriodType(last=False),
         metavar="DATE",
-        help="Only games that began in this day, month or year or later (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
+        help="Only games that began on or after this day, month or year (UTC; YYYY-MM-DD, YYYY-MM, YYYY).",
     ),
     click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
     _names(
