@@ -24,6 +24,7 @@ from recorder.model import (
     Player,
     TimeBasis,
     control_of,
+    printed_control,
 )
 from recorder.rules.variants import pgn_variant
 from recorder.times import date_of, start_clock, start_of_second
@@ -381,18 +382,12 @@ def _fics_site(game: Game) -> str:
 
 def _time_control(game: Game) -> list[str]:
     white, black = _control(*control_of(game, True)), _control(*control_of(game, False))
-    if white == black == "?" and (control := _printed_control(game)) is not None:
+    control = printed_control(game) if white == black == "?" else None
+    if control is not None and _PGN_CONTROL.fullmatch(control):
         white = black = control
     if white == black:
         return [f'[TimeControl "{white}"]\n']
     return [f'[TimeControl "?"]\n[WhiteTimeControl "{white}"]\n[BlackTimeControl "{black}"]\n']
-
-
-def _printed_control(game: Game) -> str | None:
-    """The time control that xboard or ICC printed, such as one of several periods; None: not in the form of PGN."""
-    texts = (event.text for event in game.events if event.kind is EventKind.NOTICE and event.detail == "time-control")
-    text = next(texts, "")
-    return text if _PGN_CONTROL.fullmatch(text) else None
 
 
 def _control(base_s: int | None, increment_s: int | None) -> str:

@@ -23,6 +23,7 @@ from recorder.model import (
     Proof,
     SourceName,
     TimeBasis,
+    printed_control,
 )
 from recorder.times import iso, iso_start
 
@@ -151,6 +152,8 @@ def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
         if game.black_base_s is not None and black != (game.base_s, game.increment_s):
             control = f"White {control}, Black {_control(game.black_base_s, game.black_increment_s)}"
         found.append(("Time control", control))
+    elif printed := printed_control(game):
+        found.append(("Time control", printed))
     tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
     if game.opening is not None and "Opening" not in dict(tags):
         found.append(("Opening", f"{game.opening.name} ({game.opening.eco})"))

@@ -19,6 +19,7 @@ from recorder.model.games import (
     control_of,
     day_of,
     is_forgotten,
+    printed_control,
     taken_rows,
 )
 from recorder.model.observations import (
@@ -118,6 +119,7 @@ __all__ = [
     "make_ply",
     "known_site",
     "name_plies",
+    "printed_control",
     "taken_rows",
     "site_names",
     "site_of",

@@ -12,7 +12,7 @@ from enum import Enum
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from recorder.model.observations import Analysis, Evidence, GameEvent, Observation, Segment
+from recorder.model.observations import Analysis, EventKind, Evidence, GameEvent, Observation, Segment
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
 from recorder.openings import Opening, find_opening
@@ -33,6 +33,7 @@ __all__ = [
     "control_text",
     "day_of",
     "is_forgotten",
+    "printed_control",
 ]
 
 _TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
@@ -391,6 +392,22 @@ def control_text(game: Game) -> str | None:
     sides = dict.fromkeys(control_of(game, white) for white in (True, False))
     texts = [f"{_minutes(base_s)}+{increment_s or 0}" for base_s, increment_s in sides if base_s is not None]
     return "/".join(texts) or None
+
+
+def printed_control(game: Game) -> str | None:
+    """A time control that one base and one increment in whole seconds cannot express.
+
+    Args:
+        game: loaded with its events.
+
+    Returns:
+        As a PGN, an engine's interface or ICC prints it: ``20+0.3``, ``40/7200:3600``; None: there is none.
+    """
+    for event in game.events:
+        known = event.kind is EventKind.NOTICE and event.detail == "time-control"
+        if (known or (event.kind is EventKind.TAG and event.detail == "TimeControl")) and event.text not in ("", "?"):
+            return event.text if game.base_s is None else None
+    return None
 
 
 def _minutes(seconds: int) -> str:

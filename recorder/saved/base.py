@@ -17,6 +17,7 @@ __all__ = [
     "GameLines",
     "SavedReader",
     "derive_elapsed",
+    "in_ms",
 ]
 
 LONGEST_LINE: Final = 1 << 20
@@ -31,8 +32,13 @@ _SECOND_MS: Final = 1000
 _COARSE: Final = int(Precision.SECONDS)
 _ELAPSED_DERIVED: Final = int(Precision.ELAPSED_DERIVED_SECONDS)  # the value for milliseconds is this | 1
 
-#: Base time and increment in seconds.
+#: Base time and increment in milliseconds.
 _Control = tuple[int | None, int | None]
+
+
+def in_ms(seconds: int | None) -> int | None:
+    """Seconds in milliseconds; None stays None."""
+    return None if seconds is None else seconds * _SECOND_MS
 
 
 def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _Control, dialect: str | None) -> None:
@@ -54,7 +60,7 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
     """
     free = dialect in _FREE_FIRST_MOVES
     controls = (black, white)
-    increments_ms = [None if one[1] is None or one == (0, 0) else one[1] * _SECOND_MS for one in controls]
+    increments_ms = [None if one == (0, 0) else one[1] for one in controls]
     before: list[PlyRow | None] = [None, None]
     for place, row in enumerate(rows):
         (
@@ -62,7 +68,7 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
             precision, offset,
         ) = row  # fmt: skip
         side = ply & 1
-        increment_ms, base_s, own = increments_ms[side], controls[side][0], before[side]
+        increment_ms, base_ms, own = increments_ms[side], controls[side][0], before[side]
         after_ms = white_ms if side else black_ms
         if after_ms is None or precision is None or precision in CLOCK_DERIVED:
             before[side] = None
@@ -77,14 +83,15 @@ def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _
                 took_ms = before_ms // _SECOND_MS * _SECOND_MS + increment_ms - after_ms
             elif own[12] != _COARSE:  # else it is known to a second only, but the ply would claim milliseconds
                 took_ms = before_ms + increment_ms - after_ms
-        elif base_s is not None and ply <= 2 and start_ply <= 1:
-            base_ms = base_s * _SECOND_MS
+        elif base_ms is not None and ply <= 2 and start_ply <= 1:
             if after_ms == base_ms and (free or not increment_ms):
                 took_ms = 0
             elif after_ms != base_ms and not free:
                 took_ms = base_ms + increment_ms - after_ms
             elif after_ms < base_ms and dialect == LICHESS:
                 increments_ms[side] = 0
+        if took_ms is not None and precision == _COARSE and took_ms % _SECOND_MS:
+            took_ms = None  # an increment of parts of a second, and clocks without
         if elapsed_ms is None and took_ms is not None and took_ms >= 0:
             rows[place] = (
                 ply, move, san, white_ms, black_ms, took_ms, lag_ms, at_ms, flags, irreversible, proof, origin,

@@ -37,7 +37,7 @@ from recorder.model import (
 from recorder.rules.boards import captured_piece
 from recorder.rules.prove import Position, Rules, fen, start_position, with_holdings
 from recorder.rules.variants import STANDARD_BOARD
-from recorder.saved.base import derive_elapsed
+from recorder.saved.base import derive_elapsed, in_ms
 from recorder.saved.pgn_moves import play_word
 from recorder.saved.pgn_tags import PgnHeader
 from recorder.tracking.assemble import end_word
@@ -347,7 +347,7 @@ def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts,
     result = facts.result if place == 0 else _FLIPPED.get(facts.result, facts.result)
     ended = facts.reason is not None or result != "*"
     end = end_word(reason.key) if ended else "log-ends"
-    control = header.base_s, header.increment_s
+    control = header.control_ms or (in_ms(header.base_s), in_ms(header.increment_s))
     timed = [move for move in lines[MAIN].moves if move.board == place and move.since_ms is not None]
     rows: list[PlyRow] = [*lines[MAIN].rows[place]]
     _set_times(rows, timed, header, board.start_ply)

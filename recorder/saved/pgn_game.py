@@ -33,7 +33,7 @@ from recorder.model import (
 )
 from recorder.rules.prove import Position, Rules, fen, position_from_fen, start_position
 from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
-from recorder.saved.base import CHESS_COM, derive_elapsed
+from recorder.saved.base import CHESS_COM, derive_elapsed, in_ms
 from recorder.saved.pgn_moves import Movetext
 from recorder.saved.pgn_tags import FICS, PgnHeader, read_header
 from recorder.saved.pgn_text import TENTHS, THOUSANDTHS
@@ -369,7 +369,8 @@ def _derive_times(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
     _derive_clocks(header, moves, start_ply)
     if header.dialect == CHESS_COM:
         _keep_tenths(moves.rows)
-    white, black = (header.base_s, header.increment_s), (header.black_base_s, header.black_increment_s)
+    white = header.control_ms or (in_ms(header.base_s), in_ms(header.increment_s))
+    black = header.control_ms or (in_ms(header.black_base_s), in_ms(header.black_increment_s))
     derive_elapsed(moves.rows, start_ply, white, black, header.dialect)
 
 

@@ -50,7 +50,8 @@ _ICC_EVENT: Final = re.compile(r"ICC(?: tourney [0-9]+)?((?: \(?(?:w?[0-9]{1,4}|
 _ICC_WILD: Final = re.compile(r"w(?:ild)?[ /]?(?:([0-9]{1,3})|\(([0-9]{1,3})\))", re.I)
 _DATE: Final = re.compile(r"([0-9]{4})[./-]([0-9]{2})[./-]([0-9]{2})", re.ASCII)
 _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.ASCII)
-_CONTROL: Final = re.compile(r"([0-9]{1,6})(?:\+([0-9]{1,6}))?", re.ASCII)
+_SECONDS: Final = r"([0-9]{1,6})(?:\.([0-9]{1,3}))?"
+_CONTROL: Final = re.compile(rf"{_SECONDS}(?:\+{_SECONDS})?", re.ASCII)
 _RATING: Final = re.compile(r"([0-9]{1,5})[A-Za-z]?", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _PART: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})", re.ASCII)
@@ -66,6 +67,7 @@ class PgnHeader:
     """What a game's tags say; names as in ``recorder.model.Game``.
 
     Attributes:
+        control_ms: base time and increment of both sides, if they are no whole seconds.
         start_word: names the variant, and so where its games begin.
         fen: as written.
         result: None where there is no tag that is one.
@@ -89,6 +91,7 @@ class PgnHeader:
     black_base_s: int | None = None
     black_increment_s: int | None = None
     base_inferred: bool = False
+    control_ms: tuple[int, int] | None = None
     start_word: str | None = None
     fen: str | None = None
     result: str | None = None
@@ -244,12 +247,12 @@ def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> No
 
 
 def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
-    white = _control(tags, "TimeControl", used)
+    white = _control(header, tags, "TimeControl", used)
     if white != (None, None) or header.base_s is None:  # else the Event has it
         header.base_s, header.increment_s = white
     if "WhiteTimeControl" in tags and "BlackTimeControl" in tags and white == (None, None):
-        header.base_s, header.increment_s = _control(tags, "WhiteTimeControl", used)
-        header.black_base_s, header.black_increment_s = _control(tags, "BlackTimeControl", used)
+        header.base_s, header.increment_s = _control(header, tags, "WhiteTimeControl", used)
+        header.black_base_s, header.black_increment_s = _control(header, tags, "BlackTimeControl", used)
         if tags["WhiteTimeControl"] == tags["BlackTimeControl"]:  # written as one
             used -= {"WhiteTimeControl", "BlackTimeControl"}
     else:
@@ -263,7 +266,7 @@ def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> No
         used.discard("TimeControl")
 
 
-def _control(tags: dict[str, str], name: str, used: set[str]) -> tuple[int | None, int | None]:
+def _control(header: PgnHeader, tags: dict[str, str], name: str, used: set[str]) -> tuple[int | None, int | None]:
     text = tags.get(name, "?")
     if text in ("?", "-"):
         used.add(name)
@@ -271,27 +274,33 @@ def _control(tags: dict[str, str], name: str, used: set[str]) -> tuple[int | Non
     control = read_control(text)
     if control is None:
         return None, None
-    if text == f"{control[0]}+{control[1]}" and any(control):
+    if any(ms % 1000 for ms in control):  # games have whole seconds
+        header.control_ms = control
+        return None, None
+    base_s, increment_s = (ms // 1000 for ms in control)
+    if text == f"{base_s}+{increment_s}" and any(control):
         used.add(name)
-    return control
+    return base_s, increment_s
 
 
 def read_control(text: str) -> tuple[int, int] | None:
-    """Read a time control: ``180+2``, ``180``; an increment of whole thousands is in milliseconds.
+    """Read a time control: ``180+2``, ``180``, ``20+0.3``; an increment of whole thousands is in milliseconds.
 
     Args:
         text: the value of a tag.
 
     Returns:
-        Base time and increment in seconds; None: the text is none of one base and one increment.
+        Base time and increment in milliseconds; None: the text is none of one base and one increment.
     """
     match = _CONTROL.fullmatch(text)
     if match is None:
         return None
-    base_s, increment_s = int(match[1]), int(match[2] or 0)
+    base, base_part, increment, increment_part = match.groups("0")
+    base_ms = 1000 * int(base) + int(base_part.ljust(3, "0"))
+    increment_s = int(increment)
     if increment_s >= _MOST_INCREMENT_S and increment_s % 1000 == 0:
         increment_s //= 1000
-    return base_s, increment_s
+    return base_ms, 1000 * increment_s + int(increment_part.ljust(3, "0"))
 
 
 def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recorder import Archive
-from recorder.model import Game, Precision
+from recorder.model import Game, Precision, printed_control
 from recorder.reading import make_pipeline
 from recorder.sources import SourceKind
 from tests.support.cli import WATCHER, Cli
@@ -96,3 +96,26 @@ def test_derived_times_are_in_every_table_and_marked(cli: Cli, tmp_path: Path) -
     assert ((both["elapsed_ms"] - both["elapsed_ms_derived"]).abs() <= 1000).mean() > 0.95
     assert other.json("clocks", "--by", "player", "--json")
     assert "elapsed derived" in other("show", exported[0]["key"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("control", "clocks", "elapsed_ms"),
+    [
+        ("20+0.3", ("0:00:19.800", "0:00:19.500", "0:00:19.600", "0:00:19.100"), [500, 800, 500, 700]),
+        ("60.5+0", ("0:01:00.000", "0:01:00.500", "0:00:59.900", "0:01:00.000"), [500, 0, 100, 500]),
+        ("20+0.3", ("0:00:20", "0:00:19", "0:00:18", "0:00:18"), [None] * 4),  # whole seconds show no tenths
+        ("40/60+0.3", ("0:00:20.000", "0:00:19.000", "0:00:18.000", "0:00:18.000"), [None] * 4),
+    ],
+)
+def test_parts_of_a_second_in_a_time_control(
+    control: str, clocks: tuple[str, ...], elapsed_ms: list[int | None]
+) -> None:
+    """Games have whole seconds; times are derived all the same, and the control is shown as it was printed."""
+    moves = " ".join(f"{move} {{[%clk {clock}]}}" for move, clock in zip(("e4", "e5", "d4", "d5"), clocks, strict=True))
+    pipeline = make_pipeline(SourceKind.PGN)
+    data = f'[White "A"]\n[TimeControl "{control}"]\n\n1. {moves} *\n'.encode()
+    (game,) = pipeline.receive(data) + pipeline.finish()
+    assert not pipeline.report.warnings
+    assert [ply.elapsed_ms for ply in game.plies] == elapsed_ms
+    assert (game.base_s, game.increment_s, printed_control(game)) == (None, None, control)
+    assert f'[TimeControl "{control}"]' in game.to_pgn()
