@@ -76,7 +76,7 @@ def test_every_exit_code_is_on_its_page() -> None:
 def variables() -> set[str]:
     """The environment variables that the program reads by a name of its own."""
     source = "\n".join(path.read_text(encoding="utf-8") for path in PRODUCT)
-    read = re.findall(r"""environ(?:\.get\(|\[)["']([A-Z_]+)["']""", source)
+    read = re.findall(r"""(?:environ|environment)(?:\.get\(|\[)["']([A-Z_]+)["']""", source)
     named = re.findall(r"""["'](ICS_RECORDER_[A-Z]+|NOTIFY_SOCKET|WATCHDOG_USEC)["']""", source)
     return {*read, *named}
 
