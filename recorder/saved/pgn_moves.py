@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from operator import itemgetter
 from typing import Final
 
@@ -521,19 +522,16 @@ class Movetext:
             else:
                 self._think(line, remark.evaluation, words if self._ours else "", token)
                 words = "" if self._ours else words
-        if unplaced:
-            for command in printed_commands(text, unplaced):
-                self._event("command", command, token)
-            if "[%" not in text:
-                words = _squeezed(text)
-        for command in remark.commands:
+        commands = printed_commands(text, unplaced) if unplaced else []
+        if unplaced and "[%" not in text:
+            words = _squeezed(text)
+        for command in dict.fromkeys([*commands, *remark.commands]):
             self._event("command", command, token)
         if self._ours and words == "inferred" and line.rows:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
             words = ""
-        if self._ours and (marked := _NOT_PROVED.fullmatch(words)):
-            self._not_proved(line, marked[1], token)
+        if self._ours and (marked := _NOT_PROVED.fullmatch(words)) and self._not_proved(line, marked[1], token):
             words = ""
         self.last_words = words or None
         if words:
@@ -560,21 +558,26 @@ class Movetext:
             )
         )  # fmt: skip
 
-    def _not_proved(self, line: _Line, text: str, token: Token) -> None:
-        """Plies that our exporter could not write as moves, since no reader could play them, with clocks and marks."""
-        moved = bool(line.rows)
-        for number, dots, san, nags, sign, clock, part in _NUMBERED.findall(text):
-            ply = 2 * int(number) - (dots == ".")
-            earlier = not moved and ply <= line.ply  # before the position that the game begins with
-            if earlier or ply > line.ply:
-                if not earlier:
-                    line.before, line.place, line.ply = line.place, None, ply
-                at = self._offset + token.at
-                line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
-                for nag in nags.split():
-                    self._event("nag", nag, token)
-                if clock and (read := read_time(clock)) is not None:
-                    self._time(line, -read[0] if sign else read[0], None, None, bool(part))
+    def _not_proved(self, line: _Line, text: str, token: Token) -> bool:
+        """Plies that our exporter could not write as moves, since no reader could play them, with clocks and marks.
+
+        Returns:
+            False: they do not follow here, and the text is a comment.
+        """
+        found = [(2 * int(number) - (dots == "."), *rest) for number, dots, *rest in _NUMBERED.findall(text)]
+        plies = [line.ply if line.rows else 0, *(ply for ply, *_ in found)]
+        if any(before >= after for before, after in pairwise(plies)):
+            return False
+        at = self._offset + token.at
+        for ply, san, nags, sign, clock, part in found:
+            if ply > line.ply:  # not before the position that the game begins with
+                line.before, line.place, line.ply = line.place, None, ply
+            line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
+            for nag in nags.split():
+                self._event("nag", nag, token)
+            if clock and (read := read_time(clock)) is not None:
+                self._time(line, -read[0] if sign else read[0], None, None, bool(part))
+        return True
 
     def _time(self, line: _Line, clock_ms: int | None, elapsed_ms: int | None, lag_ms: int | None, ms: bool) -> None:
         """Add times to the last ply of a line."""

@@ -339,7 +339,8 @@ def printed_commands(text: str, names: frozenset[str]) -> list[str]:
     Returns:
         As ``[%clk 0:10:00]``, in single blanks.
     """
-    return [" ".join(decoded(match[0]).split()) for match in _COMMAND.finditer(text) if match[1] in names]
+    found = (" ".join(decoded(match[0]).split()) for match in _COMMAND.finditer(text) if match[1] in names)
+    return list(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive
@@ -367,7 +368,7 @@ def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     depth: int | None = None
     commands: list[str] = []
     seen: set[str] = set()
-    for match in _COMMAND.finditer(text):
+    for match in {match[0]: match for match in _COMMAND.finditer(text)}.values():
         name, value = "" if match[1] in seen else match[1], match[2].rstrip()
         seen.add(name)
         read = read_time(value) if name in ("clk", "emt", "lag", "flag") else None
