@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _COUNTED: Final = ("frames", "holdings", "elsewhere")
-_OF_READ_AGAIN: Final = ("muted", "muted_lists")
+_OF_READ_AGAIN: Final = ("muted", "muted_lists", "beside")
 """What matters only where lines are read again: before the place where these readers agree."""
 
 State = dict[str, Any]
@@ -213,8 +213,10 @@ def joined_state(total: State, since: State, now: State) -> State | None:
     for name in ("frames", "holdings"):
         tracker[name] = dump_counts(load_counts(tracker[name]))  # in the order of one reader
     across = [game for game in total["tracker"]["muted"] if game[1] >= now["from"] and game not in tracker["muted"]]
+    beside = [game for game in total["tracker"]["beside"] if game[0] >= now["from"] and game not in tracker["beside"]]
     lists = [place for place in total["tracker"]["muted_lists"] if place >= now["from"]]
     tracker["muted"] = sorted(across + tracker["muted"])
+    tracker["beside"] = sorted(beside + tracker["beside"])
     tracker["muted_lists"] = sorted({*lists, *tracker["muted_lists"]})
     shapes = {shape: list(seen) for shape, seen in total["shapes"].items()}
     for shape, (count, first) in now["shapes"].items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
 
 from recorder.events import (
     ChatKind,
@@ -24,7 +25,7 @@ from recorder.tracking.facts import begins_another
 from recorder.tracking.game_table import GameTable
 from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = ["TITLES_KEPT", "Chat", "GameEnds", "place_of_line", "take_game_notice", "take_partner"]
+__all__ = ["TITLES_KEPT", "Chat", "GameEnds", "place_of_line", "take_partner"]
 
 TITLES_KEPT = 4096
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
@@ -38,10 +39,15 @@ _SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
 
 
 class Chat:
-    """Stores chat with the games that it is about, and the titles of the speakers.
+    """Stores chat and notices with the games that they are about, and the titles of the speakers.
+
+    A kibitz without a number is of the game that its speaker plays; of another speaker it is of the only game of the
+    connection, or of none.
 
     Args:
         kept: ``none``, ``public``, ``own`` or ``all``: which words are kept.
+        hides: whether games, those of a player if one is named, that are not known here were followed at an offset,
+            because reading began behind their beginning.
     Raises:
         ValueError: ``kept`` is none of these.
     Attributes:
@@ -49,10 +55,11 @@ class Chat:
         titles: of each handle in lower case, as printed.
     """
 
-    def __init__(self, table: GameTable, kept: str) -> None:
+    def __init__(self, table: GameTable, kept: str, hides: Callable[[int, str | None], bool]) -> None:
         self.kinds = _chat_kinds(kept)
         self.titles: dict[str, str] = {}
         self._table = table
+        self._hides = hides
 
     def take(self, event: ChatLine) -> None:
         """Keep a line of chat if it is of the kinds that are kept and of a game that is known."""
@@ -61,39 +68,51 @@ class Chat:
             self.titles[event.speaker.lower()] = event.titles
         if event.kind not in self.kinds:
             return
-        run = _meant(self._table, event.game_no)
-        if run is None or not run.following:
-            run = examined_run(self._table, event.game_no) or run
-        elif (
-            event.game_no is None
-            and not run.me_plays
-            and any(not one.suspended for one in self._table.examined.values())
-        ):
-            return  # of the played game or of the examined one: the line does not say which
+        table, number = self._table, event.game_no
+        followed = [run for run in table.runs.values() if run.following]
+        if number is not None:
+            run = table.runs.get(str(number))
+            if run not in followed:
+                run = examined_run(table, number) or run
+        else:
+            own = None if event.kind in _PUBLIC else _our_own(followed)
+            run = own or self._played_by(event.speaker, followed, event.line.offset)
         if run is None or (event.kind in _OWN and not run.me_plays):
             return
         where = event.line.offset, event.line.at_ms
         run.event(EventKind.CHAT, event.kind.value, where, actor=event.speaker, text=event.text)
 
+    def notice(self, event: GameNotice) -> None:
+        """Keep a notice with the game that it is about."""
+        followed = [run for run in self._table.runs.values() if run.following]
+        if event.game_no is not None:
+            run = self._table.runs.get(str(event.game_no))
+        else:
+            run = _our_own(followed) or self._played_by(event.actor, followed, event.line.offset, examined=False)
+        if run is not None:
+            where = event.line.offset, event.line.at_ms
+            kind = event.kind.value
+            run.event(EventKind.NOTICE, kind, where, actor=event.actor, value=event.value, text=event.text)
 
-def take_game_notice(table: GameTable, event: GameNotice) -> None:
-    """Keep a notice with the game that it is about."""
-    run = _meant(table, event.game_no)
-    if run is not None:
-        where = event.line.offset, event.line.at_ms
-        kind = event.kind.value
-        run.event(EventKind.NOTICE, kind, where, actor=event.actor, value=event.value, text=event.text)
+    def _played_by(
+        self, name: str | None, followed: list[TrackedGame], offset: int, *, examined: bool = True
+    ) -> TrackedGame | None:
+        """The followed game that a player of this name plays, else the only game; None: there are several, or none.
+
+        Args:
+            followed: games that are played. examined: also look at games that are examined.
+        """
+        if name is not None:
+            own = [run for run in followed if name.lower() in (run.white.lower(), run.black.lower())]
+            if own:
+                return None if len(own) > 1 or self._hides(offset, name) else own[0]
+        shown = [*followed, *(run for run in self._table.examined.values() if examined and not run.suspended)]
+        return shown[0] if len(shown) == 1 and not self._hides(offset, None) else None
 
 
-def _meant(table: GameTable, game_no: int | None) -> TrackedGame | None:
-    """The followed game with this number; without a number the one that can only be meant, else None."""
-    if game_no is not None:
-        return table.runs.get(str(game_no))
-    followed = [run for run in table.runs.values() if run.following]
+def _our_own(followed: list[TrackedGame]) -> TrackedGame | None:
     own = [run for run in followed if run.me_plays]
-    if len(own) == 1:
-        return own[0]
-    return followed[0] if len(followed) == 1 else None
+    return own[0] if len(own) == 1 else None
 
 
 def _chat_kinds(kept: str) -> frozenset[ChatKind]:

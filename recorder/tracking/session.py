@@ -136,13 +136,14 @@ _MOST_GAMES = 512
 
 
 class _Emitted(NamedTuple):
-    """An emitted game: its stretch of the source, and the offsets of its lists."""
+    """An emitted game: its stretch of the source, the offsets of its lists, and its players."""
 
     game_no: int | None
     first: int
     last: int
     lists: list[int]
     announcement: Announcement | None
+    players: list[str]
 
 
 class EmittedGames:
@@ -161,7 +162,8 @@ class EmittedGames:
             oldest_unfinished: returns the offset of the oldest game in progress.
         """
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
-        self._games.append(_Emitted(game.game_no, game.first_offset, game.last_offset, lists, announcement))
+        players = [game.white.handle.lower(), game.black.handle.lower()]
+        self._games.append(_Emitted(game.game_no, game.first_offset, game.last_offset, lists, announcement, players))
         if len(self._games) > self._most:
             oldest = oldest_unfinished()
             self._games = [given for given in self._games if given.last >= oldest]
@@ -179,6 +181,17 @@ class EmittedGames:
         over = [given for given in self._games if given.first < offset <= given.last]
         numbers = [[given.game_no, given.last] for given in over if given.game_no is not None]
         return numbers, [place for given in over for place in given.lists if place >= offset]
+
+    def beside(self, offset: int) -> list[list[Any]]:
+        """Find the games of ``across``.
+
+        Args:
+            offset: where reading can be resumed.
+
+        Returns:
+            Last offset and players, in lower case, of each.
+        """
+        return [[given.last, *given.players] for given in self._games if given.first < offset <= given.last]
 
     def announced(self, offset: int) -> list[tuple[int | None, Announcement]]:
         """Find the games that begin at or after an offset: they are emitted again.
@@ -207,6 +220,7 @@ class Resumed:
         self.mark: int = state["mark"]
         self._muted: dict[int, int] = dict(state["muted"])
         self._lists: frozenset[int] = frozenset(state["muted_lists"])
+        self._beside: list[list[Any]] = state.get("beside", [])
 
     def wanted(self, event: Event) -> bool:
         """Whether an event before the mark belongs to a game that is rebuilt.
@@ -225,6 +239,15 @@ class Resumed:
         else:
             offset, game_no = event.line.offset, getattr(event, "game_no", None)
         return game_no is None or self._muted.get(game_no, -1) < offset
+
+    def hides(self, offset: int, name: str | None) -> bool:
+        """Whether a game that was emitted before reaches over an offset.
+
+        Args:
+            offset: of the source. name: of a player of the game; None: of any.
+        """
+        handle = None if name is None else name.lower()
+        return any(last >= offset and handle in (None, *players) for last, *players in self._beside)
 
 
 def dump_counts(counts: dict[Disposition, int]) -> dict[str, int]:
@@ -274,6 +297,7 @@ def open_games(boards: Boards) -> list[Any]:
             [
                 *(run.game_no, run.restart_offset, run.first_offset, run.end_offset, run.white, run.black, run.ply),
                 *(run.end, run.following, run.suspended, run.renewed, len(run.observations), len(run.lists)),
+                sum(len(seen.events) for seen in run.observations),
             ]
             for run in runs
         ]

@@ -45,7 +45,7 @@ from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import lose_all, settle, take_notice
 from recorder.tracking.facts import Starting, take_creating, take_header, take_info, take_row
-from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_game_notice, take_partner
+from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_partner
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
 from recorder.tracking.session import (
@@ -99,7 +99,7 @@ class Tracker:
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
         self.ends = GameEnds(self.boards)
-        self._chat = Chat(self.boards, chat)
+        self._chat = Chat(self.boards, chat, self._hides)
         self._emitted = EmittedGames()
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class Tracker:
             GameEnded: self.ends.ended,
             MovelistRead: self._movelist,
             ChatLine: self._chat.take,
-            GameNotice: partial(take_game_notice, self.boards),
+            GameNotice: self._chat.notice,
             ExamineNotice: partial(take_notice, self.boards),
             SessionNotice: self._session,
             Malformed: self._malformed,
@@ -317,21 +317,26 @@ class Tracker:
         Returns:
             The offset to read from, at most ``mark``, and a JSON value for ``resume``.
         """
-        offset = min(self.oldest_unfinished(), mark)
+        # Not before this reading began: of what emitted games took from earlier lines nothing is known here.
+        offset = max(min(self.oldest_unfinished(), mark), self._baseline.get("offset", 0))
         boards = self.boards
         boards.drop_rows(mark)
         muted, muted_lists = self._emitted.across(offset)
+        beside = self._emitted.beside(offset)
         if self._baseline:
             # Games that an earlier reading emitted may reach over the new restart point too.
             muted += [[number, last] for number, last in self._baseline["muted"] if last >= offset]
             muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
+            beside += [game for game in self._baseline.get("beside", ()) if game[0] >= offset and game not in beside]
         begun = self._emitted.announced(offset)
         begun += [(run.game_no, run.announcement) for run in boards.every() if run.announcement is not None]
         sessions = (run.session for run in boards.every() if run.session is not None and run.restart_offset == offset)
         state = {
             "mark": mark,
+            "offset": offset,
             "muted": [list(game) for game in sorted({*map(tuple, muted)})],
             "muted_lists": sorted({*muted_lists}),
+            "beside": sorted(beside),
             "frames": dump_counts(boards.frame_counts()),
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
@@ -354,6 +359,10 @@ class Tracker:
         self.boards.lag_meaningless = self.session.lag_meaningless
         self._chat.titles.update(state["titles"])
         load_waiting(self.boards, state)
+
+    def _hides(self, offset: int, name: str | None = None) -> bool:
+        """Whether a game, of this player, that is not rebuilt was followed at an offset that is read a second time."""
+        return self._resumed is not None and self._resumed.hides(offset, name)
 
     def pass_mark(self) -> None:
         """From here on everything is new: the counts are those of the first reading again."""

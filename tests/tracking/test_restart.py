@@ -135,7 +135,7 @@ def test_only_games_across_the_restart_point_are_muted() -> None:
     assert given.across(len(data)) == ([], [])
 
 
-STEPS = ("created", "creating", "header", "info", "board", "move", "list", "over", "removed")
+STEPS = ("created", "creating", "header", "info", "board", "move", "list", "over", "removed", "chat", "of a player")
 PAIRS = (("Ann", "Bob"), ("Carl", "Dora"), ("Ed", "Fay"))
 
 
@@ -159,6 +159,10 @@ def logged(steps: list[tuple[int, str]]) -> bytes:
             lines += [table.observing(), table.header()]
         elif not running and step == "info":
             lines.append(f"<g1> {number} p=0 t=blitz r=1 u=1,1 it=300,0 i=300,0 pt=0 rt=1500,1600 ts=1,0 m=2 n=1")
+        elif step == "chat":
+            lines += ["Eve(1500) kibitzes: hm", "Game clock paused."]
+        elif running and step == "of a player":
+            lines.append(f"{table.white}(1500) kibitzes: hi")
         elif running and step == "list":
             played = chess.Board().variation_san(table.board.move_stack).replace(".", ". ").split()
             sans = [word for word in played if not word.endswith(".")]
@@ -179,6 +183,32 @@ def logged(steps: list[tuple[int, str]]) -> bytes:
 def test_growth_anywhere(steps: list[tuple[int, str]], places: list[int]) -> None:
     data = logged(steps)
     check(data, sorted(at % (len(data) + 1) for at in places))
+
+
+def test_words_without_a_number_beside_an_emitted_game() -> None:
+    """The game that goes on is read again without the one that was emitted: it must not get the words of that one."""
+    table, other = Table(), Table(8, "Carl", "Dora")
+    lines = [other.frame(), table.frame(), *table.plays("e4")]
+    lines += ["Carl kibitzes: hi", "Eve kibitzes: hm", "Bob kibitzes: here", "Game clock paused."]
+    lines += [other.over("Dora resigns", "1-0"), other.removed(), "Eve kibitzes: now"]
+    lines += [Table(8, "Ed", "Fay").frame(), "Eve kibitzes: hm"]  # the number's next game: the first one is emitted
+    data = log(*lines, *table.plays("e5"))
+    found = {
+        game.white.handle: [event.text for event in game.events if event.kind.value == "chat"]
+        for game in whole(data)[0]
+    }
+    assert found == {"Ann": ["here", "now"], "Carl": ["hi"], "Ed": []}
+    check(data, [at + 1 for at, byte in enumerate(data) if byte == 10])
+
+
+def test_a_restart_does_not_go_back_behind_an_emitted_game() -> None:
+    """A header before the place is of a game that begins behind it; an emitted game began between both."""
+    table, other, next_one = Table(8), Table(7), Table(8, "Carl", "Dora")
+    lines = [table.created(), other.observing(), other.header(), table.frame(), table.over("Bob resigns", "1-0")]
+    lines += [next_one.frame()]
+    places = [len(log(*lines))]
+    lines += [other.frame()]
+    check(log(*lines, *other.plays("e4")), [*places, len(log(*lines))])
 
 
 def test_a_prompt_learned_before_the_place() -> None:

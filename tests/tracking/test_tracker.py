@@ -18,12 +18,27 @@ def chat(game: Game) -> list[str]:
     return [event.text for event in events(game, "chat")]
 
 
-def test_chat_without_a_number_belongs_to_the_only_game() -> None:
+def test_chat_without_a_number_belongs_to_the_speakers_game_or_to_the_only_one() -> None:
     table, other = Table(7), Table(8, "Carl", "Dora")
-    lines = [table.frame(), "Carl(1500) kibitzes: one"]
-    lines += [other.frame(), "Carl(1500) kibitzes: two", "Eve(1500)[8] kibitzes: three", "Eve(1500)[9] kibitzes: four"]
+    lines = [table.frame(), "Eve(1500) kibitzes: one"]
+    lines += [other.frame(), "Eve(1500) whispers: of which?"]
+    lines += ["Carl(1500) kibitzes: two", "Eve(1500)[8] kibitzes: three", "Eve(1500)[9] kibitzes: four"]
+    lines += ["bob(C)(1500) kibitzes: five", "Dora whispers: six", "Bob kibitzes: seven"]
+    lines += [table.over("Bob resigns", "1-0"), table.removed(), "Bob kibitzes: eight", "Eve kibitzes: nine"]
     games = by_number(read(log(*lines)).games)
-    assert (chat(games[7]), chat(games[8])) == (["one"], ["three"])
+    assert chat(games[7]) == ["one", "five", "seven"]
+    assert chat(games[8]) == ["two", "three", "six", "eight", "nine"]
+
+
+def test_a_player_of_several_games_gives_no_game() -> None:
+    lines = [
+        Table(7, "Ann", "Bob").frame(),
+        Table(8, "Ann", "Carl").frame(),
+        "Ann kibitzes: of which?",
+        "Bob kibitzes: 7",
+    ]
+    games = by_number(read(log(*lines)).games)
+    assert (chat(games[7]), chat(games[8])) == (["7"], [])
 
 
 @pytest.mark.parametrize(
