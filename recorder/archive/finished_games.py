@@ -114,6 +114,7 @@ class FinishedGames:
         self._where: str | None = None
         self._given: dict[str, int] = {}  # keys that were given, and may be given again
         self._seen: dict[Path, ReadPosition] = {}  # how much of each file was looked at
+        self._later = False  # a missing game may have an entry under the key of a part that is being read again
         self._others: set[str] = set()  # keys of entries that may have to be looked at: others wrote them, or open ones
         self.games = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
@@ -143,8 +144,8 @@ class FinishedGames:
         final = final and not self.defer
         self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
         self.wait()
-        if self.problem is not None:
-            self._catch_up(where, source, final)
+        if self.problem is not None or self._later:
+            self._catch_up(where, source, final, ended=True)
 
     def wait(self) -> None:
         """Return when the disk has everything that could be written."""
@@ -272,21 +273,24 @@ class FinishedGames:
 
     # --- while the thread has nothing to do
 
-    def _catch_up(self, where: str, source: str, final: bool = False) -> None:
+    def _catch_up(self, where: str, source: str, final: bool = False, *, ended: bool = False) -> None:
         self.wait()
+        self._later = False
         try:
             with open_archive(where) as archive, archive.snapshot():
-                self._append_missing(archive, source, final)
+                self._append_missing(archive, source, final, ended)
         except (RecorderError, OSError) as error:
             self._failed(error)
         else:
             self.problem = None
 
-    def _append_missing(self, archive: ArchiveStore, source: str, final: bool) -> None:
+    def _append_missing(self, archive: ArchiveStore, source: str, final: bool, ended: bool) -> None:
         """Write the games that the file lacks; one that cannot be written does not keep the others out.
 
         Args:
             archive: in a snapshot, so that the source and its games are of one moment.
+            ended: no game of the source is in progress. Those that are cannot be known as parts of others: games of
+                their players have to wait.
         Raises:
             StorageError: the archive has the source no longer under this hash: another process has continued it.
             ExportError, OSError: what kept the first one out, or all.
@@ -294,6 +298,7 @@ class FinishedGames:
         failure: ExportError | OSError | None = None
         keys: dict[Path, tuple[set[str], set[str]]] = {}
         own: set[str] = set()  # keys that this source's games have, or had when they were written
+        playing: set[frozenset[str]] = set()
         wanted: dict[str, str] | None = None
         self._given = {}  # what the file has is known by it alone
         self._others.clear()
@@ -317,6 +322,12 @@ class FinishedGames:
                         there = before is not None
                         own.update([before] if before else [])
                     over = is_over(game.end, game.first_offset, read_up_to, final)
+                    pair = frozenset((game.white.handle.lower(), game.black.handle.lower()))
+                    if not (over or ended):
+                        playing.add(pair)
+                    elif not only_torn and not there and pair in playing:
+                        self._later = True
+                        continue
                     left = game.key in keys[path][1]  # its entry says that it went on
                     if left:
                         self._others.add(game.key)

@@ -181,6 +181,32 @@ def test_a_game_that_ends_replaces_its_entry_at_once_and_for_good(cli: Cli, tmp_
     assert (len(entries(pgn)), len(games_of(cli))) == (1, 1)
 
 
+@pytest.mark.parametrize("number", [1, 2, 6])
+def test_a_game_that_was_adjourned_and_then_lost_from_sight_is_written_once(
+    number: int, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its journal is read again at the end, for the games that it left open: one of them is a part of that game.
+
+    The game has the least key of its parts, which is that of each part in one of these cases.
+    """
+    monkeypatch.setattr(CLOCK, "_now_ns", 1_795_000_000_000_000_000)
+    pgn = tmp_path / "x.pgn"
+    game = Played(0, [1_000 + ply * ply % 7 * 300 + ply for ply in range(30)], number=number)
+    first, second, third = (
+        [log(*lines, "", "fics% ") for _, lines in game.lines(*span, True, 0)]
+        for span in ((-1_000, 8_000), (8_001, 44_000), (46_000, 90_000))
+    )
+    names = f"{{Game {number} (Ann vs. Bob)"
+    adjourned = log(f"{names} Game adjourned by agreement}} *", f"{names} Continuing rated blitz match.}}")
+    recorder = Recorder(cli, pgn)
+    recorder.record(log("fics% FatICS") + b"".join([*first, adjourned, *second]))
+    recorder.record(log("fics% FatICS") + b"".join(third))
+    assert (len(entries(pgn)), len(games_of(cli))) == (1, 1)
+    before = pgn.read_bytes()
+    recorder.end()
+    assert pgn.read_bytes() == before
+
+
 def test_open_games_of_a_long_compressed_journal_are_written_later(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     chat = b"".join(b"Ann(C) tells you: %s\n\r" % os.urandom(30).hex().encode() for _ in range(2_000))
