@@ -32,6 +32,8 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"rated": True, "result": ["1-0", "0-1"]},
     {"server": "unknown"},
     {"category": "blitz", "last": 3},
+    {"eco": "b29"},  # of a PGN, whose moves we name otherwise
+    {"opening": "french"},
 )
 
 
