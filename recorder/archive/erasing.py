@@ -16,9 +16,8 @@ from recorder.events import Chunk, EngineLine
 from recorder.journal import JournalHeader, Record
 from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, scrubbed, why_not_a_log
-from recorder.sources.base import RawDecoder
 from recorder.sources.detect import HEAD_BYTES
-from recorder.sources.redaction import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
+from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, hash_handle, redacted, silenced
 from recorder.wire import LineReader
 
 if TYPE_CHECKING:
@@ -259,7 +258,10 @@ def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: 
 
 def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:
     """Whether a log's lines contain a handle, or chat of its player."""
-    decoder = RawDecoder() if kind in SAVED_KINDS else make_decoder(kind)
+    if kind in SAVED_KINDS:
+        redactor = Redactor(forgotten, kind)
+        return any(redactor.replaced for _ in redactor.all(blocks))
+    decoder = make_decoder(kind)
     reader = LineReader()
     stream = iter(blocks)
     while True:

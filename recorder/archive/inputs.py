@@ -379,7 +379,7 @@ def clean_blocks(
     Raises:
         SourceError: the file is shorter now.
     """
-    scrubbing = Scrubbing(kind, begun=offset > 0, redact=Redactor(options.forgotten or Forgotten(), kind).receive)
+    scrubbing = Scrubbing(kind, begun=offset > 0, redactor=Redactor(options.forgotten or Forgotten(), kind))
     read = offset
     for block in LogReading(source, progress, size=size_bytes, offset=offset):
         read += len(block)

@@ -275,7 +275,7 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         intake = _Intake(
             writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, again=again, done=first
         )
-        scrubbing = Scrubbing(kind, begun=first > 0, redact=Redactor(forgotten, kind).receive)
+        scrubbing = Scrubbing(kind, begun=first > 0, redactor=Redactor(forgotten, kind))
         end = seen.size
         if followed and kind is not SourceKind.TYPESCRIPT:
             end = min(end, max(start + _AT_ONCE, 0 if before is None else before.size_bytes))

@@ -31,7 +31,7 @@ Examples:
   $ ics-recorder forget --dry-run Morphy
   2 games, 0 lines of chat and the handle in 0 texts would be erased.
   ...
-  ics-recorder forget --yes Ann
+  ics-recorder forget --yes 'Carlsen, Magnus'
   ics-recorder forget --undo Ann
 """,
 )
@@ -48,10 +48,12 @@ Examples:
 def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_json: bool, where: str) -> None:
     """Erase a player from the archive, also from later imports.
 
-    All games of HANDLE are erased, on every server and in every spelling, and so is the player's chat in other games.
-    In texts of other games, in the kept bytes of logs and in file names the handle is replaced by X and underscores; a
-    log in which that is not possible is no longer kept. Paths of logs that contain the handle are erased, except those
-    of journals. Games of other players stay as they are.
+    HANDLE is a handle, or the name of a player of saved games ('Carlsen, Magnus'), in any alphabet. All its games are
+    erased, on every server and in every spelling, and so is the player's chat in other games. In texts of other games,
+    in the kept bytes of logs and in file names the name is replaced by X and underscores; a log in which that is not
+    possible is no longer kept. Paths of logs that contain the name are erased, except those of journals. Games of other
+    players stay as they are: in a server's lines, words that hyphens join are one handle, and in saved games the name
+    of a player is compared as a whole.
 
     The archive keeps a salted hash of the handle: import, follow, db rebuild and merging of archives exclude the player
     from then on. Logs and journals on the disk, backups and exported files are not changed; files that still contain
@@ -62,7 +64,9 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
 
     for handle in handles:
         if not is_handle(handle):
-            raise click.UsageError(f"{handle!r} cannot be erased: it is not a handle, or a word that servers print.")
+            raise click.UsageError(
+                f"{handle!r} cannot be erased: it is not a name of three letters or more, or a word that servers print."
+            )
     if undo and dry_run:
         raise click.UsageError("--undo cannot be combined with --dry-run.")
     if undo:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.model import Game, SourceKind, SourceReport, TimeBasis, is_forgotten
 from recorder.sources.base import LineEnds
-from recorder.sources.redaction import Forgotten
+from recorder.sources.redaction import Forgotten, Redactor
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ class SavedPipeline:
         tz: of their times of day, where they tell no zone.
         chat: ``none`` leaves comments out.
         resume, offset, forgotten: as for ``Pipeline``.
-    Attributes:
-        unredacted: lines in which ``forgotten`` stood.
     """
 
     def __init__(
@@ -49,12 +47,16 @@ class SavedPipeline:
         self._reader = _reader(kind, server, chat, offset)
         self._reader.line_count = 0 if resume is None else resume["lines"]
         self._ends = LineEnds(resume is not None)
-        self._forgotten = forgotten
+        self._redactor = Redactor(forgotten, kind) if forgotten else None
         self._rest = b""
         self._from = self._end = offset
         self._games = 0
         self._dated_games = 0
-        self.unredacted = 0
+
+    @property
+    def unredacted(self) -> int:
+        """Whether a name was found that should not be in the bytes."""
+        return self._redactor is not None and self._redactor.replaced
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes of the source.
@@ -86,7 +88,7 @@ class SavedPipeline:
         return self._given(self._reader.receive(data)) if data else []
 
     def _given(self, games: list[Game]) -> list[Game]:
-        if self._forgotten:
+        if self._redactor is not None:
             games = [game for game in games if not is_forgotten(game.white.handle, game.black.handle)]
         # A result in a text that is no PGN makes a game without players and moves.
         self._games += sum(bool(game.white.handle or game.black.handle or game.plies) for game in games)
@@ -103,15 +105,13 @@ class SavedPipeline:
 
     def _redacted(self, data: bytes, last: bool = False) -> bytes:
         """Whole lines without the handles that are forgotten."""
-        if not self._forgotten:
+        if self._redactor is None:
             return data
         data = self._rest + data
         end = len(data) if last else data.rfind(b"\n") + 1
         self._rest = data[end:]
-        text = data[:end].decode("latin-1")
-        clean = self._forgotten.text(text)
-        self.unredacted += clean is not text
-        return clean.encode("latin-1")
+        clean = self._redactor.receive(data[:end])
+        return clean + self._redactor.finish() if last else clean
 
     def restart(self) -> tuple[int, dict[str, Any]]:
         """Find where reading can continue when the file has grown; see ``Pipeline``.

@@ -2,30 +2,36 @@
 
 The handles themselves are not stored: of each there is only a salted hash. The replacement is as long and has the form
 of a handle, so that lines about other players' games keep their meaning.
+
+In lines of servers a handle is a word of ASCII letters and digits; words that hyphens join are one handle. Saved games
+have names of several words and of any alphabet, in any text: there a name ends where a word ends, and only the names of
+the players are compared as a whole.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Final
 
+from recorder.model import SAVED_KINDS
 from recorder.sources.base import SourceKind
 from recorder.sources.secrets import FILLER, fill
-from recorder.text import later
+from recorder.text import later, words_of
 
 __all__ = ["Forgotten", "ForgottenHandle", "Redactor", "hash_handle", "is_handle", "redacted", "silenced"]
 
 ForgottenHandle = tuple[str, int, str]
-"""Salt and hash in hexadecimal digits, and the handle's length between them."""
+"""Salt and hash in hexadecimal digits, and a length between them: that of a handle, or below 0 that of another name."""
 
 _HANDLE: Final = r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"
 _WHOLE_HANDLE: Final = later(_HANDLE)
 _BEFORE: Final = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)"
 _WORD: Final = later(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
-_IN_NAME: Final = later(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
 # In bytes a word may also follow something that is not text: colours, or line ends that a client wrote as escapes.
 _COLOURED: Final = r"(?<=\x1b\[m)|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9][0-9]m)|(?<=\x1b\[[0-9];[0-9][0-9]m)"
 _IN_RAW: Final = later(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
@@ -33,6 +39,10 @@ _IN_XBOARD: Final = later(rf"(?:{_BEFORE}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-
 _IN_PYCHESS: Final = later(rf"(?:{_BEFORE}|(?<=\\[nrt])){_HANDLE}(?![A-Za-z0-9_])")
 _WORDS: Final = {SourceKind.XBOARD: _IN_XBOARD, SourceKind.PYCHESS: _IN_PYCHESS}
 _SHORTEST: Final = 3
+_MOST_WORDS: Final = 8
+_LONGEST_GAP: Final = 8
+_GAPS: Final = frozenset(" ,.;:!?'\"()[]{}/&+\r\n\t-")
+_PLAYERS_NAME: Final = later(r'\[[ \t]*(?:White|Black)[AB]?[ \t]+"((?:[^"\\\r\n]|\\.)*)"')
 _MAX_LINE: Final = 1 << 16
 _MOST_KNOWN: Final = 100_000
 
@@ -92,18 +102,36 @@ _BOARD: Final = later(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbq
 
 
 def is_handle(text: str) -> bool:
-    """Whether a word can be the handle of an erased player: letters, digits, single hyphens, at least three characters.
+    """Whether a text can be the name of an erased player: a handle (letters, digits, single hyphens), or another name.
 
     Words of the servers' lines about games are excluded: without them no game could be read.
 
     Args:
-        text: one word.
+        text: one word, or the several words of a name.
     Returns:
-        False also for words that look like moves.
+        False also for words that look like moves, and for fewer than three letters, or two that are not ASCII.
     """
-    if len(text) < _SHORTEST or _WHOLE_HANDLE().fullmatch(text) is None:
-        return False
-    return text.lower() not in _SERVERS_WORDS and _BOARD().fullmatch(text) is None
+    if _WHOLE_HANDLE().fullmatch(text) is not None:
+        return len(text) >= _SHORTEST and not _is_taken(text)
+    words = [word.folded for word in words_of(_composed(text))]
+    least = _SHORTEST if text.isascii() else _SHORTEST - 1
+    several = len(words) > 1 or not text.isascii()
+    return several and len(words) <= _MOST_WORDS and sum(map(len, words)) >= least and not all(map(_is_taken, words))
+
+
+def _is_taken(word: str) -> bool:
+    return word.isdigit() or word.lower() in _SERVERS_WORDS or _BOARD().fullmatch(word) is not None
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _key_of(name: str) -> tuple[str, bool]:
+    """What is hashed of a name, whatever its case and punctuation, and whether it is a handle."""
+    if _WHOLE_HANDLE().fullmatch(name) is not None:
+        return name.lower(), True
+    return " ".join([word.folded for word in words_of(_composed(name))]), False
 
 
 def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
@@ -114,8 +142,13 @@ def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
     Returns:
         Salt, length of the handle, and hash.
     """
+    key, alone = _key_of(handle)
     salt = salt or secrets.token_hex(16)
-    return salt, len(handle), blake2b(handle.lower().encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
+    return salt, len(key) if alone else -len(key), _hash(key, salt)
+
+
+def _hash(key: str, salt: str) -> str:
+    return blake2b(key.encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
 
 
 class Forgotten:
@@ -127,8 +160,10 @@ class Forgotten:
 
     def __init__(self, handles: Iterable[ForgottenHandle] = ()) -> None:
         self._handles = frozenset(handles)
-        self._salts = {(salt, length) for salt, length, _ in self._handles}
+        self._salts = {(salt, abs(length)) for salt, length, _ in self._handles}
+        self._hashes = {found for _, _, found in self._handles}
         self._lengths = {length for _, length in self._salts}
+        self._several = any(length < 0 for _, length, _ in self._handles)  # names that are no handles
         self._known: dict[str, bool] = {}
 
     def __bool__(self) -> bool:
@@ -141,14 +176,17 @@ class Forgotten:
         return hash(self._handles)
 
     def __contains__(self, handle: str) -> bool:
-        if len(handle) not in self._lengths:
+        return self._has(_key_of(handle)[0])
+
+    def _has(self, key: str) -> bool:
+        if len(key) not in self._lengths:
             return False
-        known = self._known.get(handle)
+        known = self._known.get(key)
         if known is None:
             if len(self._known) > _MOST_KNOWN:
                 self._known.clear()
-            known = self._known[handle] = any(
-                hash_handle(handle, salt) in self._handles for salt, length in self._salts if length == len(handle)
+            known = self._known[key] = any(
+                _hash(key, salt) in self._hashes for salt, length in self._salts if length == len(key)
             )
         return known
 
@@ -160,17 +198,66 @@ class Forgotten:
         Returns:
             True also where a word only looks like a replacement.
         """
-        return "X_" in text or any(word in self for word in set(_WORD().findall(text)))
+        return "X_" in text or self.text(text) is not text
 
     def text(self, text: str) -> str:
-        """Replace the handles in a text.
+        """Replace the handles in lines of a server.
 
         Args:
             text: whole lines.
         Returns:
             As many characters; the same object if there are no handles.
         """
-        return self._replace(text, _WORD())
+        text = self._replace(text, _WORD())
+        return self._replace_names(text) if self._several else text
+
+    def _replace_names(self, text: str) -> str:
+        """Replace names of several words or of other alphabets; bytes of UTF-8 are read as such."""
+        plain = text
+        if not text.isascii():
+            with suppress(UnicodeError):
+                plain = text.encode("latin-1").decode("utf-8")
+        places = list(self.places(plain, alone=False))
+        if not places:
+            return text
+        clean = _filled(plain, places, "latin-1" if plain is text else "utf-8")
+        return clean if plain is text else clean.encode("utf-8").decode("latin-1")
+
+    def words(self, text: str, is_utf8: Callable[[], bool] = lambda: True) -> str:
+        """Replace the names in a text of a saved game, also where other words are joined to them by hyphens.
+
+        Args:
+            text: a comment, or the value of a tag. is_utf8: whether its file is UTF-8, else Latin-1.
+        Returns:
+            As many bytes; the same object if there are no names.
+        """
+        places = list(self.places(text)) if self._handles else []
+        if not places:
+            return text
+        latin = not text.isascii() and max(text) <= "\xff" and not is_utf8()
+        return _filled(text, places, "latin-1" if latin else "utf-8")
+
+    def places(self, text: str, alone: bool = True) -> Iterator[tuple[int, int]]:
+        """Where names begin and end, the longest first.
+
+        Args:
+            text: any text. alone: also those of one ASCII word.
+        """
+        words = words_of(text)
+        longest = max(self._lengths, default=0)
+        at = 0
+        while at < len(words):
+            key, end, found = "", words[at].begin, 0
+            for size, word in enumerate(words[at : at + _MOST_WORDS], 1):
+                key = f"{key} {word.folded}" if key else word.folded
+                if len(key) > longest or (size > 1 and word.begin - end > _LONGEST_GAP):
+                    break
+                end = word.end
+                if (size > 1 or alone or not key.isascii()) and (self._has(key) or self._has(key.replace(" ", "-"))):
+                    found = size
+            if found:
+                yield words[at].begin, words[at + found - 1].end
+            at += found or 1
 
     def name(self, name: str) -> str:
         """Replace the handles in the name of a file, also where a hyphen or underscore joins them with other words.
@@ -180,7 +267,7 @@ class Forgotten:
         Returns:
             As many characters.
         """
-        return self._replace(self._replace(name, _WORD()), _IN_NAME())
+        return self.words(self._replace(name, _WORD()))
 
     def _replace(self, text: str, words: re.Pattern[str]) -> str:
         if not any(word in self for word in set(words.findall(text))):
@@ -196,7 +283,18 @@ class Forgotten:
         Returns:
             As many characters.
         """
-        return self._replace(text, _WORDS.get(kind, _IN_RAW)())
+        text = self._replace(text, _WORDS.get(kind, _IN_RAW)())
+        return self._replace_names(text) if self._several else text
+
+
+def _filled(text: str, places: Iterable[tuple[int, int]], encoding: str) -> str:
+    """A text with other letters and digits at these places; what separates words stays."""
+    out, done = "", 0
+    for begin, end in places:
+        letters = [_hidden(letter, encoding, place == 0, False) for place, letter in enumerate(text[begin:end])]
+        out += text[done:begin] + b"".join(letters).decode(encoding)
+        done = end
+    return out + text[done:]
 
 
 class Redactor:
@@ -206,15 +304,19 @@ class Redactor:
 
     Args:
         forgotten: which handles. kind: of the log.
+    Attributes:
+        replaced: whether a name was replaced in saved games.
     """
 
     def __init__(self, forgotten: Forgotten, kind: SourceKind) -> None:
+        self.replaced = False
         self._forgotten = forgotten
         self._kind = kind
         self._idle = not forgotten or kind is SourceKind.JOURNAL
         self._spoken = _SPOKEN_IN_WORDS if kind in _WORDS else _SPOKEN_IN_RAW
         self._speaking = False  # the last line is one that the next may continue
         self._end = 0
+        self._late = b""
 
     def receive(self, lines: bytes) -> bytes:
         """Take the next lines.
@@ -226,6 +328,11 @@ class Redactor:
         """
         if self._idle or not lines:
             return lines
+        if self._kind in SAVED_KINDS:
+            lines = self._saved(self._late + lines)
+            end = lines.rfind(b"\n", 0, -1) + 1
+            self._late = lines[end:]
+            return lines[:end]
         text = lines.decode("latin-1")
         begin = 0
         if self._speaking:
@@ -243,9 +350,78 @@ class Redactor:
             text = text[:begin] + rest
         return text.encode("latin-1")
 
+    def all(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Replace in a whole log.
+
+        Args:
+            blocks: cut anywhere; the first begins a line.
+        Yields:
+            Blocks that end with a line, longer lines excepted.
+        """
+        rest = b""
+        for block in blocks:
+            data = rest + block
+            end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+            if not end and len(data) > _MAX_LINE:
+                end = len(data)
+            rest = data[end:]
+            yield self.receive(data[:end])
+        yield self.receive(rest) + self.finish()
+
+    def finish(self) -> bytes:
+        """The last line of saved games, which waits because a name may continue in the next one.
+
+        Returns:
+            Nothing of other logs.
+        """
+        late, self._late = self._late, b""
+        return late
+
+    def _saved(self, data: bytes) -> bytes:
+        """Replace names in lines of saved games."""
+        lines = [(line, _encoding(line)) for line in data.split(b"\n")]
+        text = "\n".join([line.decode(encoding) for line, encoding in lines])
+        players = [match.span(1) for match in _PLAYERS_NAME().finditer(text)]
+        others = ((begin, end) for begin, end in self._forgotten.places(text) if not _within(players, begin))
+        erased = [span for span in players if text[slice(*span)].replace('\\"', '"') in self._forgotten]
+        places = sorted([*others, *erased])
+        if not places:
+            return data
+        self.replaced = True
+        hidden = {at: (at == begin, (begin, end) in erased) for begin, end in places for at in range(begin, end)}
+        out, at = [], 0
+        for line, encoding in lines:
+            letters = line.decode(encoding)
+            if any(at <= begin <= at + len(letters) or begin < at < end for begin, end in places):
+                line = b"".join(
+                    letter.encode(encoding) if place not in hidden else _hidden(letter, encoding, *hidden[place])
+                    for place, letter in enumerate(letters, at)
+                )
+            out.append(line)
+            at += len(letters) + 1
+        return b"\n".join(out)
+
     def _silence(self, spoken: re.Match[str]) -> str:
         self._end = spoken.end()
         return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
+
+
+def _within(spans: list[tuple[int, int]], place: int) -> bool:
+    return any(begin <= place < end for begin, end in spans)
+
+
+def _encoding(line: bytes) -> str:
+    try:
+        line.decode()
+    except UnicodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _hidden(letter: str, encoding: str, first: bool, whole: bool) -> bytes:
+    """What replaces a letter of a name, in as many bytes; of a player's name also what separates words."""
+    size = len(letter.encode(encoding))
+    return letter.encode(encoding) if letter in _GAPS and not whole else (b"X" if first else b"_") + b"_" * (size - 1)
 
 
 def _silence_datagram(spoken: re.Match[str]) -> str:
@@ -284,13 +460,4 @@ def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) ->
     Yields:
         The bytes in blocks that end with a line, longer lines excepted.
     """
-    redactor = Redactor(forgotten, kind)
-    rest = b""
-    for block in blocks:
-        data = rest + block
-        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        if not end and len(data) > _MAX_LINE:
-            end = len(data)
-        rest = data[end:]
-        yield redactor.receive(data[:end])
-    yield redactor.receive(rest)
+    return Redactor(forgotten, kind).all(blocks)

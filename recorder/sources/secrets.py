@@ -11,13 +11,16 @@ masked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from recorder.sources.base import LineEnds, SourceKind
 from recorder.sources.client_logs import ENTRY, HEADER
 from recorder.sources.stamps import STAMP
 from recorder.text import later
+
+if TYPE_CHECKING:
+    from recorder.sources.redaction import Redactor
 
 __all__ = [
     "FILLER",
@@ -410,13 +413,13 @@ class Scrubbing:
     Args:
         kind: of the log.
         begun: the bytes begin at a line in the middle of a raw log or a journal, whose lines do not depend on others.
-        redact: gets complete lines and returns them changed, with the same length.
+        redactor: gets complete lines and returns them changed, with the same length.
     """
 
-    def __init__(self, kind: SourceKind, begun: bool = False, redact: Callable[[bytes], bytes] | None = None) -> None:
+    def __init__(self, kind: SourceKind, begun: bool = False, redactor: Redactor | None = None) -> None:
         self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind, begun)
         self._ends = LineEnds(begun)
-        self._redact = redact or _unchanged
+        self._redactor = redactor
 
     def receive(self, block: bytes) -> bytes:
         """Take the next bytes.
@@ -428,7 +431,8 @@ class Scrubbing:
         """
         if self._scrubber is None:
             return block
-        return self._ends.swap(self._redact(self._scrubber.receive(self._ends.receive(block))))
+        clean = self._scrubber.receive(self._ends.receive(block))
+        return self._ends.swap(clean if self._redactor is None else self._redactor.receive(clean))
 
     def finish(self) -> bytes:
         """The bytes of lines that were not complete before the end.
@@ -438,12 +442,10 @@ class Scrubbing:
         """
         if self._scrubber is None:
             return b""
-        rest = self._scrubber.receive(self._ends.finish())
-        return self._ends.swap(self._redact(rest + self._scrubber.finish()))
-
-
-def _unchanged(lines: bytes) -> bytes:
-    return lines
+        rest = self._scrubber.receive(self._ends.finish()) + self._scrubber.finish()
+        if self._redactor is not None:
+            rest = self._redactor.receive(rest) + self._redactor.finish()
+        return self._ends.swap(rest)
 
 
 def asks(line: bytes) -> bool:

@@ -8,6 +8,7 @@ What replaces a handle is as long as the handle, so that every offset stays what
 
 from __future__ import annotations
 
+import codecs
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,8 +29,9 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import table as sql_table
+from sqlalchemy import text as sql_text
 
-from recorder.model import EventKind, SourceKind
+from recorder.model import SAVED_KINDS, EventKind, SourceKind
 from storage.files import driver_of
 from storage.read.analyses import has_analyses
 from storage.read.sources import UNFINISHED, unpacked
@@ -183,6 +185,16 @@ _TEXTS = (
     models.source_shapes.c.shape,
     models.sources.c.me,
 )
+_SEEN = "(SELECT o.source_id FROM observations o WHERE o.kind = 'pgn' AND {} LIMIT 1)"
+_OF_SOURCE = f"(SELECT s.id FROM sources s WHERE s.kind IN {tuple(kind.value for kind in SAVED_KINDS)} AND s.id = {{}})"
+_SAVED = {
+    **{name: _SEEN.format(f"o.id = {name}.observation_id") for name in ("events", "thinking")},
+    "games": _SEEN.format("o.game_id = games.id"),
+    "game_links": _SEEN.format("o.game_id = game_links.game_id"),
+    **{name: _OF_SOURCE.format(f"{name}.source_id") for name in ("anomalies", "source_shapes")},
+    "sources": _OF_SOURCE.format("sources.id"),
+}
+"""The source of a row of a saved game, in SQL; null: of a log."""
 _JSON = (models.sources.c.warnings, models.sources.c.restart_state)
 _NAMED = ("shapes", "titles")
 """Where names in JSON are lines and handles from a log."""
@@ -195,7 +207,10 @@ class HandleText(Protocol):
         """Whether this handle is meant, in any case."""
 
     def text(self, text: str, /) -> str:
-        """The text without the handles, as long as before."""
+        """A text of a log without the handles, as long as before."""
+
+    def words(self, text: str, is_utf8: Callable[[], bool], /) -> str:
+        """A text of a saved game without the handles, as many bytes as before."""
 
     def name(self, name: str, /) -> str:
         """The name or path of a file without the handles."""
@@ -219,7 +234,13 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     """
     driver = driver_of(connection)
     driver.create_function("is_forgotten", 1, lambda handle: handle in words, deterministic=True)
-    driver.create_function("redacted", 1, lambda text: text and words.text(text), deterministic=True)
+
+    def redacted(text: str | None, saved: int | None) -> str | None:
+        if not text:
+            return text
+        return words.text(text) if saved is None else words.words(text, lambda: _is_utf8(driver, saved))
+
+    driver.create_function("redacted", 2, redacted)
     driver.create_function("file_name", 1, lambda name: name and words.name(name), deterministic=True)
     driver.execute("CREATE TEMP TABLE gone AS SELECT id FROM main.players WHERE is_forgotten(handle)")
     try:
@@ -236,7 +257,7 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     events, sources = models.events, models.sources
     by_them = (events.c.kind == EventKind.CHAT.value) & events.c.actor.is_not(None) & func.is_forgotten(events.c.actor)
     chats = connection.execute(delete(events).where(by_them)).rowcount
-    texts = sum(_rewrite(connection, text, func.redacted(text)) for text in _TEXTS)
+    texts = sum(_rewrite(connection, text, func.redacted(text, sql_text(_SAVED[text.table.name]))) for text in _TEXTS)
     # A journal is nowhere but in its file; of all other logs nothing is lost with the place.
     elsewhere = (sources.c.kind != SourceKind.JOURNAL.value) & (func.file_name(sources.c.path) != sources.c.path)
     connection.execute(update(sources).where(elsewhere).values(path=None))
@@ -244,6 +265,18 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
     return HandleReport(found, chats, texts + _redact_json(connection, words))
+
+
+def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
+    """Whether the bytes that are kept of a source are UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    chunks = 'SELECT zstd FROM source_chunks WHERE source_id = ? ORDER BY "offset"'
+    try:
+        for (packed,) in driver.execute(chunks, (source,)):
+            decoder.decode(unpacked(packed, f"source_chunks of source {source}"))
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any]) -> int:

@@ -16,7 +16,8 @@ from recorder.archive.inputs import ReadOptions
 from recorder.errors import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten
-from recorder.sources.redaction import is_handle
+from recorder.sources import SourceKind
+from recorder.sources.redaction import Forgotten, hash_handle, is_handle, redacted
 from storage import ArchiveStore
 from tests.cli.test_merging import state
 from tests.edge_cases.scripts import Table
@@ -521,3 +522,100 @@ def test_a_player_who_only_chatted_leaves_no_trace(cli: Cli, tmp_path: Path, log
     connection.close()
     assert [value for value in values if isinstance(value, str) and "zorro" in value.lower()] == []
     assert "0 findings" in cli("verify").stderr
+
+
+NAMES = Path(__file__).parents[1] / "corpus" / "names" / "names-in-texts.pgn"
+
+
+def saved(name: str, *, encoding: str = "utf-8", wrapped: bool = False) -> bytes:
+    """Two games: one of the player, one of others with the name in its texts, in several places and forms."""
+    gap = "\n" if wrapped else " "
+    text = name.replace(" ", gap) if wrapped else name
+    return (
+        f'[Event "Open"]\n[White "{name}"]\n[Black "Third"]\n[Result "1-0"]\n\n1. e4 {{ first }} e5 1-0\n\n'
+        f'[Event "{name} memorial"]\n[White "Fourth"]\n[Black "Fifth"]\n[Result "0-1"]\n[Annotator "{name.upper()}"]\n'
+        f'[Note "{name}-Other, Other-{name}/{name}"]\n[Link "https://example.org/@/{name}/1"]\n\n'
+        f"1. d4 {{ as {text}{gap}played }} d5 (1... Nf6 {{ {name.lower()}'s move }}) 2. c4 0-1\n"
+    ).encode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding", "wrapped"),
+    [
+        ("Zorblax, Magnus", "utf-8", False),
+        ("Zorblax, Magnus", "utf-8", True),
+        ("Kvorqbert", "utf-8", False),
+        ("van der Kvorq", "utf-8", True),
+        ("Müller, Jörg", "utf-8", False),
+        ("Müller, Jörg", "latin-1", False),
+        ("Жорблакс", "utf-8", False),
+        ("王小明", "utf-8", False),
+        ("O'Qorb-Zed", "utf-8", False),
+        ("Mu\u0308ller", "utf-8", False),
+    ],
+)
+def test_a_player_of_saved_games_is_erased_whatever_the_name(
+    cli: Cli, tmp_path: Path, name: str, encoding: str, wrapped: bool
+) -> None:
+    log = tmp_path / "saved.pgn"
+    log.write_bytes(saved(name, encoding=encoding, wrapped=wrapped))
+    cli("import", log)
+    messages = cli("forget", "--yes", name.swapcase()).stderr
+    assert messages.startswith("1 game, 0 lines of chat and the handle in ")
+    assert "Replaced in the kept bytes of 1 log: saved.pgn." in messages
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
+        (row,) = archive.sources()
+        kept = b"".join(archive.read_source(row.id))
+    assert len(kept) == log.stat().st_size
+    assert b'[White "X_' in kept
+    assert b"1. e4 { first } e5 1-0\n" in kept
+    texts = [kept.decode(encoding), cli("export", "pgn", "--comments", "--variations").stdout]
+    texts.append(raw(cli).decode("utf-8", "replace"))
+    for text in texts:
+        for form in (name, name.replace(" ", "\n"), name.upper(), name.lower()):
+            assert form not in text
+    assert "played" in texts[1]
+    assert [game["white"]["handle"] for game in cli.json("games", "--json")] == ["Fourth"]
+    assert "0 findings" in cli("verify").stderr
+    other = Cli(tmp_path / "other.sqlite")
+    other("forget", "--yes", name)
+    other("import", log)
+    with ArchiveStore.open(str(other.archive), read_only=True) as archive:
+        assert b"".join(archive.read_source(archive.sources()[0].id)) == kept
+    assert other("games", "--json").stdout.count("Fourth") == 1
+    cli("db", "rebuild", "--no-backup")
+    assert [game["white"]["handle"] for game in cli.json("games", "--json")] == ["Fourth"]
+    cli("forget", "--undo", name)
+    assert cli.json("import", "--json", log)[0]["games"] == 2
+
+
+def test_other_players_keep_their_names(cli: Cli, tmp_path: Path) -> None:
+    """In saved games a player's name is compared as a whole; in a server's lines hyphens join one handle."""
+    log, server = tmp_path / "saved.pgn", tmp_path / "server.raw"
+    log.write_bytes(saved("Smith-Jones, Ann") + saved("Smith, Bob"))
+    server.write_bytes(CHATTY.replace(b"Ann", b"Smith-Jones").replace(b"Carl", b"Smith"))
+    cli("import", log, server)
+    players = handles_in(cli)
+    cli("forget", "--yes", "Smith")
+    assert handles_in(cli) == players
+    assert "Smith" not in cli("export", "pgn", "--comments", "--player", "Fourth").stdout
+    assert "0 findings" in cli("verify").stderr
+
+
+def test_a_name_is_found_wherever_blocks_end(cli: Cli, tmp_path: Path) -> None:
+    data = saved("Zorblax, Magnus", wrapped=True)
+    forgotten = Forgotten([hash_handle("Zorblax, Magnus")])
+    whole = b"".join(redacted([data], forgotten, SourceKind.PGN))
+    for size in (1, 7, 50):
+        cut = [data[at : at + size] for at in range(0, len(data), size)]
+        assert b"".join(redacted(cut, forgotten, SourceKind.PGN)) == whole
+    assert len(whole) == len(data)
+
+
+def test_names_in_tags_and_comments_are_erased(cli: Cli) -> None:
+    cli("import", NAMES)
+    cli("forget", "--yes", "Zorblax, Magnus", "Kvorqbert")
+    found = raw(cli).decode("utf-8", "replace") + cli("export", "pgn", "--comments").stdout
+    for name in ("Zorblax, Magnus", "Kvorqbert"):
+        assert name not in found
+    assert "Plimsollix" in found
