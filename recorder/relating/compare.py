@@ -32,6 +32,7 @@ __all__ = [
     "compare",
     "equal_seconds",
     "headers_differ",
+    "tells_enough",
 ]
 
 DAY_BITS: Final = REQUIRED_BITS - 10
@@ -55,7 +56,8 @@ def begun_alike(one: View, other: View) -> str | None:
         return None
     begun_s = _second(one), _second(other)
     if begun_s[0] is not None and begun_s[1] is not None:
-        return "begun in the same second" if abs(begun_s[0] - begun_s[1]) <= 1 else None
+        apart_s = 0 if _is_saved(one) and _is_saved(other) else 1  # a line arrives a little later than it is sent
+        return "begun in the same second" if abs(begun_s[0] - begun_s[1]) <= apart_s else None
     if one.game.day is None or one.game.day != other.game.day or one.game.result != other.game.result:
         return None
     if one.plies.keys() != other.plies.keys():
@@ -73,6 +75,12 @@ def equal_seconds(one: View, other: View) -> dict[int, int]:
         for ply, spent in one.spent_ms.items()
         if (its := other.spent_ms.get(ply)) is not None and its.ms // _SECOND_MS == spent.ms // _SECOND_MS
     }
+
+
+def _begun_apart(one: View, other: View) -> bool:
+    """Whether two saved games are known to have begun in different seconds: in one file they are two."""
+    begun_s = _second(one), _second(other)
+    return None not in begun_s and begun_s[0] != begun_s[1] and _is_saved(one) and _is_saved(other)
 
 
 def _contains(whole: View, part: View) -> bool:
@@ -189,6 +197,18 @@ def compare(one: View, other: View) -> Verdicts:
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
 
+def tells_enough(view: View) -> bool:
+    """Whether the times of a game are enough to prove that another one with equal times is the same."""
+    seconds = {ply: spent.ms // _SECOND_MS for ply, spent in view.spent_ms.items()}
+    fine = {spent.ms for spent in view.spent_ms.values() if spent.fine and spent.ms > 0}
+    if len(fine) >= _LEAST_VALUES or len(view.live_plies) >= REQUIRED_BITS + _BOOK_PLIES:
+        return True
+    if len(set(seconds.values()) - {0}) >= _LEAST_SECONDS and sum(map(bool, seconds.values())) >= _LEAST_MOVES:
+        return True
+    lags_ms = {ply.ply: ply.lag_ms for ply in view.plies.values() if ply.lag_ms is not None}
+    return bits_of(seconds) + bits_of(lags_ms) >= DAY_BITS
+
+
 def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> str | None:
     """Why two games were not played at the same time, as a clause; None: they may have been.
 
@@ -198,7 +218,7 @@ def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> s
         backward: a clock that was set back may explain that the times do not overlap.
     """
     if not again:
-        if one.live and other.live and one.source == other.source:
+        if one.source == other.source and ((one.live and other.live) or _begun_apart(one, other)):
             return "one source saw both"
         if not backward and not may_meet(one.span_ms, other.span_ms):
             return "they were at other times"

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 from recorder.model import Game, GameKind
 from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
 from recorder.relating.game_view import REQUIRED_BITS, View, bits_of, same_move
-from recorder.relating.grouping import Decided, Pair, not_apart, pair_of
+from recorder.relating.grouping import Decided, Pair, group_alike, pair_of
 from recorder.relating.outages import probably_goes_on
+from recorder.relating.pairs import pairs_to_compare, repeated_often
 
 __all__ = ["ProbableDuplicate", "DuplicateGroup", "find_duplicates", "fold", "why_never_one"]
 
@@ -46,12 +47,13 @@ class DuplicateGroup(NamedTuple):
     """What was found among games of the same players.
 
     Attributes:
-        pairs: probable duplicates, the best first. apart: pairs of games that contradict each other, or that a person
-            decided not to be one. facts: by key what is known of a game, the more the greater.
+        pairs: probable duplicates, the best first. open: pairs of games that may be one: their moves do not differ,
+            nothing else contradicts it, and no person decided that they are two.
+        facts: by key what is known of a game, the more the greater.
     """
 
     pairs: list[ProbableDuplicate]
-    apart: frozenset[Pair]
+    open: frozenset[Pair]
     facts: dict[str, tuple[int, ...]]
 
 
@@ -62,27 +64,31 @@ def find_duplicates(games: Sequence[Game], shown: Mapping[str, Game], decided: D
         games: each as one source gives it. shown: by their keys the games as they are listed: those of several sources
             in place of what was merged into them. decided: what a person decided.
     """
-    views = [View(game) for game in sorted(games, key=lambda game: game.key)]
+    views: list[View] = []
+    for group in group_alike([View(game) for game in sorted(games, key=lambda game: game.key)]):
+        views += {shown[view.game.key].key: view for view in reversed(group)}.values()  # one of each listed game
     near: set[Pair] = set()
     apart: set[Pair] = set()
-    for one, other in not_apart(views):
-        pair = pair_of(shown[views[one].game.key].key, shown[views[other].game.key].key)
-        if pair[0] == pair[1]:
+    often = repeated_often(views)
+    for one, other in pairs_to_compare(views):
+        two = shown[views[one].game.key], shown[views[other].game.key]
+        pair = pair_of(two[0].key, two[1].key)
+        if pair[0] == pair[1] or (one in often and other in often):
             continue
         near.add(pair)
-        keys = pair_of(views[one].game.key, views[other].game.key)
-        if keys in decided.apart or (
+        if decided.part(*(game.merged_from or [game.key] for game in two)) or (
             compare(views[one], views[other]).verdict is Verdict.APART or _numbered_apart(views[one], views[other])
         ):
             apart.add(pair)
+    near -= apart
     listed = {game.key: View(game) for game in shown.values()}
     pairs = [
         _probable_duplicate(listed[one], listed[other])
-        for one, other in near - apart
+        for one, other in near
         if _share_moves(listed[one], listed[other])
     ]
     facts = {key: _facts(view) for key, view in listed.items()}
-    return DuplicateGroup(sorted(pairs, key=_rank), frozenset(apart), facts)
+    return DuplicateGroup(sorted(pairs, key=_rank), frozenset(near), facts)
 
 
 def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, str]:
@@ -102,7 +108,7 @@ def fold(found: Iterable[DuplicateGroup], chosen: Collection[str]) -> dict[str, 
             if pair.key not in chosen or pair.other not in chosen:
                 continue
             one, other = groups.get(pair.key, [pair.key]), groups.get(pair.other, [pair.other])
-            if one is other or any(pair_of(a, b) in contained.apart for a in one for b in other):
+            if one is other or any(pair_of(a, b) not in contained.open for a in one for b in other):
                 continue
             joined = [*one, *other]
             groups |= dict.fromkeys(joined, joined)

@@ -14,16 +14,16 @@ decisions contradict each other, games stay apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
-from itertools import product
+from itertools import chain, combinations, product
 from typing import Final, NamedTuple
 
 from recorder.model import Evidence, EvidenceKind, Game, Ply, StartFacts
 from recorder.relating.board_order import BoardOrders
-from recorder.relating.compare import Verdict, compare
-from recorder.relating.game_view import DAY_MS, SKEW_MS, View
-from recorder.relating.outages import LOST_ENDS, taken_back_at
+from recorder.relating.compare import Verdict, Verdicts, compare
+from recorder.relating.game_view import SKEW_MS, View
+from recorder.relating.pairs import pairs_to_compare
 
 __all__ = [
     "Decided",
@@ -32,7 +32,6 @@ __all__ = [
     "Pair",
     "UNDECIDED",
     "group_alike",
-    "not_apart",
     "pair_of",
     "same_parts",
 ]
@@ -98,25 +97,26 @@ def group_alike(views: Sequence[View]) -> list[list[View]]:
     Returns:
         Every view once, in groups that keep the order, by their first. The first of a group is the same game as each
         of the others, by ``compare``; a log that is at the limit of ``SKEW_MS`` from the group is judged by its first.
-        A view whose source has several games here is a group by itself: those are compared differently.
+        A view of a log that has several games here is a group by itself: those are compared differently.
     """
     if len(views) < 3:
         return [[view] for view in views]
-    games_of = Counter(view.source for view in views)
+    games_of = Counter(view.source for view in views if view.live)
     groups: list[list[View]] = []
     by_content: dict[object, list[list[View]]] = {}
     for view in views:
         if not view.plies or view.source is None or games_of[view.source] > 1:
             groups.append([view])
             continue
-        fitting = by_content.setdefault(_content(view), [])
+        content, slot = _content(view), min(_times(view), default=0) // _MOST_APART_MS
+        fitting = chain.from_iterable(by_content.get((content, near), ()) for near in (slot - 1, slot, slot + 1))
         group = next((group for group in fitting if _is_close(group[0], view)), None)
         if group is not None and compare(group[0], view).verdict is Verdict.SAME:
             group.append(view)
             continue
         groups.append([view])
         if group is None:
-            fitting.append(groups[-1])
+            by_content.setdefault((content, slot), []).append(groups[-1])
     return groups
 
 
@@ -188,8 +188,8 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
     Returns:
         Parts that hold each of them once; the order of ``views`` does not count.
     """
-    compared = _ComparedViews(_with_decided_alone(group_alike(views), decided))
-    undecided = compared.compare(decided)
+    compared = _ComparedViews(_with_decided_alone(group_alike(views), decided), decided)
+    undecided = compared.compare()
     if orders is not None:
         compared.decide_by_order(undecided, orders)
     compared.part_halves()
@@ -213,29 +213,34 @@ class _ComparedViews:
         views: the first of each group. near: for each those that are the same game.
     """
 
-    def __init__(self, alike: list[list[View]]) -> None:
+    def __init__(self, alike: list[list[View]], decided: Decided) -> None:
         self.alike = alike
         self.views = [group[0] for group in alike]
         self.near: list[set[int]] = [set() for _ in alike]
-        self._open_to = [{number} for number in range(len(alike))]  # itself and those that it does not contradict
-        self._whys: dict[tuple[int, int], str] = {}
+        self._decided = decided
+        self._verdicts: dict[tuple[int, int], Verdicts] = {}
 
-    def compare(self, decided: Decided) -> list[tuple[int, int]]:
+    def compare(self) -> list[tuple[int, int]]:
         """Compare all pairs that may be the same game; return those that nothing decides."""
-        views = self.views
         undecided: list[tuple[int, int]] = []
-        for one, other in not_apart(views):
-            verdict, self._whys[one, other] = compare(views[one], views[other])
-            if pair_of(views[one].game.key, views[other].game.key) in decided.apart:
-                verdict = Verdict.APART
+        for one, other in pairs_to_compare(self.views):
+            verdict = self._verdict(one, other).verdict
             if verdict is Verdict.OPEN:
                 undecided.append((one, other))
-            if verdict is not Verdict.APART:
-                self._open_to[one].add(other)
-                self._open_to[other].add(one)
             if verdict is Verdict.SAME:
                 self._join(one, other)
         return undecided
+
+    def _verdict(self, one: int, other: int) -> Verdicts:
+        """What a comparison of two views says, the lesser number first."""
+        found = self._verdicts.get((one, other))
+        if found is None:
+            mine, its = self.views[one], self.views[other]
+            found = compare(mine, its)
+            if pair_of(mine.game.key, its.game.key) in self._decided.apart:
+                found = found._replace(verdict=Verdict.APART)
+            self._verdicts[one, other] = found
+        return found
 
     def _join(self, one: int, other: int) -> None:
         self.near[one].add(other)
@@ -254,11 +259,16 @@ class _ComparedViews:
             by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
             if (why := next(filter(None, by_order), None)) is not None:
                 self._join(one, other)
-                self._whys[one, other] = why
+                self._verdicts[one, other] = Verdicts(Verdict.SAME, why)
 
     def contradict(self, members: Collection[int]) -> bool:
         """Whether two of these contradict each other."""
-        return any(not self._open_to[number].issuperset(members) for number in members)
+        return any(self._verdict(*pair).verdict is Verdict.APART for pair in combinations(sorted(members), 2))
+
+    def _contradicts(self, number: int, members: Collection[int]) -> bool:
+        """Whether one of these contradicts another one."""
+        pairs = ((min(number, other), max(number, other)) for other in members if other != number)
+        return any(self._verdict(*pair).verdict is Verdict.APART for pair in pairs)
 
     def part_halves(self) -> None:
         """Part a game seen before and after it was adjourned from both halves: ``merge`` joins them."""
@@ -288,7 +298,7 @@ class _ComparedViews:
             number
             for group in _components(self.near)
             for number in group
-            if number not in whole and not self._open_to[number].issuperset(group)
+            if number not in whole and self._contradicts(number, group)
         }
         self.near = _without(self.near, fragments)
         return doubtful | fragments
@@ -307,11 +317,11 @@ class _ComparedViews:
             ]
             first, lead = min((one for one in same if one[1] is not view), key=lambda one: one[1].game.key)
             pair = min(first, number), max(first, number)
-            why = self._whys.get(pair) if view is views[number] else None
-            if why is None:
-                verdict, why = compare(lead, view)
-                why = why if verdict is Verdict.SAME else self._whys[pair]  # by the order of lines
-            evidence.append(Evidence(EvidenceKind.SAME, why))
+            found = self._verdicts.get(pair) if view is views[number] else None
+            if found is None:
+                found = compare(lead, view)
+                found = found if found.verdict is Verdict.SAME else self._verdicts[pair]  # by the order of lines
+            evidence.append(Evidence(EvidenceKind.SAME, found.why))
         return ObservationGroup([view for _, view in members], evidence)
 
 
@@ -327,35 +337,6 @@ def _with_decided_alone(alike: list[list[View]], decided: Decided) -> list[list[
 
 def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
     return [set() if number in excluded else others - excluded for number, others in enumerate(near)]
-
-
-def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
-    """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
-
-    An archive may have thousands of games of two players: in the order of their moves those that continue a
-    game's known first moves follow it.
-    """
-    ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
-    for at, (opening, one) in enumerate(ordered):
-        for place in range(at + 1, len(ordered)):
-            further, other = ordered[place]
-            if further[: len(opening)] != opening:
-                break
-            yield (one, other) if one < other else (other, one)
-    yield from _taken_back(views)
-
-
-def _taken_back(views: list[View]) -> Iterator[tuple[int, int]]:
-    """Numbers of views whose first moves differ only because the last ones of one were taken back out of its sight."""
-    timed = [(number, view, view.span_ms) for number, view in enumerate(views) if view.span_ms is not None]
-    lost = [one for one in timed if one[1].game.end in LOST_ENDS]
-    for one, mine, span_ms in lost:
-        for other, its, other_ms in timed:
-            if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:
-                continue
-            known = min(len(mine.opening), len(its.opening))
-            if mine.opening[:known] != its.opening[:known] and taken_back_at(mine, its) is not None:
-                yield (one, other) if one < other else (other, one)
 
 
 def _adjourned_between(one: View, other: View) -> bool:

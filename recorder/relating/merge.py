@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TypeVar
 
 from recorder.model import (
@@ -31,7 +31,7 @@ from recorder.relating.board_order import BoardOrders
 from recorder.relating.examined import continues, may_end, resumed_at
 from recorder.relating.game_view import View, same_move
 from recorder.relating.grouping import UNDECIDED, Decided, ObservationGroup, same_parts
-from recorder.relating.outages import backward_ms, taken_back_at
+from recorder.relating.outages import LOST_ENDS, backward_ms, taken_back_at
 from recorder.tracking.main_line import segments_of
 
 __all__ = ["merge_games"]
@@ -393,5 +393,6 @@ def _other_times(views: list[View]) -> list[str]:
 
 def _other_arrivals(views: list[View]) -> list[str]:
     """Arrival times that go back where the game continues."""
-    most_ms = max((backward_ms(one, other) or 0 for one in views for other in views), default=0)
+    lost, joined = [view for view in views if view.game.end in LOST_ENDS], [view for view in views if view.starts]
+    most_ms = max((backward_ms(*pair) or 0 for pair in product(lost, joined)), default=0)
     return [f"arrival times: those of an earlier part are up to {most_ms} ms later"] if most_ms else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -271,48 +272,39 @@ class GameRows:
         Returns:
             The keys that they got.
         """
-        found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(row[_KEY],) for row in games])}
-        seen: set[str] = set()
-        ready: list[Row] = []
-        keys: list[str] = []
-        for row in games:
-            key = row[_KEY]
-            if key in found or key in seen:
-                insert_rows(self._driver, _INTO["games"], ready)
-                ready.clear()
-                key = self._successor(key)
-                row = (*row[:_KEY], key, *row[_KEY + 1 :])
-            seen.add(key)
-            keys.append(key)
-            ready.append(row)
-        insert_rows(self._driver, _INTO["games"], ready)
+        wanted = Counter(row[_KEY] for row in games)
+        found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(key,) for key in wanted])}
+        free = {key: self._make_room(key, count) for key, count in wanted.items() if count > 1 or key in found}
+        keys = [next(free[row[_KEY]]) if row[_KEY] in free else row[_KEY] for row in games]
+        rows = [(*row[:_KEY], key, *row[_KEY + 1 :]) for row, key in zip(games, keys, strict=True)] if free else games
+        insert_rows(self._driver, _INTO["games"], rows)
         return keys
 
-    def _successor(self, wanted: str) -> str:
-        """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
+    def _make_room(self, wanted: str, count: int) -> Iterator[str]:
+        """The keys for so many games with one key; games of other sources may have to move up to later successors.
 
         Games of two sources are two rows: of games with one key, that of the source with the least sha256
         has it and the others have its successors in that order, whichever came first. Journals follow in the order of
         their names: so recorders of one game leave what an import of their journals gives.
         """
         mine = self._driver.execute(_PLACE_OF, (self._source_id,)).fetchone()
-        key, number = wanted, 1
-        later: list[tuple[int, str]] = []
-        while found := self._driver.execute(_FIND_KEY, (key,)).fetchone():
-            if later or found[1:] > mine:
-                later.append((found[0], key))
-            number += 1
-            key = successor(wanted, number)
+        chain: list[tuple[int, str]] = []
+        first, key = 0, wanted
+        while row := self._driver.execute(_FIND_KEY, (key,)).fetchone():
+            chain.append((row[0], key))
+            if first == len(chain) - 1 and row[1:] <= mine:
+                first = len(chain)
+            key = successor(wanted, len(chain) + 1)
         keys: dict[str, str] = {}
-        for game_id, its in reversed(later):
-            self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
+        for place in range(len(chain) - 1, first - 1, -1):
+            game_id, its = chain[place]
+            keys[its] = successor(wanted, place + count + 1)
+            self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (keys[its], game_id))
             touch(self._driver, "VALUES (?)", (game_id,))
-            keys[its] = key
-            key = its
         if keys:
             move_analyses(self._driver, keys)
             rename_decisions(self._driver, lambda one: keys.get(one, one))
-        return key
+        return (successor(wanted, place) if place > 1 else wanted for place in range(first + 1, first + count + 1))
 
     def _learn_players(self, games: Sequence[Game]) -> None:
         """Look up the players of games that are not known yet."""

@@ -1,0 +1,182 @@
+"""Which games of two players are worth comparing.
+
+An archive may have thousands of games of two players, and programs repeat the same moves as often. Games whose first
+moves differ are not one. Of many with the same first moves only those are compared that something may prove to be one:
+they were seen at one moment, one was lost from sight and the other one joined, or their times may be equal and tell
+enough.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations, groupby, product
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from recorder.model import StartPrecision
+from recorder.relating.compare import tells_enough
+from recorder.relating.game_view import DAY_MS, SKEW_MS, View
+from recorder.relating.outages import LOST_ENDS, taken_back_at
+
+__all__ = ["pairs_to_compare", "repeated_often"]
+
+_MANY: Final = 64  # so many games with the same first moves are compared each with each
+_TIMED: Final = (3, 4, 5)  # plies whose times are looked at first: those of the first two are often 0
+_SECOND_MS: Final = 1_000
+
+_Pair = tuple[int, int]
+
+
+def pairs_to_compare(views: Sequence[View]) -> Iterator[_Pair]:
+    """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
+
+    In the order of their moves those that continue a game's known first moves follow it.
+    """
+    known = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
+    alike = [(opening, [number for _, number in some]) for opening, some in groupby(known, itemgetter(0))]
+    for at, (opening, same) in enumerate(alike):
+        further: list[int] = []
+        for longer, others in alike[at + 1 :]:
+            if longer[: len(opening)] != opening:
+                break
+            further += others
+        if len(same) <= _MANY:
+            found: Iterable[_Pair] = chain(combinations(same, 2), product(same, further))
+        else:
+            found = _of_many(views, same, [*same, *further])
+        yield from ((one, other) if one < other else (other, one) for one, other in found)
+    yield from _taken_back(views)
+
+
+def repeated_often(views: Sequence[View]) -> set[int]:
+    """Numbers of views whose first moves so many have that equal ones make nothing probable, but for telling times."""
+    counts = Counter(view.opening for view in views if view.plies or view.starts)
+    return {number for number, view in enumerate(views) if counts[view.opening] > _MANY and not tells_enough(view)}
+
+
+def _of_many(views: Sequence[View], same: list[int], every: list[int]) -> set[_Pair]:
+    """Pairs of many views with the same first moves that something may prove to be one.
+
+    Args:
+        same: those of which one is in each pair. every: all of them.
+    """
+    wanted = set(same)
+    pairs = chain(_at_one_moment(views, every), _rejoined(views, every), _of_equal_times(views, every))
+    return {(one, other) for one, other in pairs if one != other and not wanted.isdisjoint((one, other))}
+
+
+def _at_one_moment(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
+    """Those that were seen, or began, at the same time."""
+    spans = sorted((*span, number) for number in numbers if (span := _span_ms(views[number])) is not None)
+    begun = [begin for begin, _, _ in spans]
+    for at, (_, end, one) in enumerate(spans):
+        for place in range(at + 1, bisect_right(begun, end + SKEW_MS)):
+            yield one, spans[place][2]
+
+
+def _span_ms(view: View) -> tuple[int, int] | None:
+    """From when to when a game was seen, and in which second it began; None: not known."""
+    game, times = view.game, list(view.span_ms or ())
+    if game.started_at_ms is not None and game.start_precision is not StartPrecision.MINUTE:
+        times.append(game.started_at_ms)
+    return (min(times), max(times)) if times else None
+
+
+def _rejoined(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
+    lost = [number for number in numbers if views[number].game.end in (*LOST_ENDS, "adjourned") and views[number].live]
+    return product(lost, [number for number in numbers if views[number].starts])
+
+
+class _Timed(NamedTuple):
+    """A game by its first times.
+
+    Attributes:
+        fine: all are printed, in milliseconds (True) or in seconds (False); None: some are computed.
+        tells: its times are enough to prove something.
+    """
+
+    number: int
+    times_ms: tuple[int, ...]
+    fine: bool | None
+    tells: bool
+
+
+def _of_equal_times(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
+    """Those whose first times may be equal, if they are enough to prove something, or have no time of day.
+
+    Of the latter many with the same times are no pairs: where a game is repeated so often nothing proves which it is.
+    """
+    found: list[_Timed] = []
+    wild: list[int] = []
+    for number in numbers:
+        view, tells = views[number], tells_enough(views[number])
+        if not tells and (view.span_ms is not None or not view.live):
+            continue
+        times = [spent for ply in _TIMED if (spent := view.spent_ms.get(ply)) is not None]
+        if len(times) < len(_TIMED):
+            wild.append(number)
+            continue
+        units = {spent.fine if spent.printed else None for spent in times}
+        fine = next(iter(units)) if len(units) == 1 else None
+        found.append(_Timed(number, tuple(spent.ms for spent in times), fine, tells))
+    yield from product(wild, (*wild, *(one.number for one in found)))
+    exact: dict[object, list[_Timed]] = {}
+    places: dict[tuple[int, ...], list[_Timed]] = {}
+    for one in found:
+        places.setdefault(tuple(ms // _SECOND_MS for ms in one.times_ms), []).append(one)
+        if one.fine is not None:
+            exact.setdefault((one.fine, one.times_ms), []).append(one)
+    for some in exact.values():
+        yield from _of_one_time(views, some)
+    for one in found:
+        if one.fine is not True:  # other units, or computed times: they may differ by a second
+            yield from _of_other_units(views, one, places)
+
+
+def _of_one_time(views: Sequence[View], some: list[_Timed]) -> Iterator[_Pair]:
+    """Of games whose first times are equal all pairs; of many only those that may be of one day."""
+    if len(some) <= _MANY:
+        yield from combinations([one.number for one in some], 2)
+        return
+    days = [(views[one.number].begun_ms, one.number) for one in some if one.tells]
+    dated = sorted((*begun, number) for begun, number in days if begun is not None)
+    begins = [begin for begin, _, _ in dated]
+    for at, (_, latest, one) in enumerate(dated):
+        yield from ((one, dated[place][2]) for place in range(at + 1, bisect_right(begins, latest + DAY_MS)))
+    yield from product((number for begun, number in days if begun is None), (number for _, number in days))
+
+
+def _of_other_units(views: Sequence[View], one: _Timed, places: dict[tuple[int, ...], list[_Timed]]) -> Iterator[_Pair]:
+    """Pairs of a game and those whose first times may be equal but for their unit.
+
+    Args:
+        places: all games by the seconds of their first times.
+    """
+    seconds = [ms // _SECOND_MS for ms in one.times_ms]
+    near = chain.from_iterable(
+        places.get(place, ()) for place in product(*((second - 1, second, second + 1) for second in seconds))
+    )
+    others = [other for other in near if other.fine is not one.fine or other.fine is None]
+    if len(others) > _MANY:
+        others = [other for other in others if one.tells and other.tells]
+    yield from ((one.number, other.number) for other in others if _may_agree(views[one.number], views[other.number]))
+
+
+def _may_agree(one: View, other: View) -> bool:
+    """Whether the first times of two games do not contradict each other."""
+    return all(one.spent_ms[ply].equals(other.spent_ms[ply]) for ply in _TIMED)
+
+
+def _taken_back(views: Sequence[View]) -> Iterator[_Pair]:
+    """Numbers of views whose first moves differ only because the last ones of one were taken back out of its sight."""
+    timed = [(number, view, view.span_ms) for number, view in enumerate(views) if view.span_ms is not None]
+    lost = [one for one in timed if one[1].game.end in LOST_ENDS]
+    for one, mine, span_ms in lost:
+        for other, its, other_ms in timed:
+            if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:
+                continue
+            known = min(len(mine.opening), len(its.opening))
+            if mine.opening[:known] != its.opening[:known] and taken_back_at(mine, its) is not None:
+                yield (one, other) if one < other else (other, one)
