@@ -83,6 +83,9 @@ class GameTables(Closing):
     def __len__(self) -> int:
         return self._store.count()
 
+    def __bool__(self) -> bool:
+        return True  # also without games: `if archive:` asks whether there is one
+
     def _repr_html_(self) -> str:
         from recorder.archive.game_views import html_of_games
 

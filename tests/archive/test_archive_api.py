@@ -427,6 +427,7 @@ def test_a_name_cannot_be_markup(tmp_path: Path) -> None:
 def test_an_empty_archive_is_shown(tmp_path: Path) -> None:
     archive = recorder.Archive(tmp_path / "games.db")
     assert len(archive) == 0
+    assert archive
     assert "0 games" in archive._repr_html_()
 
 
