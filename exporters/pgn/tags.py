@@ -308,7 +308,9 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
     """
     begun = start_of_second(game)
     white, black = game.white, game.black
-    found = [tag("Event", event_name(game)), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
+    unknown = is_saved(game) and game.category is None and "Event" not in (one.detail for one in saved_tags(game))
+    event = "?" if unknown and part.remark is None else event_name(game)
+    found = [tag("Event", event), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
     found.append(tag("Black", black.handle or "?"))
     found += [
         f'[{side}Elo "{player.rating}"]\n'

@@ -155,6 +155,7 @@ def test_tags_are_exported_as_they_were(tag: str, clock: bytes) -> None:
     exported = opening & tag_sections(text)[0].keys()
     assert exported == (opening.intersection(names) or ({"ECO", "Opening"} if game.variant == "chess" else set()))
     assert "Event" in names or b'[Event "?"]' in text
+    assert "Event" in names or b'[Event "?"]' in written([game], style="fics")[0]
 
 
 @pytest.mark.parametrize(
