@@ -1,12 +1,11 @@
 """What several processes bring: ``import``, ``verify``, ``db rebuild`` and ``convert`` with one and with several.
 
 Run: ``python -m benchmarks.bench_jobs [--games 2500] [--logs 4] [--jobs 2] [--rounds 3] [--only NAME…] [--small]``. The
-generated logs have equal sizes; ``import-log`` imports one log as long as all of them, and ``import-pgn`` the games of
-all from one PGN file: both are read in pieces if they have 16 or 8 MB. Each round runs whole commands in turn. Printed
-are, as medians of the rounds: wall and processor seconds with one process and with several, the ratio of the wall
-seconds (wanted: 1.7 with two processes on two cores on which nothing else runs), that of the processor seconds (what
-dividing costs), and the peak memory of the command's process and of the largest of the others. The load of the machine
-is beside them.
+logs have equal sizes; ``import-pgn`` imports the games of all from one PGN file, which is read in pieces if it has
+8 MB. Each round runs whole commands in turn. Printed are, as medians of the rounds: wall and processor seconds with
+one process and with several, the ratio of the wall seconds (wanted: 1.7 with two processes on two cores on which
+nothing else runs), that of the processor seconds (what dividing costs), and the peak memory of the command's process
+and of the largest of the others. The load of the machine is beside them.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ def run(folder: Path, *words: object) -> Figures:
     return Figures(time.perf_counter() - begun, *json.loads(target.read_text()))
 
 
-def make_inputs(folder: Path, logs: int, games: int) -> tuple[list[Path], Path, Path]:
-    """Logs of equal size, one log as long as all of them, and one PGN file with all of their games."""
+def make_inputs(folder: Path, logs: int, games: int) -> tuple[list[Path], Path]:
+    """Logs of equal size, and one PGN file with all of their games."""
     made = []
     pgn = folder / "games.pgn"
     with pgn.open("wb") as out:
@@ -71,10 +70,10 @@ def make_inputs(folder: Path, logs: int, games: int) -> tuple[list[Path], Path, 
             one = cached(games, seed)
             out.write(one.truth.read_bytes())
             made.append(one.log)
-    return made, cached(games * logs).log, pgn
+    return made, pgn
 
 
-def commands(folder: Path, logs: list[Path], long: Path, pgn: Path) -> dict[str, Callable[[int], Figures]]:
+def commands(folder: Path, logs: list[Path], pgn: Path) -> dict[str, Callable[[int], Figures]]:
     """What is measured, by name; each is called with the number of processes."""
     full = folder / "full.sqlite"
     run(folder, "import", "--db", full, "--jobs", 1, *logs)
@@ -89,7 +88,6 @@ def commands(folder: Path, logs: list[Path], long: Path, pgn: Path) -> dict[str,
 
     return {
         "import": lambda jobs: new(jobs, logs),
-        "import-log": lambda jobs: new(jobs, [long]),
         "import-pgn": lambda jobs: new(jobs, [pgn]),
         "verify": lambda jobs: run(folder, "verify", "--db", full, "--jobs", jobs),
         "rebuild": lambda jobs: run(folder, "db", "rebuild", "--db", full, "--dry-run", "--jobs", jobs),
@@ -126,13 +124,13 @@ def main() -> None:
         given.games, given.logs, given.rounds = 20, 2, 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        logs, long, pgn = make_inputs(folder, given.logs, given.games)
+        logs, pgn = make_inputs(folder, given.logs, given.games)
         sizes = [path.stat().st_size / 1e6 for path in logs]
         print(
             f"{len(logs)} logs of {min(sizes):.1f} to {max(sizes):.1f} MB, PGN of {pgn.stat().st_size / 1e6:.1f} MB; "
             f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} cores"
         )
-        for what, command in commands(folder, logs, long, pgn).items():
+        for what, command in commands(folder, logs, pgn).items():
             if given.only is None or what in given.only:
                 measure(what, command, given.rounds, given.jobs)
         print(f"load {os.getloadavg()[0]:.1f} at the end")

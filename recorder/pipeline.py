@@ -16,7 +16,6 @@ from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.redaction import Forgotten, silenced
 from recorder.tracking.in_progress import InProgressTracker
-from recorder.tracking.session import open_games
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import COUNTED_TAGS, LineReader
 
@@ -363,29 +362,6 @@ class Pipeline:
             "moves": {str(number): on for number, on in self._recogniser.units.form.settings.items()},
         }
 
-    def passing_state(self) -> list[Any]:
-        """What matters for the next lines besides ``restart_here``.
-
-        Returns:
-            JSON values. Two readers of which both are equal make the same games of the lines that follow.
-        """
-        boards = self._tracker.boards
-        # What is known of datagrams, and of boards that are set aside, is not compared: such readers are never equal.
-        apart = self._tracker.has_datagrams or any(run.strange for run in boards.every())
-        return [
-            self._reader.controls.open_parts,
-            sorted(boards.announced),
-            self._tracker.ends.last_offset,
-            boards.lag_meaningless,
-            open_games(boards),
-            self._base if apart else None,
-        ]
-
-    @property
-    def anomalies(self) -> tuple[list[Anomaly], list[Anomaly]]:
-        """What was wrong with lines, and with what they say, in the order in which it was found."""
-        return [*map(self._redacted, self._reader.anomalies)], list(self._tracker.anomalies)
-
     def _quoted(self) -> Counter[str]:
         """Tags inside other text or in bytes that are in no line."""
         quoted = Counter(self._recogniser.quoted)
@@ -435,7 +411,7 @@ class Pipeline:
             line_count=self._line_count + (0 if engines is None else engines.lines),
             frames=frames,
             holdings=holdings,
-            elsewhere=dict(+tracker.ends.elsewhere),  # a reader of a piece may count from below 0
+            elsewhere=dict(tracker.ends.elsewhere),
             anomalies=sorted(
                 (
                     found

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.archive.inputs import Input, ReadOptions, clean_blocks
-from recorder.archive.log_pieces import LogPieces, Prefix
 from recorder.archive.spool import Spool, SpoolWriter, take_over
 from recorder.archive.storing import Outcome, SourceReading, marked, writing_source
 from recorder.archive.workers import TASKS_AHEAD, Channel, Workers, look_until_done
@@ -35,7 +34,6 @@ __all__ = ["PIECE_BYTES", "NoBorderError", "Pieces", "cut_file", "joined_report"
 PIECE_BYTES: Final = 4 << 20
 """About how long a piece is."""
 _DIVIDED_BYTES: Final = 2 * PIECE_BYTES
-_DIVIDED_LOG_BYTES: Final = 16 << 20
 _MOST_BYTES: Final = 8 * PIECE_BYTES
 """Where no border is found in so many bytes, there may be none for a long time."""
 _BLOCK_BYTES: Final = 1 << 18
@@ -133,7 +131,7 @@ class Pieces:
             WorkerDiedError: a process died; nothing is stored.
             SourceError: the file was truncated while being read.
         """
-        if not _can_be_divided(reading, SourceKind.PGN):
+        if reading.kind is not SourceKind.PGN or reading.before is not None or reading.on_games or reading.followed:
             return False
         try:
             with writing_source(reading) as writer:
@@ -147,20 +145,6 @@ class Pieces:
         outcome.games, outcome.plies, outcome.undated = found.counts.games, found.counts.plies, found.counts.undated
         outcome.report, outcome.read_up_to = found.report, found.read_up_to
         return True
-
-    def read_log(self, reading: SourceReading, writer: SourceWriter | SpoolWriter, outcome: Outcome) -> Prefix | None:
-        """Read a raw log as far as it can be read in pieces.
-
-        Args:
-            reading: of a file of any kind. writer: of the source. outcome: the games are counted in it.
-        Returns:
-            None: it is not divided.
-        Raises:
-            WorkerDiedError: a process died. SourceError: the file was truncated while being read.
-        """
-        if not _can_be_divided(reading, SourceKind.RAW) or reading.seen.size < _DIVIDED_LOG_BYTES:
-            return None
-        return LogPieces(self._workers, self._folder, reading, writer, outcome).read()
 
     def _read(self, reading: SourceReading, writer: SourceWriter | SpoolWriter) -> _PieceRead:
         """Have a file read piece by piece; return what was found in all of it."""
@@ -191,11 +175,6 @@ class Pieces:
     def _piece(self, reading: SourceReading, data: bytes, offset: int, *, last: bool) -> _Piece:
         self._spools += 1
         return _Piece(data, offset, last, reading.options, self._folder / f"piece-{self._spools}.spool")
-
-
-def _can_be_divided(reading: SourceReading, kind: SourceKind) -> bool:
-    """Whether a source of this kind is read from its beginning to its end, and its games are wanted nowhere else."""
-    return reading.kind is kind and reading.before is None and not (reading.on_games or reading.followed)
 
 
 def cut_file(
@@ -236,15 +215,13 @@ def cut_file(
     yield b"".join(blocks), offset, True
 
 
-def pieces_of(source: Input, options: ReadOptions, share_bytes: int | None = None) -> int:
+def pieces_of(source: Input, options: ReadOptions) -> int:
     """In about how many pieces a file will be read.
 
     Args:
         source: the file. options: how it is read.
-        share_bytes: how much each process reads of all files; a raw log that is no longer is read by one of them. None:
-            raw logs are not divided.
     Returns:
-        0: it is too small, cannot be read, or is neither PGN nor a raw log as far as its beginning shows.
+        0: it is too small, cannot be read, or is no PGN as far as its beginning shows.
     """
     size = source.size_bytes
     if size < _DIVIDED_BYTES:
@@ -261,9 +238,6 @@ def pieces_of(source: Input, options: ReadOptions, share_bytes: int | None = Non
         except SourceError:
             return 0
         kind = detect(head[:HEAD_BYTES])
-    if kind is SourceKind.RAW:
-        divided = share_bytes is not None and size >= max(_DIVIDED_LOG_BYTES, share_bytes + 1)
-        return size // (_DIVIDED_LOG_BYTES // 2) if divided else 0
     return size // PIECE_BYTES if kind is SourceKind.PGN else 0
 
 

@@ -23,7 +23,7 @@ from recorder.archive.inputs import Fingerprint, Input, ReadOptions, fingerprint
 from recorder.archive.pieces import PIECE_BYTES, Pieces, pieces_of
 from recorder.archive.spool import Spool
 from recorder.archive.storing import Outcome, SourceReading
-from recorder.archive.workers import Channel, Workers, batches, count_of_cores, jobs_for, look_until_done
+from recorder.archive.workers import Channel, Workers, batches, jobs_for, look_until_done
 from recorder.errors import SourceError
 from storage import ArchiveStore, is_database
 
@@ -297,10 +297,7 @@ def reading_ahead(
     Yields:
         None: there is too little for several processes.
     """
-    share = sum(source.size_bytes for source in sources if source.error is None) // (jobs or count_of_cores())
-    pieces = {
-        number: pieces_of(source, options, share) for number, source in enumerate(sources) if source.error is None
-    }
+    pieces = {number: pieces_of(source, options) for number, source in enumerate(sources) if source.error is None}
     groups = _batches(sources, {number for number, count in pieces.items() if count})
     sizes = [sum(source.size_bytes for _, source in group) for group in groups]
     processes = jobs_for([*sizes, *[PIECE_BYTES] * sum(pieces.values())], jobs)

@@ -169,7 +169,6 @@ class _Intake:
         outcome: counts the games.
         on_games: as for ``import_source``.
         start: the place from which the pipeline reads. keep_from: that from which bytes are kept; None: none are.
-        again: so many games are stored already.
         done: the place of the next byte.
     """
 
@@ -182,7 +181,6 @@ class _Intake:
         *,
         start: int,
         keep_from: int | None,
-        again: int,
         done: int,
     ) -> None:
         self.done = done
@@ -192,12 +190,9 @@ class _Intake:
         self._on_games = on_games
         self._start = start
         self._keep_from = keep_from
-        self._again = again
 
     def store(self, games: list[Game]) -> None:
         """Store games."""
-        if self._again:
-            self._again, games = max(self._again - len(games), 0), games[self._again :]
         self._writer.add_games(games)
         self._outcome.count(games)
         if self._on_games is not None:
@@ -261,20 +256,11 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         if not keep:
             writer.keep_nothing()  # nor what was kept before
         keep_from = writer.keep_from if keep else None
-        prefix = None if reading.pieces is None else reading.pieces.read_log(reading, writer, outcome)
-        again = 0
-        if prefix is not None:
-            again = prefix.games_again
-            keep_from = prefix.kept_bytes if keep else None
-            if prefix.state is not None:
-                resume, start = prefix.state, prefix.state["begin"]
         following = options.followed_pipeline(kind, resume=resume, offset=start) if followed else None
         pipeline: AnyPipeline = following or options.pipeline(kind, resume=resume, offset=start)
         # The lines of a resumed log do not depend on earlier ones, so earlier bytes need not be read again.
         first = start if keep_from is None or start <= keep_from else 0
-        intake = _Intake(
-            writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, again=again, done=first
-        )
+        intake = _Intake(writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, done=first)
         scrubbing = Scrubbing(kind, begun=first > 0, redactor=Redactor(forgotten, kind))
         end = seen.size
         if followed and kind is not SourceKind.TYPESCRIPT:
@@ -285,10 +271,7 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
             intake.take(scrubbing.finish())
-        if prefix is not None and isinstance(pipeline, Pipeline):
-            outcome.read_up_to, state = prefix.restart_behind(pipeline)
-        else:
-            outcome.read_up_to, state = pipeline.restart()
+        outcome.read_up_to, state = pipeline.restart()
         mark = None
         if outcome.begun is not None:
             mark = outcome.begun.mark
@@ -297,14 +280,10 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         writer.restart(outcome.read_up_to, marked(state, mark))
         if not followed:
             intake.store(pipeline.finish(unfinished=mark is not None))
-        report, unredacted = pipeline.report, pipeline.unredacted
-        if prefix is not None:
-            unredacted += prefix.unredacted
-            report = prefix.whole_report(report)
-        if keep and unredacted:
+        if keep and pipeline.unredacted:
             writer.keep_nothing()
-        outcome.report = report
-        writer.finish(report)
+        outcome.report = pipeline.report
+        writer.finish(outcome.report)
 
 
 def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:

@@ -213,11 +213,6 @@ class GameEnds:
         self._suspended: deque[TrackedGame] = deque()
         self._last_end: tuple[GameEnded, TrackedGame | None] | None = None
 
-    @property
-    def last_offset(self) -> int | None:
-        """Offset of the last result line; None: there was none."""
-        return None if self._last_end is None else self._last_end[0].line.offset
-
     def created(self, event: GameCreated) -> None:
         """A ``{Game N (A vs. B) Creating …}``: count it if no followed game begins with it."""
         if begins_another(self._boards, event):

@@ -35,7 +35,6 @@ __all__ = [
     "load_counts",
     "load_facts",
     "load_waiting",
-    "open_games",
 ]
 
 
@@ -287,26 +286,6 @@ def dump_waiting(
         "starting": boards.starting,
         "announced": [_dump_announcement(found) for number, found in begun if found.takes_from_before(before(number))],
     }
-
-
-def open_games(boards: Boards) -> list[Any]:
-    """What a reader has open, as JSON values: games, and lines that wait for a game."""
-    tables = (boards.runs.values(), boards.examined.values(), boards.listed)
-    return [
-        [
-            [
-                *(run.game_no, run.restart_offset, run.first_offset, run.end_offset, run.white, run.black, run.ply),
-                *(run.end, run.following, run.suspended, run.renewed, len(run.observations), len(run.lists)),
-                sum(len(seen.events) for seen in run.observations),
-            ]
-            for run in runs
-        ]
-        for runs in tables
-    ] + [
-        [[number, *dump_facts([facts])] for number, facts in boards.facts.items()],
-        dump_facts(boards.creating.values()),
-        [[number, *row] for number, row in boards.rows.items()],
-    ]
 
 
 def load_waiting(boards: Boards, state: dict[str, Any]) -> None:

@@ -140,11 +140,6 @@ class Tracker:
         """The session being read."""
         return self.boards.session
 
-    @property
-    def has_datagrams(self) -> bool:
-        """Whether this connection has shown ICC's datagrams."""
-        return self._datagrams is not None
-
     def feed(self, events: list[Event]) -> list[Game]:
         """Take events in order.
 

@@ -148,11 +148,6 @@ class Controls:
         self._outer: list[ReplyBlock | None] = []  # blocks around posed output
         self._units = 0  # open ICC level-1 units
 
-    @property
-    def open_parts(self) -> tuple[object, ...]:
-        """All that is open: the reply block, the header of a unit, the blocks around posed output, and the units."""
-        return self.block, self.header, tuple(self._outer), self._units
-
     def reset(self) -> None:
         """Close everything: the next bytes are those of another connection."""
         self.block = None
