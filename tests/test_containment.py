@@ -265,7 +265,7 @@ def test_a_saved_game_that_fails_does_not_stop_the_others(monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("contained")
 def test_a_bughouse_match_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = failing(make_games, lambda one, *_: one.white == "B")
+    broken = failing(make_games, lambda boards, *_: boards[0].white == "B")
     monkeypatch.setattr(recorder.saved.bpgn, "make_games", broken)
     texts = [
         b'[WhiteA "%b"]\n[BlackA "X"]\n[WhiteB "Y"]\n[BlackB "Z"]\n\n1A. e4{180} 1a. e5{180} 1-0\n\n' % name

@@ -81,9 +81,11 @@ DIFFERS: dict[tuple[str, str], set[str]] = {
             ("b09_crazyhouse", "observer_GuestXz"),
             ("c07_eight_boards", "observer_GuestXs"),
             ("c07_eight_boards", "observer_GuestXt"),
+            ("b08_adjourn", "observer_GuestXw"),
         ),
         _LISTED,
     ),
+    ("c04_chatter_takeback_pause", "player_Alekhine"): {"ratings"},  # from the table of games
 }
 """Fields that differ, and why."""
 
