@@ -145,7 +145,8 @@ def test_a_table_is_of_one_moment(tmp_path: Path) -> None:
 def test_boards_are_those_of_python_chess(plies: pd.DataFrame, corpus_archive: Archive) -> None:
     # A server that names no variant may still draw the start.
     starts = {
-        game.key: next((anchor.fen for anchor in game.anchors()), "") for game in corpus_archive.games(variant="chess")
+        game.key: next((anchor.fen for anchor in game.anchors()), chess.STARTING_FEN)
+        for game in corpus_archive.games(variant="chess")
     }
     normal = plies[plies["key"].map(starts).eq(chess.STARTING_FEN) & plies["complete"] & (plies["kind"] == "played")]
     games = [game for _, game in normal.groupby("key", sort=False) if (game["proof"] == "full").all()][:25]
