@@ -293,6 +293,29 @@ def _all() -> Iterator[tuple[str, Script]]:
             *((S, b"login: "), (C, b"Ann\n"), (S, ASK), (C, b"x" * 5000 + b"PW\n"), (S, b"too long\r\nlogin: ")),
             *((C, b"Ann\n"), (S, ASK), (C, b"PW\n"), (S, IN)),
         ],
+        "password changed before the login shows": [
+            *(
+                (S, b"login: "),
+                (C, b"Ann\n"),
+                (S, ASK),
+                (C, b"OLD\n"),
+                (S, b"\r\nWelcome\r\n$ "),
+                (C, b"chpass CODE PW\n"),
+            ),
+            (S, b"Password changed from CODE to PW.\r\n$ "),
+        ],
+        "password as the name, printed in a later line": [
+            *(
+                (S, b"login: "),
+                (C, b"PW\n"),
+                (S, b"No such player.\r\nlogin: "),
+                (C, b"Ann\n"),
+                (S, ASK),
+                (C, b"OLD\n"),
+                (S, IN),
+            ),
+            (S, b"x" * 70 + b"\r\n" + b"fics% nothing\r\n" * 500 + b"Your password is PW, keep it.\r\nfics% "),
+        ],
         "printed in a later line": [
             *((S, b"login: "), (C, b"Ann\n"), (S, ASK), (C, b"PW\n"), (S, IN)),
             (S, b"x" * 70 + b"\r\n" + b"fics% nothing\r\n" * 500 + b"Your password is PW, keep it.\r\nfics% "),

@@ -25,6 +25,7 @@ from recorder.text import later
 __all__ = ["SecretGuard"]
 
 _GUESTS: Final = frozenset((b"guest", b"g"))
+_HANDLE: Final = later(rb"[A-Za-z][A-Za-z0-9_-]*")
 _SEALED: Final = later(rb"[^\r\n]")
 _QUESTIONS: Final = (CueKind.NAME, CueKind.PASSWORD, CueKind.HIDE)
 _ENDS: Final = frozenset((SessionNoticeKind.LOGOUT, SessionNoticeKind.IDLE_LOGOUT, SessionNoticeKind.TAKEN_OVER))
@@ -129,7 +130,11 @@ class SecretGuard:
 
     def _open(self, handle: bytes) -> None:
         """Mask no more lines than those with secrets: the server waits for commands."""
-        self._spare(handle or self._called)
+        if handle := handle or self._called:
+            for typed in self._typed:  # also at the question for the name, where it was none
+                if len(typed) >= SHORTEST_WORD:
+                    self._learn(typed)
+            self._spare(handle)
         self.answers.enter()
         self._masking = self._asked = self._naming = False
         self._caught = self._client.begun
@@ -152,7 +157,7 @@ class SecretGuard:
             return self._at_command(line)
         text = corrected(line.text).strip()
         self._answered |= text != b""
-        named, self._naming = self._naming and len(text.split()) == 1, False
+        named, self._naming = self._naming and _HANDLE().fullmatch(text) is not None, False
         for secret in _secrets_of(text):
             self.answers.expect(secret)
             if not named and (self._asked or len(secret) >= SHORTEST_WORD):
@@ -189,15 +194,15 @@ class SecretGuard:
 
 
 def _secrets_of(text: bytes) -> list[bytes]:
-    """What may be a secret in a line: the line itself, and the last of a few words."""
+    """What may be a secret in a line: the line itself, the last of a few words, and the arguments of ``password``."""
     words = text.split()
-    found = [text, words[-1]] if 1 < len(words) <= 2 * _MOST_WORDS else [text]
+    found = [text, *_hidden(text, fill_command(text)), *(words[-1:] if 1 < len(words) <= 2 * _MOST_WORDS else ())]
     return [secret for secret in found if SHORTEST <= len(secret) <= _LONGEST_SECRET and secret.lower() not in _GUESTS]
 
 
 def _hidden(text: bytes, filled: bytes) -> list[bytes]:
     """The masked words at the end of a line."""
-    begin = next(place for place, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b)
+    begin = next((place for place, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b), len(text))
     return text[begin:].split()
 
 
