@@ -70,7 +70,7 @@ class NameWord(NamedTuple):
 
 # Scripts without blanks between words, and pictures: each letter is a word.
 _ALONE: Final = (
-    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
+    "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31ff"
     "\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U0001f000-\U0001faff\U00020000-\U0003ffff"
 )
 # Accents and vowels beside letters; the Indic blocks have letters, too.
@@ -78,7 +78,8 @@ _MARKS: Final = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0711\u0730-\u074a"
     "\u07a6-\u07b0\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
 )
-_WORD: Final = later(rf"[{_ALONE}][{_MARKS}]*+|(?![_{_ALONE}])\w(?:(?![_{_ALONE}])[\w{_MARKS}])*")
+_JAMO: Final = "[\u1100-\u115f][\u1160-\u11ff]+"  # parts of one letter
+_WORD: Final = later(rf"{_JAMO}|[{_ALONE}][{_MARKS}]*+|(?![_{_ALONE}])\w(?:(?![_{_ALONE}])[\w{_MARKS}])*")
 _ASCII_WORD: Final = later(r"[0-9A-Za-z]+")
 
 

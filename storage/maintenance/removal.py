@@ -175,6 +175,8 @@ def delete_source(connection: Connection, row_id: int) -> ForgetReport:
 _TEXTS = (
     models.games.c.me,
     models.games.c.reason,
+    models.games.c.variant,
+    models.games.c.category,
     models.events.c.actor,
     models.events.c.text,
     models.thinking.c.engine,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
+import unicodedata
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -552,6 +553,7 @@ def saved(name: str, *, encoding: str = "utf-8", wrapped: bool = False) -> bytes
         ("王小明", "utf-8", False),
         ("O'Qorb-Zed", "utf-8", False),
         ("Mu\u0308ller", "utf-8", False),
+        (unicodedata.normalize("NFD", "김철수"), "utf-8", False),
     ],
 )
 def test_a_player_of_saved_games_is_erased_whatever_the_name(
