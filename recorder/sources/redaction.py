@@ -41,6 +41,7 @@ _WORDS: Final = {SourceKind.XBOARD: _IN_XBOARD, SourceKind.PYCHESS: _IN_PYCHESS}
 _SHORTEST: Final = 3
 _MOST_WORDS: Final = 8
 _LONGEST_GAP: Final = 8
+_EMPTY_LINE: Final = (b"\n\n", b"\n\r\n")
 _GAPS: Final = frozenset(" ,.;:!?'\"()[]{}/&+\r\n\t-")
 _PLAYERS_NAME: Final = later(r'\[[ \t]*(?:White|Black)[AB]?[ \t]+"((?:[^"\\\r\n]|\\.)*)"')
 _MAX_LINE: Final = 1 << 16
@@ -250,7 +251,7 @@ class Forgotten:
             key, end, found = "", words[at].begin, 0
             for size, word in enumerate(words[at : at + _MOST_WORDS], 1):
                 key = f"{key} {word.folded}" if key else word.folded
-                if len(key) > longest or (size > 1 and word.begin - end > _LONGEST_GAP):
+                if len(key) > longest or (size > 1 and _are_apart(text[end : word.begin])):
                     break
                 end = word.end
                 if (size > 1 or alone or not key.isascii()) and (self._has(key) or self._has(key.replace(" ", "-"))):
@@ -330,7 +331,7 @@ class Redactor:
             return lines
         if self._kind in SAVED_KINDS:
             lines = self._saved(self._late + lines)
-            end = lines.rfind(b"\n", 0, -1) + 1
+            end = len(lines) if lines.endswith(_EMPTY_LINE) else lines.rfind(b"\n", 0, -1) + 1
             self._late = lines[end:]
             return lines[:end]
         text = lines.decode("latin-1")
@@ -369,7 +370,7 @@ class Redactor:
         yield self.receive(rest) + self.finish()
 
     def finish(self) -> bytes:
-        """The last line of saved games, which waits because a name may continue in the next one.
+        """The last line of saved games, which waits because a name may continue in the next one; not if it is empty.
 
         Returns:
             Nothing of other logs.
@@ -404,6 +405,11 @@ class Redactor:
     def _silence(self, spoken: re.Match[str]) -> str:
         self._end = spoken.end()
         return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
+
+
+def _are_apart(gap: str) -> bool:
+    """Whether what is between two words divides them: one name does not have both."""
+    return len(gap) > _LONGEST_GAP or "\n\n" in gap or "\n\r\n" in gap
 
 
 def _within(spans: list[tuple[int, int]], place: int) -> bool:

@@ -182,13 +182,13 @@ def test_convert_writes_the_same(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_convert_leaves_no_file_where_a_log_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+def test_convert_leaves_no_file_where_no_log_can_be_read(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "empty.log").touch()
     words = ["convert", str(WATCHER), str(tmp_path / "empty.log"), "-o", str(tmp_path / "games.pgn")]
-    assert "empty.log is empty" in both(cli, *words, code=ExitCode.INPUT).stderr
+    assert "empty.log is empty" in both(cli, *words[:-2], code=ExitCode.INPUT).stderr
     (tmp_path / "empty.log").write_bytes(WATCHER.read_bytes() + b"\n<12> rubbish\n")
     assert "1 anomaly in" in both(cli, *words[:-2], "--strict", code=ExitCode.FINDINGS).stderr
-    words[2] = str(tmp_path / "missing.log")
+    words[1:3] = str(tmp_path / "missing.log"), str(tmp_path / "lost.log")
     assert "no such file" in both(cli, *words, code=ExitCode.INPUT).stderr
     assert not (tmp_path / "games.pgn").exists()
 
