@@ -206,3 +206,28 @@ def test_every_byte_is_kept_or_masked(parts: list[tuple[str, bytes]]) -> None:
     assert (
         not any((unseal(line) or (b"",))[0] == NAME for line in kept.split(b"\n")) or b"fics% " in dict(parts).values()
     )
+
+
+def test_a_recorder_that_has_logged_in_answers_no_question() -> None:
+    """It knows when its login is complete, also on a server whose prompts and greeting are unknown."""
+    wire = Wire()
+    for text in (b"? ", b"> "):
+        wire.server(text)
+        wire.client(b"Ann\n")
+    wire.server(b"\r\nhi\r\n$ ")
+    wire.guard.enter("Ann")
+    wire.client(b"set style 12\n")
+    wire.server(b"\r\n$ Bob(C): what is your password?")
+    wire.client(b"observe 7\n")
+    assert wire.finish() == b"***\n***\nset style 12\nobserve 7\n"
+
+
+def test_an_answer_to_a_question_after_the_login_is_no_secret_of_the_connection() -> None:
+    guard = SecretGuard()
+    for side, text in [*IN, ("<", b"\r\nAre you sure? "), (">", b"yes\n")]:
+        if side == "<":
+            guard.server_sent(text)
+        else:
+            guard.client_sent(text, 1)
+    answer = b"yesterday: yes\r\nfics% "
+    assert b"".join(data for _, data in guard.answers.receive(answer)) == answer

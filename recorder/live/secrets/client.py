@@ -56,6 +56,8 @@ class SecretGuard:
         self._answered = False  # a line was typed since the server asked
         self._naming = False  # the server asks for a name
         self._asked = False  # it has asked for a secret
+        self._repeated = True  # it may repeat what is typed, which may be a secret
+        self._asks = True  # it may ask for something
         self._typed: list[bytes] = []  # what may be the handle
         self._called = b""  # one of them that the server has repeated as a name
 
@@ -84,8 +86,10 @@ class SecretGuard:
         """
         if asks(self._server.asked):
             self._ask(secret=True)
+        elif asks_name(self._server.line):
+            self._ask(name=True)
         elif self._server.line.endswith((b":", b"?")):
-            self._ask(name=asks_name(self._server.line))
+            self._ask(repeated=self._repeated)
         if self._masking:
             self.answers.echo(data)
         out = [piece for line in self._client.receive(data, at_ns) for piece in self._take(line)]
@@ -97,8 +101,9 @@ class SecretGuard:
         return [] if self._masking else self.answers.tick(now_ns)
 
     def enter(self, handle: str | None) -> None:
-        """Note that the login is complete, as the caller knows; None: the handle is not known."""
+        """Note that the login is complete and the client answers no questions; None: the handle is not known."""
         self._open((handle or "").encode())
+        self._asks = False
 
     def finish(self) -> list[TimedBytes]:
         """The rest, after the end of the connection."""
@@ -120,12 +125,15 @@ class SecretGuard:
         elif kind in _QUESTIONS or (cue.notice is not None and cue.notice.kind in _ENDS):
             self._ask(name=kind is CueKind.NAME, secret=kind is not CueKind.NAME)
 
-    def _ask(self, *, name: bool = False, secret: bool = False) -> None:
+    def _ask(self, *, name: bool = False, secret: bool = False, repeated: bool = True) -> None:
         """Mask lines, until the server shows after one of them that it waits for commands."""
+        if not self._asks:
+            return
         if name:
             self._called, self.answers.holding = b"", False
         self._masking, self._answered = True, False
         self._naming, self._asked = name, (self._asked or secret) and not name
+        self._repeated = repeated
         self._server.logged_in = False
 
     def _open(self, handle: bytes) -> None:
@@ -136,7 +144,7 @@ class SecretGuard:
                     self._learn(typed)
             self._spare(handle)
         self.answers.enter()
-        self._masking = self._asked = self._naming = False
+        self._masking = self._asked = self._naming = self._repeated = False
         self._caught = self._client.begun
         self._typed.clear()
         self._server.logged_in = True
@@ -158,7 +166,7 @@ class SecretGuard:
         text = corrected(line.text).strip()
         self._answered |= text != b""
         named, self._naming = self._naming and _HANDLE().fullmatch(text) is not None, False
-        for secret in _secrets_of(text):
+        for secret in _secrets_of(text) if self._repeated else ():
             self.answers.expect(secret)
             if not named and (self._asked or len(secret) >= SHORTEST_WORD):
                 self._learn(secret)

@@ -326,7 +326,7 @@ class AnswerGuard:
         line, _, more = self._echo.partition(b"\n")
         typed, seen = _SHOWN().findall(line), list(_SHOWN().finditer(data))
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], zip(typed, seen, strict=False)))
-        if same and same == min(len(seen), len(typed)):
+        if same and (same == len(seen) or (same == len(typed) and data[seen[same - 1].end()] <= ord(" "))):
             out = bytearray(clean)
             for shown in seen[:same]:
                 out[shown.start()] = FILLER[0]
