@@ -123,7 +123,8 @@ def _info(file: str, as_json: bool) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder journal cat --direction sent --times session.journal
-  2024-10-04T00:00:01.500000005Z > guest\\n
+  2024-10-04T00:00:01.500000005Z > *****\\n
+  ...
   $ ics-recorder journal cat session.journal > session.raw
 """,
 )
@@ -231,10 +232,10 @@ def _check_one(file: str) -> ExitCode:
     cls=Command,
     epilog="""\b
 Examples:
-  $ ics-recorder journal scrub session.log -o clean.log
-  74 bytes of the raw log masked.
-  $ ics-recorder journal scrub session.journal -o clean.journal
-  6 bytes masked.
+  $ ics-recorder journal scrub old.log -o clean.log
+  11 bytes of the raw log masked.
+  $ ics-recorder journal scrub old.journal -o clean.journal
+  11 bytes masked.
 """,
 )
 @click.argument("file", metavar="FILE")

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.cli.test_journal import recorded
+from tests.cli.test_journal import leaky, recorded
 from tests.support.cli import SERVER, WATCHER, Cli
 from tests.test_docs import COMMANDS, on_terminal
 
@@ -40,6 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     recorded(tmp_path)
     (journal,) = tmp_path.glob("*.journal*")
     journal.rename(tmp_path / "session.journal")
+    (journal,) = leaky(tmp_path / "old")
+    journal.rename(tmp_path / "old.journal")
+    (tmp_path / "old.log").write_bytes(b"login: Ann\n\rpassword: hunter22\n\r**** Starting session as Ann ****\n\r")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -32,7 +32,7 @@ def recorded(folder: Path, *, closed: bool = True, max_bytes: int = 1 << 20) -> 
     at_ns = journal.now_ns()
     clock.go(1)
     journal.received(bytes(range(256)))
-    journal.sent(b"guest\n", at_ns)
+    journal.sent(b"*****\n", at_ns)
     journal.sent(b"*******\n", at_ns)
     journal.note("outage", why="reset")
     clock.go(60_000_000_000)
@@ -102,15 +102,15 @@ def test_cat(cli: Cli, tmp_path: Path) -> None:
     path = recorded(tmp_path)
     every = bytes(range(256))
     assert cli("journal", "cat", path).stdout_bytes == b"\n\rlogin: " + every
-    assert cli("journal", "cat", path, "--direction", "sent").stdout_bytes == b"guest\n*******\n"
+    assert cli("journal", "cat", path, "--direction", "sent").stdout_bytes == b"*****\n*******\n"
     assert (
-        cli("journal", "cat", path, "--direction", "both").stdout_bytes == b"\n\rlogin: " + every + b"guest\n*******\n"
+        cli("journal", "cat", path, "--direction", "both").stdout_bytes == b"\n\rlogin: " + every + b"*****\n*******\n"
     )
     notes = cli("journal", "cat", path, "--direction", "notes").stdout.splitlines()
     assert [json.loads(note)["kind"] for note in notes] == ["connected", "outage", "connected", "end"]
     times = cli("journal", "cat", path, "--direction", "both", "--times").stdout.splitlines()
     assert times[0] == r"2024-10-04T00:00:01.500000005Z < \n\rlogin: "
-    assert times[2] == r"2024-10-04T00:00:01.500000005Z > guest\n"
+    assert times[2] == r"2024-10-04T00:00:01.500000005Z > *****\n"
 
 
 def test_standard_input(tmp_path: Path) -> None:
