@@ -12,6 +12,7 @@ from exporters.measures.batches import PlyBatches, filtered, movers
 from exporters.plots.style import plain
 from exporters.tables.facts import ChosenPlayer, choose_player
 from recorder.errors import ExportError
+from recorder.model import variant_beside
 
 __all__ = [
     "PlySource",
@@ -325,8 +326,8 @@ def _kind(plies: pd.DataFrame) -> list[str]:
     """The server's word and the variant, where it is not chess and not in that word."""
     category, variant = one(plies["category"]), one(plies["variant"])
     words = [] if category is None else [plain(category)]
-    if variant is not None and variant != "chess" and variant not in (category or "").split():
-        words.append(plain(variant))
+    if beside := variant_beside(category or "", variant):
+        words.append(plain(beside))
     return words
 
 

@@ -141,8 +141,7 @@ def _control(base_s: int, increment_s: int | None) -> str:
 def about(game: Game, in_progress: bool) -> list[tuple[str, str]]:
     """What a game is, as pairs of a name and a value, without its result."""
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    variant = game.variant if game.variant != "chess" else None
-    words = [rated, game.category, variant if variant not in (game.category or "").split() else None]
+    words = [rated, game.category, game.variant_word]
     if game.kind is GameKind.EXAMINED:
         words.append("examined")
     found = [("Kind", " ".join(word for word in words if word))]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.report.moves import took_text
 from exporters.report.page import clock_text, count
+from recorder.model import variant_beside
 
 if TYPE_CHECKING:
     from exporters.measures.players import PlayerTable
@@ -253,8 +254,8 @@ def period(days: tuple[str, str] | None) -> str:
 def game_kind(row: _Row) -> str:
     """``rated blitz crazyhouse`` of a row of games or sides."""
     rated = ("rated" if row["rated"] else "unrated") if known(row["rated"]) else ""
-    category, variant = text_of(row["category"]), text_of(row["variant"])
-    words = [rated, category, variant if variant not in ("chess", *category.split()) else ""]
+    category = text_of(row["category"])
+    words = [rated, category, variant_beside(category, text_of(row["variant"])) or ""]
     if row["kind"] != "played":
         words.append(str(row["kind"]))
     return " ".join(part for part in words if part) or NOTHING

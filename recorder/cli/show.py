@@ -123,7 +123,8 @@ def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> Non
     from recorder.times import iso, iso_start
 
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    variant = game.variant if game.variant == "chess" else game.variant_word
+    plain = game.variant == "chess" and "chess" not in (game.category or "").split()
+    variant = "chess" if plain else game.variant_word
     time = printed_control(game) if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
     if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"

@@ -21,6 +21,7 @@ from recorder.model.games import (
     is_forgotten,
     printed_control,
     taken_rows,
+    variant_beside,
 )
 from recorder.model.observations import (
     AnalysedPosition,
@@ -123,4 +124,5 @@ __all__ = [
     "taken_rows",
     "site_names",
     "site_of",
+    "variant_beside",
 ]

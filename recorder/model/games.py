@@ -34,6 +34,7 @@ __all__ = [
     "day_of",
     "is_forgotten",
     "printed_control",
+    "variant_beside",
 ]
 
 _TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
@@ -235,7 +236,7 @@ class Game:
     @property
     def variant_word(self) -> str | None:
         """The variant; None if it is chess or if the category names it (``suicide``)."""
-        return None if self.variant in ("chess", *(self.category or "").split()) else self.variant
+        return variant_beside(self.category or "", self.variant)
 
     @property
     def plies(self) -> list[Ply]:
@@ -447,6 +448,25 @@ class TimeControlled(Protocol):
     def black_base_s(self) -> int | None: ...
     @property
     def black_increment_s(self) -> int | None: ...
+
+
+def variant_beside(category: str, variant: str | None) -> str | None:
+    """The variant to print beside a game's category.
+
+    Args:
+        category: the server's word; empty: it printed none.
+        variant: our name; None: unknown.
+
+    Returns:
+        None if it is chess, or if the category names it in any spelling: ``Bughouse``, ``seirawan/0``, ``wild(1)``.
+    """
+    words = category.split()
+    named = {_letters(word) for word in (category, *words, *(word.partition("/")[0] for word in words))}
+    return None if variant is None or variant == "chess" or _letters(variant) in named else variant
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | None]:

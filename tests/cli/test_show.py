@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from recorder.errors import ExitCode
+from tests.edge_cases.scripts import Table, log
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
@@ -25,6 +27,18 @@ def test_shows_headers_moves_board_and_events(filled: Cli, key: str) -> None:
     assert moves[0][:2] == ["1.", "e4"]
     assert text.count("\n8  ") == 1
     assert "adjourned" in text.split("Events\n")[1]
+
+
+@pytest.mark.parametrize("category", ["Bughouse", "blitz chess", "wild(1)", "seirawan/0"])
+def test_no_output_names_the_variant_twice(cli: Cli, tmp_path: Path, category: str) -> None:
+    table = Table()
+    lines = [table.created(category), table.frame(), *table.plays("e4", "e5"), table.over("Bob resigns", "1-0")]
+    (tmp_path / "a.log").write_bytes(log(*lines))
+    cli("import", tmp_path / "a.log")
+    assert f"Kind:                  played rated {category}\n" in cli("show", "last").stdout
+    assert f"rated {category}" in cli.table("games")[0].values()
+    cli("report", "last", "-o", tmp_path / "page.html")
+    assert f"<dd><bdi>rated {category}</bdi></dd>" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_json_is_the_object_of_export_games(filled: Cli, key: str) -> None:
