@@ -43,6 +43,7 @@ class Playing:
     rating: int = 1500
     rated: bool = True
     letter: str = "b"
+    category: str = "blitz"
     number: int = 0
     ply: int = 0
 
@@ -68,9 +69,10 @@ class Playing:
 
     def list(self, ends: str) -> list[str]:
         """Return the moves so far."""
+        rated = "Rated" if self.rated else "Unrated"
         lines = [
             f"{self.white} ({self.rating}) vs. {self.black} ({self.rating}) --- {_date(self.begin_ms)}",
-            f"{'Rated' if self.rated else 'Unrated'} blitz match, initial time: 5 minutes, increment: 0 seconds.",
+            f"{rated} {self.category} match, initial time: 5 minutes, increment: 0 seconds.",
             "",
             f"Move  {self.white:<23} {self.black}",
             "----  ---------------------   ---------------------",
@@ -143,7 +145,7 @@ class FieldServer:
             game.number = next(number for number in range(1, 1000) if number not in self.running)
             self.running[game.number] = game
             rated = "rated" if game.rated else "unrated"
-            created = f"{{Game {game.number} ({game.white} vs. {game.black}) Creating {rated} blitz match.}}"
+            created = f"{{Game {game.number} ({game.white} vs. {game.black}) Creating {rated} {game.category} match.}}"
             lines += [created] * self._gin
         return lines
 
@@ -187,7 +189,7 @@ class FieldServer:
             return ["You are already observing the maximum number of games."]
         self._observed.add(number)
         rated = "rated" if game.rated else "unrated"
-        head = f"Game {number}: {game.white} ({game.rating}) {game.black} ({game.rating}) {rated} blitz 5 0"
+        head = f"Game {number}: {game.white} ({game.rating}) {game.black} ({game.rating}) {rated} {game.category} 5 0"
         return [f"{self.observing} {number}.", *([] if self.glued else [head]), "", game.board()]
 
     def _table(self, which: str) -> list[str]:

@@ -115,6 +115,18 @@ def test_games_that_do_not_match_cost_no_command_and_ratings_cost_one() -> None:
     assert sum(line.startswith("observe ") for line in lines) == len(wanted)
 
 
+@pytest.mark.parametrize("word", ["capablanca", "Seirawan", "pawns/little-game", "wild/2"])
+def test_games_of_any_category_are_chosen_by_its_word(word: str) -> None:
+    games = [Playing(f"Ann{pair}", f"Bob{pair}", at_ms, 8, 500) for at_ms in (2_000, 5_000) for pair in range(4)]
+    for number, game in enumerate(games):
+        game.white, game.black = f"{game.white}x{number}", f"{game.black}x{number}"
+        game.category, game.letter = [("blitz", "b"), (word.lower(), "n"), ("gothic", "n"), ("wild/3", "w")][number % 4]
+    server = FieldServer(list(games))
+    found = watch(server, Observing(parse_policy(f"rated & {word}")), 12_000)
+    assert [whole(game, found) is not None for game in games] == [False, True, False, False] * 2
+    assert {game.category for game in found} == {word.lower()}
+
+
 @pytest.mark.parametrize("gap_ms", [60, 250, 400])
 def test_a_servers_command_rate_is_kept_and_no_game_is_lost(gap_ms: int) -> None:
     games = games_of(boards=6, least_ms=8_000)

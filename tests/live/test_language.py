@@ -29,7 +29,7 @@ from recorder.live.policy.language import (
     parse_policy,
     words_of,
 )
-from recorder.rules.variants import read_category
+from recorder.rules.variants import SPEEDS, VARIANTS, read_category
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/observe.md").read_text(encoding="utf-8")
 
@@ -76,6 +76,14 @@ def test_trees(text: str, tree: Expression) -> None:
     assert parse_policy(format_policy(tree)) == tree
 
 
+@pytest.mark.parametrize(
+    "word", [*(variant.name for variant in VARIANTS), *sorted(SPEEDS), "non-standard", "zh", "3check", "koth"]
+)
+def test_every_word_that_a_server_prints_can_be_chosen(word: str) -> None:
+    assert parse_policy(f"rated & {word.title()}") == And((Word("rated"), Category(word)))
+    assert format_policy(Category(word)) == word
+
+
 @pytest.mark.parametrize("text", examples("policy"))
 def test_examples_of_the_page_are_read(text: str) -> None:
     tree = parse_policy(text)
@@ -113,6 +121,8 @@ def test_refusals_of_the_page(line: str) -> None:
         ('player "two words"', 8, "is no handle"),
         ('""', 1, "must have a name"),
         ("Morphy", 1, "player Morphy"),
+        ("Kungfu", 1, 'for a type that only your server has "Kungfu"'),
+        ("capablanka", 1, "did you mean capablanca?"),
         ("rating > " + "9" * 30, 10, "more than 20 digits"),
     ],
 )

@@ -26,7 +26,7 @@ from recorder.live.policy.language import (
     format_policy,
     words_of,
 )
-from recorder.rules.variants import read_category
+from recorder.rules.variants import SPEEDS, read_category
 
 __all__ = ["Judgement", "PolicyPart", "explain", "format_part", "row_decides"]
 
@@ -220,12 +220,12 @@ def _category(name: str, game: Listed) -> tuple[bool | None, str]:
     category = game.facts.category
     if category is None:
         return None, "the game's type is unknown"
-    category = category.lower().replace("non-standard", "nonstandard")
+    category, name = (word.replace("non-standard", "nonstandard") for word in (category.lower(), name))
     if category == name or (name == "wild" and category.startswith(("wild/", "wild("))):
         return True, f"the game is {category}"
     variant, wanted = read_category(category), read_category(name)
-    if variant == wanted == "chess":  # which speed
-        return name in category.split(), f"the game is {category}"
+    if variant == wanted == "chess":  # any speed, or which one
+        return name not in SPEEDS or name in category.split(), f"the game is {category}"
     if variant is not None and variant == wanted:
         return True, f"the game is {category}"
     if variant is None and (name.startswith(category) or _can_mean(category, wanted)):

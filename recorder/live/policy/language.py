@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from recorder.errors import PolicyError
+from recorder.rules.variants import VARIANTS, is_known_variant, read_category
 
 __all__ = [
     "And",
@@ -45,6 +46,7 @@ FIELDS = (
 )  # fmt: skip
 _SIDES = ("player", "white", "black")
 _RESERVED = {*WORDS, *TITLES, *CATEGORIES, *FIELDS, *_SIDES}
+_VARIANTS = frozenset(variant.name for variant in VARIANTS)
 _SIGNS = ("<", "<=", ">", ">=", "=", "!=")
 _MEANT = {"=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # written the other way round
 _MAX_DEPTH = 100
@@ -225,10 +227,12 @@ class _Parser:
             return self._plays(name, token)
         if name in WORDS or name in TITLES:
             return Word(name)
-        if name in CATEGORIES or _CATEGORY.fullmatch(name) is not None:
+        if _names_category(name):
             return Category(name)
-        close = difflib.get_close_matches(name[:40], sorted(_RESERVED), n=1)
-        hint = f"did you mean {close[0]}?" if close else f"for a player write player {token.text[:40]}"
+        close = difflib.get_close_matches(name[:40], sorted({*_RESERVED, *_VARIANTS}), n=1)
+        shown = token.text[:40]
+        player = f'for a player write player {shown}, for a type that only your server has "{shown}"'
+        hint = f"did you mean {close[0]}?" if close else player
         raise PolicyError(f"{_shown(token)} is an unknown word; {hint}", token.column)
 
     def _comparison(self, field: str, token: _Token) -> Compare:
@@ -251,6 +255,13 @@ class _Parser:
         if _HANDLE.fullmatch(name.text) is None:
             raise PolicyError(f"{_shown(name)} is no handle: letters and digits without blanks are", name.column)
         return Plays(side, name.text)
+
+
+def _names_category(name: str) -> bool:
+    """Whether a lower-case word is a speed or a variant that some server prints, so that it needs no quotes."""
+    if name in CATEGORIES or _CATEGORY.fullmatch(name) is not None:
+        return True
+    return _PLAIN.fullmatch(name) is not None and (read_category(name) != name or is_known_variant(name))
 
 
 def _shown(token: _Token) -> str:
@@ -289,8 +300,7 @@ def format_policy(tree: Expression) -> str:
     if isinstance(tree, Word):
         return tree.name
     if isinstance(tree, Category):
-        plain = tree.name in CATEGORIES or _CATEGORY.fullmatch(tree.name) is not None
-        return tree.name if plain else f'"{tree.name}"'
+        return tree.name if _names_category(tree.name) else f'"{tree.name}"'
     if isinstance(tree, Compare):
         return f"{tree.field} {tree.sign} {_decimal(tree.value)}"
     if isinstance(tree, Plays):
