@@ -68,6 +68,9 @@ PUBLIC_GAMES: dict[str, list[Shown]] = {
     ],
     "ictk-notifications": [],
     "knightcap-style11-1997": [],
+    "lasker-seirawan": [
+        Shown(21, "BotBv", "BotBu", "a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6", "0-1"),
+    ],
     "lila-relay-277-wrapped-frame": [
         Shown(277, "depop", "Sheikki", "e4 e5 Nf3 d5 Nc3 Nf6 exd5 e4 Ng1 Bg4 Be2 Bxe2 Qxe2 Nxd5"),
     ],

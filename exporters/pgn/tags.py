@@ -271,8 +271,7 @@ def tags(
 
 def _beginning(game: Game, part: PgnPart) -> Iterator[str]:
     """The variant, the position that the moves start from, and the opening."""
-    if variant := variant_name(game):
-        yield tag("Variant", variant)
+    yield _variant(game)
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
         # No program must set up a position that is not chess, so that has another tag.
         yield '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
@@ -331,8 +330,7 @@ def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = Non
     opening = game.opening
     if opening is not None and _OPENING.isdisjoint(event.detail for event in saved_tags(game)):
         found.append(tag("ECO", opening.eco))
-    if variant := variant_name(game):
-        found.append(tag("Variant", variant))
+    found.append(_variant(game))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
         found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
     found.append(f'[PlyCount "{part.count}"]\n')
@@ -369,8 +367,15 @@ def event_name(game: Game) -> str:
 
 
 def variant_name(game: Game) -> str | None:
-    """The Variant tag, or None for normal chess and where the variant is not known."""
+    """The Variant tag; None for normal chess, an unknown variant and a name that other programs refuse."""
     return pgn_variant(game.variant)
+
+
+def _variant(game: Game) -> str:
+    """The tag of the variant: of our own where other programs do not know its name, and can read its moves as chess."""
+    if name := variant_name(game):
+        return tag("Variant", name)
+    return tag("RecorderVariant", game.variant) if game.variant not in (None, "chess") else ""
 
 
 def _printed_variant(game: Game) -> str | None:

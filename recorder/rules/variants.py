@@ -35,11 +35,11 @@ __all__ = [
     "read_cecp_variant",
     "read_pgn_variant",
     "rules_of",
-    "start_variant",
     "variant_of",
 ]
 
 _GAPS = re.compile(r"[\s_-]+")
+_FICS_WILD = frozenset((*(f"wild/{number}" for number in range(9)), "wild/8a"))
 
 
 class Variant(NamedTuple):
@@ -48,7 +48,7 @@ class Variant(NamedTuple):
     Attributes:
         name: our word, as ``Game.variant`` has it.
         words: other words that servers and clients use for it, lower case.
-        pgn: the Variant tag to write (None: normal chess has none).
+        pgn: the Variant tag to write; None: normal chess, and chess from other starts by names that few programs read.
         cecp: the engine protocol's name; None: it has none.
         icc: ICC's wild number, or None.
     """
@@ -65,7 +65,7 @@ def _named(name: str) -> Variant:
 
 
 def _wild(name: str, cecp: str = "normal", icc: int | None = None) -> Variant:
-    return Variant(name, (), name, cecp, icc)
+    return Variant(name, (), name if name in _FICS_WILD else None, cecp, icc)
 
 
 #: Where two variants have one spelling in a format, the first one is what the spelling is read as.
@@ -211,7 +211,9 @@ def icc_variant(number: int) -> str:
 
 
 def pgn_variant(name: str | None) -> str | None:
-    """The Variant tag for our name, in the spelling that most readers know; None: no tag (chess, or not known).
+    """The Variant tag for our name, in the spelling that most readers know; None: no tag.
+
+    Chess, and wild games whose name other programs refuse to read, have none: the position says where they start.
 
     Args:
         name: our name of the variant; None: unknown.
@@ -220,7 +222,9 @@ def pgn_variant(name: str | None) -> str | None:
         The value of the tag.
     """
     known = _BY_NAME.get(name or "")
-    return known.pgn if known is not None else name
+    if known is None:
+        return None if name is None or _WILD.fullmatch(name) else name
+    return known.pgn
 
 
 def read_pgn_variant(text: str | None) -> str | None:
@@ -329,25 +333,6 @@ def is_bare_wild(category: str | None) -> bool:
         True for ``wild`` without a number.
     """
     return bool(category) and (category or "").lower().split()[-1:] == ["wild"]
-
-
-def start_variant(category: str | None, board: str | None) -> tuple[str | None, Rules | None]:
-    """As ``variant_of``; a bare ``wild`` that begins with a set-up of chess960 is chess960.
-
-    Args:
-        category: as the server prints it; None: it printed none.
-        board: the start board, 71 characters; None: unknown.
-    Returns:
-        Our name of the variant and the rules that prove it; each None where unknown.
-    """
-    if board is not None and is_bare_wild(category) and _is_chess960_start(board):
-        return "chess960", Rules.CHESS960
-    return variant_of(category)
-
-
-def _is_chess960_start(board: str) -> bool:
-    """Whether it is a set-up of chess960 other than the normal one."""
-    return board != STANDARD_BOARD and board in chess960_starts()
 
 
 @lru_cache(maxsize=1)

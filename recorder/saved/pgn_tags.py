@@ -233,11 +233,12 @@ def _as_wild(header: PgnHeader, word: str | None) -> str | None:
 
 
 def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
-    word = _as_wild(header, tags.get("Variant"))
+    word = _as_wild(header, tags.get("RecorderVariant", tags.get("Variant")))
     variant = read_pgn_variant(word)
     header.variant = variant or read_category(header.category)
     header.start_word = word or header.category
-    if variant is not None and pgn_variant(variant) == tags["Variant"]:
+    used.add("RecorderVariant")
+    if variant not in (None, "chess") and pgn_variant(variant) in (None, tags.get("Variant")):
         used.add("Variant")
     fen = tags.get("FEN", "")
     header.fen = fen or None

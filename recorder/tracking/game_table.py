@@ -10,7 +10,7 @@ from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
 from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen
-from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, variant_of
 from recorder.tracking.facts import Announcement, HeaderFacts, Starting, TableRow
 from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_before, start_facts
 from recorder.tracking.session import ServerSession
@@ -99,12 +99,10 @@ class GameTable:
         category = run.facts.category
         start, drawn = None, False  # of a game that was joined after its first move
         if ply == 1 and not (fresh or again or run.observations or run.lists or run.facts.continued):
-            start = known_start(category, start_variant(category, None)[1])
+            start = known_start(category, variant_of(category)[1])
             drawn = start is None
             start = start or start_before(frame)
-        begun = frame.board if fresh else start[0] if start is not None and drawn else None
-        variant, rules = start_variant(category, begun)
-        run.variant, run.variant_inferred = variant, variant == "chess960" and is_bare_wild(category)
+        run.variant, rules = variant_of(category)
         run.rules_stated = rules is not None and not is_bare_wild(category)
         if not has_plain_board(frame.board):
             rules = Rules.FRAMES

@@ -36,7 +36,11 @@ def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposi
         return Disposition.FOREIGN, None
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
-    _infer_variant(run)
+    first = [] if run.current is None else run.current.holdings[:1]
+    if set(white + black).union(*(seen.white + seen.black for seen in first)) <= set(_ORDER):
+        _infer_variant(run)
+    elif run.variant is None:
+        run.variant, run.variant_inferred = "unknown", True
     rules, reckoned = run.position.rules, run.position.holdings
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
@@ -86,8 +90,12 @@ def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[s
 
 
 def _infer_variant(run: TrackedGame) -> None:
-    """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse."""
-    if run.rules is Rules.CRAZYHOUSE or run.rules is Rules.BUGHOUSE:
+    """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse.
+
+    Other variants have pieces in hand too: in seirawan those that wait for their first move.
+    """
+    stated = run.rules_stated and run.variant != "chess"
+    if stated or run.rules is Rules.CRAZYHOUSE or run.rules is Rules.BUGHOUSE:
         return
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)

@@ -30,7 +30,7 @@ from recorder.rules.variants import (
     has_pockets,
     is_bare_wild,
     known_start,
-    start_variant,
+    variant_of,
 )
 from recorder.tracking.assemble import end_word
 from recorder.tracking.deltas import find_by_list
@@ -186,8 +186,7 @@ def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, s
     Returns:
         The replayed list, and a sentence for an anomaly when not every row could be replayed.
     """
-    board = event.start_frame or (None if run is None else run.start_frame)
-    _, rules = start_variant(event.category, None if board is None else board.board)
+    _, rules = variant_of(event.category)
     if run is not None and run.rules is not None and (rules is None or run.rules_stated):
         rules = run.rules
     start, unreadable = _start(event, rules, run)
@@ -268,14 +267,13 @@ def _learn_variant(run: TrackedGame, seen: ListSeen) -> None:
     Holdings that were seen weigh more than a category word that knows of none.
     """
     category = run.facts.category
-    variant, rules = start_variant(category, None if seen.start is None else seen.start.board)
+    variant, rules = variant_of(category)
     position = run.position
     if run.rules_stated or rules is None:
         return
     if position is not None and has_pockets(position.rules) and not has_pockets(rules):
         return
-    bare = is_bare_wild(category)
-    run.variant, run.variant_inferred, run.rules_stated = variant, bare and variant == "chess960", not bare
+    run.variant, run.variant_inferred, run.rules_stated = variant, False, not is_bare_wild(category)
     if position is None or position.rules is rules or not has_plain_board(position.board):
         return
     known = seen.position_at(run.ply)
@@ -308,9 +306,9 @@ def _drawn_start(event: MovelistRead, rules: Rules | None, run: TrackedGame) -> 
     """The one set-up of chess960 from which a list without its start board leads to a board of its game, or None."""
     count = min(len(event.rows), run.ply)
     shown = run.position_at(count)
-    if shown is None or count == 0 or [row.ply for row in event.rows[:count]] != [*range(1, count + 1)]:
+    if rules is not Rules.CHESS960 or shown is None or count == 0:
         return None
-    if rules is not Rules.CHESS960 and not is_bare_wild(event.category):
+    if [row.ply for row in event.rows[:count]] != [*range(1, count + 1)]:
         return None
     sans = [row.san for row in event.rows[:count]]
     # A piece is still where it began unless it moved or was taken.

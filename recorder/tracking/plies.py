@@ -138,15 +138,12 @@ def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | N
         castled = advance(position._replace(rules=Rules.WILD), frame.verbose, pretty, frame.board)
         if isinstance(castled, tuple):
             move, san, after = castled
-            if run.variant == "chess960" and run.variant_inferred:
-                run.variant = "wild"  # its set-up looked like one of chess960
-                return castled
             # Only this move is not chess as we know it: continue by the rules.
             after = start_position(
                 after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.holdings
             )
             return move, san, after
-    if position.rules is Rules.BOARDS or run.rules_stated:
+    if position.rules is Rules.BOARDS or run.rules_stated or run.variant == "wild":
         return None
     by_boards = advance(position._replace(rules=Rules.BOARDS), frame.verbose, pretty, frame.board)
     if isinstance(by_boards, tuple):

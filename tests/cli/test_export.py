@@ -14,6 +14,7 @@ import pytest
 from exporters.pgn.exporter import STYLES, PgnExporter, PgnOptions
 from recorder.errors import ExitCode
 from storage import ArchiveStore
+from tests.edge_cases.scripts import Table, log
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
@@ -174,3 +175,25 @@ def test_no_handle_is_a_formula_in_csv(cli: Cli, tmp_path: Path, words: tuple[st
     assert not [cell for cell in cells if cell[:1] in "=+@" and cell]
     raw = cli(*words, "--csv-raw", *(["--force"] if words[0] == "plot" else [])).stdout
     assert raw == shielded.replace("'=", "=").replace("'@", "@")
+
+
+@pytest.mark.parametrize("shuffle", [91, 518, 700])
+@pytest.mark.parametrize("word", [*(f"wild/{number}" for number in range(9)), "wild/8a", "wild", "wild(18)", "wild/fr"])
+def test_a_wild_game_keeps_its_name_and_others_read_its_pgn(cli: Cli, tmp_path: Path, word: str, shuffle: int) -> None:
+    """Whatever its start looks like."""
+    table = Table(board=chess.Board.from_chess960_pos(shuffle))
+    start = table.board.fen()
+    moves = [table.created(word), table.frame(), *table.plays("a4", "a5", "h4"), table.over("Bob resigns", "1-0")]
+    (tmp_path / "wild.log").write_bytes(log(*moves))
+    cli("import", tmp_path / "wild.log")
+    (game,) = cli.json("games", "--json")
+    named = {"wild(18)": "wild/18", "wild/fr": "chess960"}.get(word, word)
+    assert (game["variant"], game["category"]) == (named, word)
+    text = cli("export", "pgn").stdout
+    read = chess.pgn.read_game(io.StringIO(text))
+    assert read is not None
+    assert (read.errors, read.board().board_fen(), len(list(read.mainline_moves()))) == ([], start.split()[0], 3)
+    (tmp_path / "wild.pgn").write_text(text)
+    again = Cli(tmp_path / "again.sqlite")
+    again("import", tmp_path / "wild.pgn")
+    assert [game["variant"] for game in again.json("games", "--json")] == [named]

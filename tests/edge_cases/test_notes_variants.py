@@ -308,6 +308,12 @@ def test_promotions_castling_and_drops_in_the_verbose_move() -> None:
     } <= starts
 
 
+def test_the_pieces_that_wait_in_seirawan_are_no_holdings_of_bughouse() -> None:
+    found = public("lasker-seirawan")
+    game = only(found)
+    assert (game.variant, game.variant_inferred, found.anomalies()) == ("seirawan", False, [])
+
+
 def test_lost_frame_is_inferred_because_only_one_move_fits() -> None:
     found = public("ahanft-observe-223")
     game = only(found)

@@ -173,6 +173,34 @@ def test_python_chess_reads_chess960(number: int, seed: int) -> None:
     assert [move.uci() for move in read.mainline_moves()] == moves
 
 
+@pytest.mark.parametrize("style", ["default", "fics", "lichess"])
+@pytest.mark.parametrize(
+    "variant", ["wild", *(f"wild/{number}" for number in range(9)), "wild/8a", "wild/18", "wild/29"]
+)
+def test_python_chess_reads_wild_games_and_we_know_which(variant: str, style: str) -> None:
+    fen = chess.Board.from_chess960_pos(91).fen()
+    game = make_game(random_moves(3, 30, "chess960", fen), variant=variant, start_fen=fen, category=None)
+    text = export(game, style=style)
+    read = played(text)
+    assert (read.board().fen(), len(list(read.mainline_moves()))) == (fen, 30)
+    pipeline = make_pipeline(SourceKind.PGN)
+    (again,) = pipeline.receive(text.encode()) + pipeline.finish()
+    assert (again.variant, [ply.san for ply in again.plies]) == (variant, [ply.san for ply in game.plies])
+    assert {ply.proof for ply in again.plies} == {Proof.LIST}
+
+
+def test_a_wild_game_of_another_program_is_written_as_others_read_it() -> None:
+    pipeline = make_pipeline(SourceKind.PGN)
+    found = pipeline.receive(
+        b'[White "Ann"]\n[Variant "wild"]\n\n1. e4 e5 *\n\n[White "Bob"]\n[Variant "Wild 5"]\n\n*\n'
+    )
+    found += pipeline.finish()
+    texts = [export(game) for game in found]
+    assert [game.variant for game in found] == ["wild", "wild/5"]
+    assert ['[RecorderVariant "wild"]' in texts[0], "[Variant" in texts[0]] == [True, False]
+    played(texts[0]).board()
+
+
 def test_own_reader_replays_losers_bughouse_and_wild_5() -> None:
     swapped = "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr w - - 0 1"
     wild5 = make_game(random_moves(5, 30, "wild/5", swapped), variant="wild/5", start_fen=swapped)

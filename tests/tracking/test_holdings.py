@@ -134,6 +134,27 @@ def test_holdings_of_a_game_that_is_not_followed_are_ignored() -> None:
     assert found.holdings(Disposition.FOREIGN, Disposition.HOLDINGS) == [1, 0]
 
 
+@pytest.mark.parametrize("word", ["seirawan", "seirawan/0", "wild/2", "wild", "pawns/little-game", "three-check"])
+def test_holdings_do_not_change_the_variant_that_a_line_states(word: str) -> None:
+    """In seirawan the pieces in hand wait for their first move, and no capture brings them."""
+    table = Table()
+    begin = [table.created(word), table.frame()]
+    moves = [line for san in ("e4", "e5") for line in (table.play(san), "<b1> game 7 white [HE] black [HE]")]
+    found = read(log(*begin, "<b1> game 7 white [HE] black [HE]", *moves, "<b1> game 7 white [E] black [HE]"))
+    game = only(found)
+    assert (game.variant, game.variant_inferred) == (word.removesuffix("/0"), False)
+    assert [(change.white, change.black) for change in game.observations[0].holdings] == [("HE", "HE"), ("E", "HE")]
+    assert found.anomalies() == []
+
+
+def test_a_hand_of_unknown_pieces_is_none_of_crazyhouse() -> None:
+    table = Table()
+    lines = [table.frame(), "<b1> game 7 white [HE] black [HE]", table.play("e4"), "<b1> game 7 white [] black []"]
+    game = only(read(log(*lines, table.play("e5"))))
+    assert (game.variant, game.variant_inferred) == ("unknown", True)
+    assert {ply.proof for ply in game.plies} == {Proof.FULL}
+
+
 def bughouse(*lines: str) -> Game:
     """A game with these lines between White's first move and Black's drop of a knight."""
     table = Table(board=BughouseBoard())

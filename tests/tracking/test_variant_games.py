@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import chess.variant
 import pytest
 
@@ -96,14 +98,24 @@ def test_a_shuffle_that_is_only_called_wild_is_wild() -> None:
     assert proved(game)
 
 
-def test_a_game_called_wild_with_a_set_up_of_chess960_is_chess960() -> None:
+def test_a_set_up_of_chess960_does_not_show_which_wild_it_is() -> None:
+    """One in five of wild/2 is one, and these servers print every castling right for it."""
     game = bare_wild(FISCHER, "e4", "e5")
-    assert (game.variant, game.variant_inferred) == ("chess960", True)
+    assert (game.variant, game.variant_inferred) == ("wild", False)
     assert proved(game)
 
 
-def test_a_set_up_of_chess960_whose_king_castles_from_d_is_wild() -> None:
-    assert bare_wild("rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR w - - 0 1", "e4").variant == "chess960"
+@pytest.mark.parametrize("category", [*(f"wild/{number}" for number in range(6)), "wild/8", "wild/8a", "wild(1)"])
+def test_a_numbered_wild_keeps_its_number_whatever_its_set_up(category: str) -> None:
+    table = Table(fen=FISCHER)
+    lines = [table.created(category), table.header("wild"), table.frame(castling="1 1 1 1")]
+    rows = movelist("e4", "e5", trailer="{Still in progress} *")
+    lines += [*table.plays("e4", "e5"), *(line.replace("Rated blitz", "Rated wild") for line in rows)]
+    game = only(read(log(*lines)))
+    assert (game.variant, game.variant_inferred) == (category.replace("(1)", "/1"), False)
+
+
+def test_a_game_called_wild_castles_as_its_boards_show() -> None:
     castling = Table(fen="rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR w - - 0 1")
     lines = [castling.created("wild"), castling.frame(castling="1 1 1 1")]
     lines += [castling.play(san, castling="1 1 1 1") for san in ("Nc3", "Nf6", "b3", "b6", "Bb2", "Bb7")]
@@ -111,6 +123,30 @@ def test_a_set_up_of_chess960_whose_king_castles_from_d_is_wild() -> None:
     lines.append(castling.frame(verbose="K/d1-b1", pretty="Kb1", push=-1))
     game = only(read(log(*lines)))
     assert (game.variant, sans(game)[-1]) == ("wild", "O-O")
+
+
+@pytest.mark.parametrize("number", [11, 286, 407, 616, 682])
+def test_a_game_called_wild_may_castle_as_in_chess960(number: int) -> None:
+    """From boards, and from a list that begins with its board."""
+    table = Table(board=chess.Board.from_chess960_pos(number))
+    start = table.frame()
+    lines = [table.created("wild"), start]
+    played: list[str] = []
+    draw = random.Random(number)
+    for _ in range(12):
+        legal = list(table.board.legal_moves)
+        castlings = [move for move in legal if table.board.is_castling(move)]
+        played.append(table.board.san(draw.choice(castlings or legal)))
+        lines.append(table.play(played[-1]))
+    assert "O-O" in " ".join(played)
+    watched = only(read(log(*lines)))
+    rows = [line.replace("Rated blitz", "Rated wild") for line in movelist(*played, trailer="{Still in progress} *")]
+    rows[rows.index("") + 1 : rows.index("") + 1] = [start, ""]
+    of_list = only(read(log(*rows)))
+    assert (watched.variant, of_list.variant) == ("wild", "wild")
+    assert proved(watched)
+    assert {ply.proof for ply in of_list.plies} == {Proof.LIST}
+    assert [ply.uci for ply in of_list.plies] == [ply.uci for ply in watched.plies]
 
 
 def test_a_wild_game_joined_late_is_no_chess() -> None:
