@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recorder.containment import Failures
 from recorder.dialects.recogniser import Recogniser
@@ -39,8 +39,6 @@ class Pipeline:
         date, tz: date of the first line and time zone of the times, if the log does not contain them.
         chat: ``none``, ``public``, ``own`` or ``all``.
         timing: the bytes of a typescript's timing file.
-        resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
-        offset: where in the source the first block begins.
         in_progress: whether games in progress will be read, too.
         forgotten: erased players: their games and chat are excluded, their handles masked.
 
@@ -57,15 +55,11 @@ class Pipeline:
         tz: datetime.tzinfo | None = None,
         chat: str = "public",
         timing: bytes | None = None,
-        resume: dict[str, Any] | None = None,
-        offset: int = 0,
         in_progress: bool = False,
         forgotten: Forgotten | None = None,
     ) -> None:
         self._kind = kind
-        self._decoder = make_decoder(
-            kind, date=date, tz=tz, timing=timing, begun=None if resume is None else resume.get("decoder", {})
-        )
+        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing)
         self._reader = LineReader()
         self._recogniser = Recogniser()
         tracker = InProgressTracker if in_progress else Tracker
@@ -73,28 +67,10 @@ class Pipeline:
         self._engines: Engines | None = None  # there are engines' lines
         self._broken = False  # the decoder failed: nothing behind that place is read
         self._date, self._chat = date, chat
-        self._base = self._end = offset
+        self._end = 0
         self._line_count = 0
         self._forgotten = forgotten or None
         self.unredacted = 0
-        self._resume = resume
-        self._mark = self._from = 0
-        self._dropped_before: Counter[str] | None = Counter()
-        self._restart_before: tuple[int, dict[str, Any]] = (
-            (0, {}) if resume is None else (resume.get("from", offset), resume)
-        )
-        self._restart_again = self._end + _RESTART_BYTES
-        if resume is not None:
-            self._mark = resume["tracker"]["mark"]
-            self._from = resume.get("from", offset)
-            self._dropped_before = None  # known when the mark is reached
-            self._tracker.resume(resume["tracker"])
-            self._recogniser.prompts.load(resume.get("prompts", ((), {}))[0], {})
-            if resume.get("prompt") is not None:
-                self._reader.prompt = (resume["prompt"][0], resume["prompt"][1])
-            self._reader.wrapped.keeps_blanks = resume.get("keeps_blanks", False)
-            for number, on in resume.get("moves", {}).items():
-                self._recogniser.units.form.set(int(number), on)
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes of the source.
@@ -108,16 +84,10 @@ class Pipeline:
         # Small pieces keep one piece's lines and frames in the processor's cache; the result is the same.
         start = 0
         while start < len(block):
-            stop = start + _PIECE_BYTES
-            if self._end < self._mark:
-                stop = min(stop, start + self._mark - self._end)
-            piece = block[start:stop]
+            piece = block[start : start + _PIECE_BYTES]
             games += self._take(self._decode(piece))
             self._end += len(piece)
-            start = stop
-            if self._end >= self._restart_again and (place := self.restart_here()) is not None:
-                self._restart_before = place
-                self._restart_again = self._end + _RESTART_BYTES
+            start += _PIECE_BYTES
         return games
 
     def finish(self, *, unfinished: bool = False) -> list[Game]:
@@ -132,9 +102,6 @@ class Pipeline:
         if not unfinished:
             games += self._take(self._decode(None))
             games += self._recognise(self._reader.finish())
-        if self._resume is not None:
-            self._pass_mark(self._resume)
-        if not unfinished:
             games += self._tracker.feed(self._recogniser.finish())
         if self._engines is None:
             return games + self._tracker.finish()
@@ -167,34 +134,16 @@ class Pipeline:
         games: list[Game] = []
         lines: list[Line] = []
         receive = self._reader.receive
-        if self._dropped_before is None:  # soon, at a place that may be between two lines
-            cut: list[Chunk | CutLines | EngineLine] = []
-            for many in chunks:
-                cut += many.chunks() if isinstance(many, CutLines) else [many]
-            chunks = cut
         for chunk in chunks:
-            if isinstance(chunk, CutLines):
-                if self._base:
-                    chunk = chunk.moved(self._base)
-                try:
-                    lines += receive(chunk)
-                except Exception as error:
-                    lines += self._salvage(chunk, error)
-                    receive = self._reader.receive
-                continue
             if isinstance(chunk, EngineLine):
                 games += self._recognise(lines) + self._take_engine_line(chunk)
                 lines = []
                 continue
-            if self._base:
-                chunk = chunk._replace(offset=chunk.offset + self._base)
-            if not chunk.data:
+            if isinstance(chunk, Chunk) and not chunk.data:
                 games += self._recognise(lines)
                 lines = []
                 games += self._lose(chunk)
                 continue
-            if self._dropped_before is None and chunk.offset + len(chunk.data) > self._mark:
-                self._dropped_before = Counter(self._reader.dropped)
             try:
                 lines += receive(chunk)
             except Exception as error:
@@ -258,9 +207,6 @@ class Pipeline:
     def _lose(self, end: Chunk) -> list[Game]:
         """The connection ended: no line, list or game continues after this place."""
         games = self._recognise(self._reader.finish())
-        if self._resume is not None and end.offset >= self._mark:
-            resume, self._resume = self._resume, None
-            self._pass_mark(resume)
         closed = SessionNotice(Line("", end.offset, end.at_ms), SessionNoticeKind.CLOSED, None)
         return games + self._tracker.feed([*self._recogniser.finish(), closed])
 
@@ -285,15 +231,6 @@ class Pipeline:
         return found._replace(text=self._forgotten.text(found.text)) if self._forgotten else found
 
     def _recognise(self, lines: Sequence[Line]) -> list[Game]:
-        if self._resume is not None and self._from > self._base:
-            lines = [line for line in lines if line.offset >= self._from]
-        if self._resume is not None and lines and lines[-1].offset >= self._mark:
-            # Lines before the mark were read and counted once already; from here on everything is new.
-            again = [line for line in lines if line.offset < self._mark]
-            resume, self._resume = self._resume, None
-            early = self._recognise(again)
-            self._pass_mark(resume)
-            return early + self._recognise(lines[len(again) :])
         self._line_count += len(lines)
         if self._forgotten is not None:
             lines = self._forget(lines)
@@ -302,7 +239,7 @@ class Pipeline:
         tracker.basis = decoder.time_basis
         if isinstance(decoder, JournalDecoder):
             known = len(session.hosts)
-            session.hosts += [(place + self._base, host) for place, host in decoder.hosts[known:]]
+            session.hosts += decoder.hosts[known:]
         if self._reader.prompt is not None and not session.prompts:
             session.prompts.append(self._reader.prompt)
         if len(lines) <= _FEW_LINES:
@@ -313,62 +250,21 @@ class Pipeline:
             games += tracker.feed(self._recogniser.feed(lines[start : start + _FEW_LINES]))
         return games
 
-    def _pass_mark(self, resume: dict[str, Any]) -> None:
-        self._recogniser.quoted = Counter(resume["quoted"])
-        self._recogniser.shapes = {shape: list(seen) for shape, seen in resume["shapes"].items()}
-        self._recogniser.prompts.load(*resume.get("prompts", ((), {})))
-        self._line_count = resume["lines"]
-        self._tracker.pass_mark()
+    @property
+    def read_up_to(self) -> int:
+        """Games that begin before this offset are final, however the source goes on; before ``finish``.
 
-    def restart(self) -> tuple[int, dict[str, Any]]:
-        """Where reading can continue when the source has grown; call it before ``finish``.
-
-        Returns:
-            An offset, and the state for ``resume`` (a JSON value). Games that begin before the offset are final; all
-            others will be returned again. Reading continues at the state's ``begin``: the offset, or an earlier place,
-            for example before a move list. For kinds that cannot be read from the middle, the offset is 0 and the state
-            is empty: such a log is read again as a whole.
-        """
-        return self.restart_here() or self._restart_before
-
-    def restart_here(self) -> tuple[int, dict[str, Any]] | None:
-        """As ``restart``, but only for the place up to which everything was read.
-
-        Returns:
-            None: reading cannot continue from here.
+        0 for kinds of logs of which a later line may change any game.
         """
         decoder = self._decoder
-        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._resume is not None or self._broken:
-            return None  # if it was resumed, nothing new was understood yet
-        if self._recogniser.pending_offset is not None:
-            return None
-        pending = self._reader.pending_offset
-        mark = self._base + decoder.decoded if pending is None else pending
-        offset, tracker = self._tracker.restart_state(mark)
-        place = decoder.restart(offset - self._base)
-        if place is None:
-            return None
-        return offset, {
-            "from": offset,
-            "begin": place[0] + self._base,
-            "decoder": place[1],
-            "tracker": tracker,
-            "quoted": +self._quoted(),
-            "shapes": {shape: list(seen) for shape, seen in self._recogniser.shapes.items()},
-            "lines": self._line_count,
-            "prompts": self._recogniser.prompts.saved(),
-            "prompt": self._reader.prompt,
-            "keeps_blanks": self._reader.wrapped.keeps_blanks,
-            "moves": {str(number): on for number, on in self._recogniser.units.form.settings.items()},
-        }
+        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._broken:
+            return 0
+        pending = (decoder.decoded, self._reader.pending_offset, self._recogniser.pending_offset)
+        return min(self._tracker.oldest_unfinished(), *(place for place in pending if place is not None))
 
     def _quoted(self) -> Counter[str]:
         """Tags inside other text or in bytes that are in no line."""
-        quoted = Counter(self._recogniser.quoted)
-        before = self._reader.dropped if self._dropped_before is None else self._dropped_before
-        for tag, count in self._reader.dropped.items():
-            quoted[tag] += count - before[tag]
-        return quoted
+        return self._recogniser.quoted + self._reader.dropped
 
     @property
     def report(self) -> SourceReport:
@@ -399,7 +295,7 @@ class Pipeline:
         decoder_anomalies: list[Anomaly] = []
         if isinstance(self._decoder, JournalDecoder):
             warnings += self._decoder.warnings
-            decoder_anomalies = [found._replace(offset=found.offset + self._base) for found in self._decoder.anomalies]
+            decoder_anomalies = self._decoder.anomalies
         server, dialect, me = tracker.session.facts(self._end + 1, self._end + 1)
         return SourceReport(
             kind=self._kind.value,
@@ -414,19 +310,14 @@ class Pipeline:
             elsewhere=dict(tracker.ends.elsewhere),
             anomalies=sorted(
                 (
-                    found
-                    for found in [
-                        *decoder_anomalies,
-                        *map(self._redacted, self._reader.anomalies),
-                        *tracker.anomalies,
-                        *tracker.failures.anomalies,
-                        *([] if engines is None else engines.anomalies),
-                    ]
-                    if found.offset >= self._mark
+                    *decoder_anomalies,
+                    *map(self._redacted, self._reader.anomalies),
+                    *tracker.anomalies,
+                    *tracker.failures.anomalies,
+                    *(() if engines is None else engines.anomalies),
                 ),
                 key=lambda found: found.offset,
             ),
-            anomalies_from=self._mark,
             shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
             warnings=warnings,
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from recorder.containment import Failures
 from recorder.errors import SourceError
@@ -33,22 +33,18 @@ def make_pipeline(
     tz: datetime.tzinfo | None = None,
     chat: str = "public",
     timing: bytes | None = None,
-    resume: dict[str, Any] | None = None,
-    offset: int = 0,
     forgotten: Forgotten | None = None,
 ) -> AnyPipeline:
     """Make the pipeline that reads a source of a kind: a log or saved games.
 
     Args:
         kind: of the source.
-        server, date, tz, chat, timing, resume, offset, forgotten: as for ``Pipeline``.
+        server, date, tz, chat, timing, forgotten: as for ``Pipeline``.
     Returns:
         A pipeline that has read nothing.
     """
     if kind in SAVED_KINDS:
-        return SavedPipeline(
-            kind, server=server, date=date, tz=tz, chat=chat, resume=resume, offset=offset, forgotten=forgotten
-        )
+        return SavedPipeline(kind, server=server, date=date, tz=tz, chat=chat, forgotten=forgotten)
     return Pipeline(
         kind,
         server=server,
@@ -56,8 +52,6 @@ def make_pipeline(
         tz=tz,
         chat=chat,
         timing=timing,
-        resume=resume,
-        offset=offset,
         forgotten=forgotten,
     )
 

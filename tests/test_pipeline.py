@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recorder.model import Anomaly, Disposition, Game
+from recorder.model import Disposition, Game
 from recorder.pipeline import Pipeline
 from recorder.reading import read_games
 from recorder.sources import SourceKind
@@ -86,21 +84,17 @@ class Archived:
     def __init__(self, kind: SourceKind = SourceKind.RAW) -> None:
         self.kind = kind
         self.games: list[Game] = []
-        self.anomalies: list[Anomaly] = []
-        self.offset = 0
-        self.state: dict[str, Any] = {}
+        self.read_up_to = 0
 
     def read(self, stream: bytes) -> Pipeline:
-        begin = self.state.get("begin", 0)
-        pipeline = Pipeline(self.kind, resume=self.state or None, offset=begin)
-        kept = [game for game in self.games if game.first_offset < self.offset]
-        new = pipeline.receive(stream[begin:])
-        offset, state = pipeline.restart()
-        assert 0 <= offset <= len(stream)
-        self.games = kept + new + pipeline.finish()
-        since = pipeline.report.anomalies_from
-        self.anomalies = [found for found in self.anomalies if found.offset < since] + pipeline.report.anomalies
-        self.offset, self.state = offset, json.loads(json.dumps(state))
+        pipeline = Pipeline(self.kind)
+        found = pipeline.receive(stream)
+        read_up_to = pipeline.read_up_to
+        assert self.read_up_to <= read_up_to <= len(stream)
+        found += pipeline.finish()
+        final = [game for game in self.games if game.first_offset < self.read_up_to]
+        self.games = final + [game for game in found if game.first_offset >= self.read_up_to]
+        self.read_up_to = read_up_to
         return pipeline
 
 
@@ -108,7 +102,7 @@ class Archived:
 @given(data=st.data())
 @settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
 def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
-    """Games from the restart point on are dropped and read again, as often as the log has grown."""
+    """Games that are not final are dropped and stored again, as often as the log has grown."""
     grows_without_a_difference(data, read_stream(name), SourceKind.RAW)
 
 
@@ -122,14 +116,6 @@ def test_a_journal_that_grew_gives_what_one_reading_gives(name: str, data: st.Da
 
 def grows_without_a_difference(data: st.DataObject, stream: bytes, kind: SourceKind) -> None:
     expected, reference = whole(stream, kind)
-    with pytest.MonkeyPatch.context() as patch:
-        # places to which reading falls back while a movelist is open
-        patch.setattr("recorder.pipeline._RESTART_BYTES", data.draw(st.sampled_from([1 << 12, 1 << 20])))
-        patch.setattr("recorder.pipeline._PIECE_BYTES", 1 << 11)
-        grow(data, stream, kind, expected, reference)
-
-
-def grow(data: st.DataObject, stream: bytes, kind: SourceKind, expected: list[Game], reference: Pipeline) -> None:
     archived = Archived(kind)
     steps = data.draw(st.lists(st.integers(0, len(stream)) | st.integers(0, 40), min_size=1, max_size=5))
     sizes = sorted(min(step, len(stream)) for step in steps)
@@ -140,7 +126,7 @@ def grow(data: st.DataObject, stream: bytes, kind: SourceKind, expected: list[Ga
     assert by_key(archived.games) == by_key(expected)
     assert counts(last) == counts(reference)
     assert last.report.line_count == reference.report.line_count
-    assert archived.anomalies == reference.report.anomalies
+    assert last.report.anomalies == reference.report.anomalies
     assert last.report.warnings == reference.report.warnings
     assert sorted(last.report.shapes) == sorted(reference.report.shapes)
 
@@ -151,16 +137,12 @@ def test_a_log_of_datagrams_that_grows(data: st.DataObject) -> None:
     grows_without_a_difference(data, session(), SourceKind.RAW)
 
 
-def test_a_step_that_ends_in_a_movelist_does_not_reread_the_log() -> None:
-    """One restart at 0 would cost a journal of weeks hours."""
+def test_games_before_an_open_movelist_stay_final() -> None:
     stream = read_stream("a07_eight_boards/observer_GuestObsI.raw.gz")
     inside = stream.index(b"Movelist for game", len(stream) * 2 // 3) + 60
     archived = Archived()
-    archived.read(stream[: inside - 5_000])
-    before = archived.offset
-    assert before > 0
     archived.read(stream[:inside])
-    assert archived.offset >= before
+    assert archived.read_up_to > 0
     archived.read(stream)
     assert by_key(archived.games) == by_key(whole(stream)[0])
 

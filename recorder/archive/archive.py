@@ -80,8 +80,8 @@ class Archive(GameTables):
     ) -> ImportReport:
         """Read logs into the archive.
 
-        A log that is already in the archive changes nothing. If a raw log or a journal has grown, only the new part is
-        read. If one of several files cannot be read, the others are still read: the report says why, and
+        A log that is already in the archive changes nothing. Of a log that has grown, only the games that have
+        changed are stored. If one of several files cannot be read, the others are still read: the report says why, and
         ``ImportReport.failures`` lists them.
 
         Args:

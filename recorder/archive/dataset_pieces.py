@@ -138,11 +138,10 @@ def _games_of(piece: Piece, data: bytes, made: PieceMade) -> Iterator[Game]:
     Raises:
         NoBorderError: no game ends with the piece, or something was found that is reported for a file as a whole.
     """
-    resume = {"begin": piece.begin, "lines": 0} if piece.begin else None
-    pipeline = piece.options.pipeline(SourceKind.PGN, resume=resume, offset=piece.begin)
+    pipeline = piece.options.piece_pipeline(piece.begin)
     for at in range(0, len(data), _BLOCK_BYTES):
         yield from pipeline.receive(data[at : at + _BLOCK_BYTES])
-    if not piece.last and pipeline.restart()[0] != piece.begin + len(data):
+    if not piece.last and pipeline.read_up_to != piece.begin + len(data):
         raise NoBorderError
     yield from pipeline.finish()
     made.report = pipeline.report

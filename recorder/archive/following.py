@@ -11,14 +11,14 @@ from __future__ import annotations
 import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.archive.importing import import_source
 from recorder.archive.inputs import Input, ReadOptions, timing_of
 from recorder.archive.locate import open_archive
 from recorder.archive.outlets import OVER, Outlet
 from recorder.archive.partial_logs import PartialLogs
-from recorder.archive.storing import Begun, marked
+from recorder.archive.storing import Begun
 from recorder.archive.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.archive.watchdog import Unwatched
 from recorder.containment import contain
@@ -364,13 +364,13 @@ class LogUpdater:
         """Record in the source's row how far its log was read."""
         begun = self._begun
         assert begun is not None
-        self._store(*begun.pipeline.restart(), begun.mark)
+        self._store(begun.pipeline.read_up_to, begun.mark)
 
-    def _store(self, offset: int, state: dict[str, Any], mark: str | None) -> None:
-        """Commit what was read, and how far: the restart state of the source's row.
+    def _store(self, offset: int, mark: str | None) -> None:
+        """Commit what was read, and how far.
 
         Args:
-            offset, state: as ``Pipeline.restart`` returns them.
+            offset: ``Pipeline.read_up_to``.
             mark: of the reader that can continue; None: the log is over, and all games are final.
         """
         begun, source = self._begun, self._source
@@ -383,7 +383,8 @@ class LogUpdater:
             size_bytes=begun.size,
             kept=self._kept if self._keep else None,
             drop=drop,
-            restart=(offset, marked(state, mark)),
+            read_up_to=offset,
+            unfinished=mark,
             report=begun.pipeline.report,
         )
         self._settled(None if mark is None else offset, begun.running.hexdigest())
@@ -419,15 +420,15 @@ class LogUpdater:
         rest = begun.scrubbing.finish()
         self._advance(rest)
         self._commit(begun.pipeline.receive(rest) if rest else [])
-        offset, state = begun.pipeline.restart()
+        offset = begun.pipeline.read_up_to
         games = begun.pipeline.finish()
         self._write(games)
         self._count(games)
         if self._outlets:
-            self._store(offset, state, begun.mark)  # they find in the archive what they lack
+            self._store(offset, begun.mark)  # they find in the archive what they lack
         for outlet in self._outlets:
             outlet.end(self._where, begun.running.hexdigest(), games, final)
         # What an outlet lacks, the next one that takes this source finds.
         lacking = any(outlet.problem or outlet.owes for outlet in self._outlets)
-        self._store(offset, state, begun.mark if lacking else None)
+        self._store(offset, begun.mark if lacking else None)
         self.close()

@@ -239,7 +239,7 @@ def copy_source(
             writer.add_games(taken)
             if outcome is not None:
                 outcome.count(taken)
-        writer.restart(row.read_up_to, row.restart_state)
+        writer.read_up_to(row.read_up_to, row.unfinished)
         report = other.report(row.sha256)
         if outcome is not None:
             outcome.report, outcome.flawed = report, bool(report.anomalies)

@@ -280,7 +280,7 @@ def _plan(
             return None
         outcome.status = "grown" if same else "replaced"
         if not same:
-            before = replace(before, read_up_to=0, restart_state={})
+            before = replace(before, read_up_to=0)
     kind = SourceKind(before.kind) if before and options.kind is None else kind_of(seen, options)
     if kind is None:
         _no_log(outcome, seen)

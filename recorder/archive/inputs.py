@@ -18,6 +18,7 @@ from recorder.errors import RecorderError, SourceError
 from recorder.model import SAVED_KINDS, SourceReport, site_of
 from recorder.pipeline import Pipeline
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
+from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
     Scrubbing,
@@ -117,18 +118,19 @@ class ReadOptions:
             self.forgotten or older.forgotten,
         )
 
-    def pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0) -> AnyPipeline:
-        """The pipeline that reads a source of this kind with these options.
+    def pipeline(self, kind: SourceKind) -> AnyPipeline:
+        """The pipeline that reads a source of this kind with these options."""
+        return make_pipeline(kind, **self._how())
 
-        Args:
-            resume: state of ``Pipeline.restart``; None: the source is read from its beginning. offset: of the first
-                block.
-        """
-        return make_pipeline(kind, **self._how(), resume=resume, offset=offset)
-
-    def followed_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:
+    def followed_pipeline(self, kind: SourceKind) -> Pipeline:
         """As ``pipeline``, for a log that is followed."""
-        return Pipeline(kind, **self._how(), resume=resume, offset=offset, in_progress=True)
+        return Pipeline(kind, **self._how(), in_progress=True)
+
+    def piece_pipeline(self, offset: int) -> SavedPipeline:
+        """As ``pipeline``, for a piece of a PGN file that begins with a game at ``offset``."""
+        how = self._how()
+        del how["timing"]
+        return SavedPipeline(SourceKind.PGN, **how, offset=offset)
 
     def _how(self) -> dict[str, Any]:
         return {
@@ -316,24 +318,21 @@ def _stream(path: str) -> AbstractContextManager[IO[bytes]]:
 
 
 class LogReading:
-    """Blocks of one log from ``offset`` on, at most up to ``size`` bytes of it.
+    """Blocks of one log, at most up to ``size`` bytes of it.
 
     Damage at its end (a truncated gzip) is noted in ``damage`` after all before it has been read.
     """
 
-    def __init__(
-        self, source: Input, progress: Progress | None = None, size: int | None = None, offset: int = 0
-    ) -> None:
+    def __init__(self, source: Input, progress: Progress | None = None, size: int | None = None) -> None:
         self.damage: str | None = None
         self._source = source
         self._progress = progress
         self._size = size
-        self._offset = offset
 
     def __iter__(self) -> Iterator[bytes]:
-        done = self._offset
+        done = 0
         try:
-            blocks = read_blocks(self._source.path, offset=self._offset)
+            blocks = read_blocks(self._source.path)
         except SourceError as error:
             raise self._by_name(error) from error
         with closing(blocks):
@@ -363,25 +362,19 @@ class LogReading:
 
 
 def clean_blocks(
-    source: Input,
-    kind: SourceKind,
-    options: ReadOptions,
-    size_bytes: int,
-    progress: Progress | None,
-    offset: int = 0,
+    source: Input, kind: SourceKind, options: ReadOptions, size_bytes: int, progress: Progress | None
 ) -> Iterator[bytes]:
     """The bytes of a log, secrets and forgotten handles replaced.
 
     Args:
         source: the log, of this kind. options: how it is read.
         size_bytes: of the log, decompressed. progress: called after each block.
-        offset: of the first byte; a line begins with it.
     Raises:
         SourceError: the file is shorter now.
     """
-    scrubbing = Scrubbing(kind, begun=offset > 0, redactor=Redactor(options.forgotten or Forgotten(), kind))
-    read = offset
-    for block in LogReading(source, progress, size=size_bytes, offset=offset):
+    scrubbing = Scrubbing(kind, redactor=Redactor(options.forgotten or Forgotten(), kind))
+    read = 0
+    for block in LogReading(source, progress, size=size_bytes):
         read += len(block)
         yield scrubbing.receive(block)
     if read != size_bytes:

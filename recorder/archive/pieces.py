@@ -2,7 +2,7 @@
 
 A piece ends where a result, a blank line and a tag ``Event`` seem to divide two games. Whether they do is decided by
 the reader of the piece, which comes to the place with all before it: a comment may contain such lines, too. Another
-reader can begin there exactly if this one says so, as it does for a file that has grown (``SavedPipeline.restart``). If
+reader can begin there exactly if this one says so, with which no game is open. If
 it does not, the file is read whole.
 """
 
@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.archive.inputs import Input, ReadOptions, clean_blocks
 from recorder.archive.spool import Spool, SpoolWriter, take_over
-from recorder.archive.storing import Outcome, SourceReading, marked, writing_source
+from recorder.archive.storing import Outcome, SourceReading, writing_source
 from recorder.archive.workers import TASKS_AHEAD, Channel, Workers, look_until_done
 from recorder.errors import SourceError
 from recorder.model import SourceKind, SourceReport
@@ -70,14 +70,13 @@ class _PieceRead:
 
     Attributes:
         counts: of the games. report: of these bytes alone. unredacted: as ``SavedPipeline.unredacted``.
-        read_up_to, state: as ``Pipeline.restart``, before the end.
+        read_up_to: as of ``Pipeline``, before the end.
     """
 
     counts: Outcome
     report: SourceReport
     unredacted: int
     read_up_to: int
-    state: dict[str, Any] = field(default_factory=dict)
 
 
 def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
@@ -86,8 +85,7 @@ def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
     Returns:
         None: no game ends with the piece, or something was found in it that is reported for a file as a whole.
     """
-    resume = {"begin": piece.offset, "lines": 0} if piece.offset else None
-    pipeline = piece.options.pipeline(SourceKind.PGN, resume=resume, offset=piece.offset)
+    pipeline = piece.options.piece_pipeline(piece.offset)
     counts = Outcome("", "new")
     with Spool(piece.spool).write_source(keep=False) as writer:
 
@@ -99,13 +97,13 @@ def _read_piece(piece: _Piece, channel: Channel) -> _PieceRead | None:
             block = piece.data[at : at + _BLOCK_BYTES]
             take(pipeline.receive(block))
             channel.say(len(block))
-        read_up_to, state = pipeline.restart()
+        read_up_to = pipeline.read_up_to
         if not piece.last and read_up_to != piece.offset + len(piece.data):
             return None
         take(pipeline.finish())
     if pipeline.report.warnings or pipeline.report.failures:
         return None
-    return _PieceRead(counts, pipeline.report, pipeline.unredacted, read_up_to, state)
+    return _PieceRead(counts, pipeline.report, pipeline.unredacted, read_up_to)
 
 
 class Pieces:
@@ -138,7 +136,7 @@ class Pieces:
                 found = self._read(reading, writer)
                 if reading.keep and found.unredacted:
                     writer.keep_nothing()
-                writer.restart(found.read_up_to, marked(found.state, None))
+                writer.read_up_to(found.read_up_to, None)
                 writer.finish(found.report)
         except (NoBorderError, OSError):  # no space in the temporary folder, which one process does not need
             return False
@@ -277,9 +275,8 @@ def _take_over(
         plies=before.counts.plies + read.counts.plies,
         undated=before.counts.undated + read.counts.undated,
     )
-    state = {**read.state, "lines": before.report.line_count + read.state["lines"]}
     report = joined_report(before.report, read.report)
-    return _PieceRead(counts, report, before.unredacted + read.unredacted, read.read_up_to, state)
+    return _PieceRead(counts, report, before.unredacted + read.unredacted, read.read_up_to)
 
 
 def joined_report(before: SourceReport, after: SourceReport) -> SourceReport:
@@ -288,5 +285,4 @@ def joined_report(before: SourceReport, after: SourceReport) -> SourceReport:
         after,
         line_count=before.line_count + after.line_count,
         anomalies=[*before.anomalies, *after.anomalies],
-        anomalies_from=0,
     )

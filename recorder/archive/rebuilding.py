@@ -16,7 +16,6 @@ from recorder.archive.import_paths import copy_source
 from recorder.archive.inputs import ReadOptions
 from recorder.archive.kept_bytes import reads_kept, source_blocks, source_timing
 from recorder.archive.spool import Spool, SpoolWriter, take_over
-from recorder.archive.storing import marked
 from recorder.archive.workers import Channel, WorkerDiedError, Workers, batches, in_order, jobs_for
 from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
@@ -252,8 +251,7 @@ def _read(
             progress(row.name, done, row.size_bytes)
         if done != row.size_bytes:
             raise SourceError(f"{row.name}: the file was truncated while being read.")
-        offset, state = pipeline.restart()
-        writer.restart(offset, marked(state, row.unfinished))  # the next start still looks for more of it
+        writer.read_up_to(pipeline.read_up_to, row.unfinished)  # the next start still looks for more of it
         writer.add_games(pipeline.finish())
         if pipeline.unredacted and row.kept_bytes:
             writer.keep_nothing()

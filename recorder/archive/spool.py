@@ -60,9 +60,9 @@ class SpoolWriter:
         if games:
             self._note("add_games", games)
 
-    def restart(self, offset: int, state: dict[str, Any]) -> None:
-        """As ``SourceWriter.restart``."""
-        self._note("restart", offset, state)
+    def read_up_to(self, offset: int, unfinished: str | None) -> None:
+        """As ``SourceWriter.read_up_to``."""
+        self._note("read_up_to", offset, unfinished)
 
     def finish(self, report: SourceReport) -> None:
         """As ``SourceWriter.finish``."""

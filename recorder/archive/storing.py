@@ -8,9 +8,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from recorder.archive.erasing import holds
 from recorder.archive.inputs import Fingerprint, Input, LogReading, ReadOptions
 from recorder.errors import SourceError
 from recorder.journal.parts import is_being_written
@@ -21,10 +20,8 @@ from recorder.sources import (
     Scrubbing,
     SourceKind,
     log_files,
-    scrubbed,
 )
-from recorder.sources.redaction import Forgotten, Redactor, redacted
-from storage.read.sources import UNFINISHED
+from recorder.sources.redaction import Forgotten, Redactor
 
 if TYPE_CHECKING:
     from recorder.archive.pieces import Pieces
@@ -39,7 +36,6 @@ __all__ = [
     "NothingYetError",
     "Outcome",
     "SourceReading",
-    "marked",
     "store_source",
     "stored_path",
     "writing_source",
@@ -168,7 +164,9 @@ class _Intake:
         writer, pipeline: of the source.
         outcome: counts the games.
         on_games: as for ``import_source``.
-        start: the place from which the pipeline reads. keep_from: that from which bytes are kept; None: none are.
+        keep_from: the place from which bytes are kept; None: none are.
+        stored_up_to: games that begin before this place are in the archive.
+    Attributes:
         done: the place of the next byte.
     """
 
@@ -178,21 +176,20 @@ class _Intake:
         pipeline: AnyPipeline,
         outcome: Outcome,
         on_games: Callable[[list[Game]], None] | None,
-        *,
-        start: int,
         keep_from: int | None,
-        done: int,
+        stored_up_to: int,
     ) -> None:
-        self.done = done
+        self.done = 0
         self._writer = writer
         self._pipeline = pipeline
         self._outcome = outcome
         self._on_games = on_games
-        self._start = start
         self._keep_from = keep_from
+        self._stored_up_to = stored_up_to
 
     def store(self, games: list[Game]) -> None:
         """Store games."""
+        games = [game for game in games if game.first_offset >= self._stored_up_to]
         self._writer.add_games(games)
         self._outcome.count(games)
         if self._on_games is not None:
@@ -202,8 +199,7 @@ class _Intake:
         """Take the next bytes."""
         if self._keep_from is not None:
             self._writer.keep(clean[max(self._keep_from - self.done, 0) :])
-        if self.done + len(clean) > self._start:
-            self.store(self._pipeline.receive(clean[max(self._start - self.done, 0) :]))
+        self.store(self._pipeline.receive(clean))
         self.done += len(clean)
 
 
@@ -241,13 +237,8 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
     """
     source, seen, kind, options = reading.source, reading.seen, reading.kind, reading.options
     before, followed = reading.before, reading.followed
-    resumed = before if before is not None and before.read_up_to else None
-    start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
     forgotten = options.forgotten or Forgotten()
     keep = reading.keep and kind is not SourceKind.JOURNAL
-    if keep and before is not None and before.kept_bytes < start and _names_forgotten(source, start, kind, options):
-        keep = False  # they would be kept without the pipeline's having looked at them
-    resume = resumed.restart_state if resumed else None
     if followed and kind in SAVED_KINDS:
         raise SourceError(
             f"{source.name} contains saved games, and only logs can be followed; import it when it has grown."
@@ -256,28 +247,28 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         if not keep:
             writer.keep_nothing()  # nor what was kept before
         keep_from = writer.keep_from if keep else None
-        following = options.followed_pipeline(kind, resume=resume, offset=start) if followed else None
-        pipeline: AnyPipeline = following or options.pipeline(kind, resume=resume, offset=start)
-        # The lines of a resumed log do not depend on earlier ones, so earlier bytes need not be read again.
-        first = start if keep_from is None or start <= keep_from else 0
-        intake = _Intake(writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, done=first)
-        scrubbing = Scrubbing(kind, begun=first > 0, redactor=Redactor(forgotten, kind))
+        following = options.followed_pipeline(kind) if followed else None
+        pipeline: AnyPipeline = following or options.pipeline(kind)
+        intake = _Intake(
+            writer, pipeline, outcome, reading.on_games, keep_from, 0 if before is None else before.read_up_to
+        )
+        scrubbing = Scrubbing(kind, redactor=Redactor(forgotten, kind))
         end = seen.size
         if followed and kind is not SourceKind.TYPESCRIPT:
-            end = min(end, max(start + _AT_ONCE, 0 if before is None else before.size_bytes))
-        unread = _read_blocks(reading, intake, scrubbing, first, end)
+            end = min(end, _AT_ONCE if before is None else max(_AT_ONCE, before.size_bytes))
+        unread = _read_blocks(reading, intake, scrubbing, end)
         if following is not None:
             outcome.begun = _begin(source, seen, writer, following, scrubbing, end, unread)
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
             intake.take(scrubbing.finish())
-        outcome.read_up_to, state = pipeline.restart()
+        outcome.read_up_to = pipeline.read_up_to
         mark = None
         if outcome.begun is not None:
             mark = outcome.begun.mark
         elif kind is SourceKind.JOURNAL and is_being_written(log_files(source.path)[-1]):
             mark = "import"
-        writer.restart(outcome.read_up_to, marked(state, mark))
+        writer.read_up_to(outcome.read_up_to, mark)
         if not followed:
             intake.store(pipeline.finish(unfinished=mark is not None))
         if keep and pipeline.unredacted:
@@ -286,16 +277,16 @@ def store_source(reading: SourceReading, outcome: Outcome) -> None:
         writer.finish(outcome.report)
 
 
-def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:
-    """Read a source from the byte ``first`` to ``end``.
+def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, end: int) -> bytes:
+    """Read a source up to the byte ``end``.
 
     Returns:
         The last bytes, whose line has no end yet.
     Raises:
         SourceError: the file is shorter now.
     """
-    read, unread = first, b""
-    for block in LogReading(reading.source, reading.progress, size=end, offset=first) if first < end else ():
+    read, unread = 0, b""
+    for block in LogReading(reading.source, reading.progress, size=end) if end else ():
         read += len(block)
         intake.take(scrubbing.receive(block))
         left = read - intake.done
@@ -303,24 +294,6 @@ def _read_blocks(reading: SourceReading, intake: _Intake, scrubbing: Scrubbing, 
     if read != end:
         raise SourceError(f"{reading.source.name}: the file was truncated while being read; import it again")
     return unread
-
-
-def _names_forgotten(source: Input, size: int, kind: SourceKind, options: ReadOptions) -> bool:
-    """Whether a handle stands among a log's first bytes where it cannot be replaced."""
-    forgotten = options.forgotten
-    if not forgotten:
-        return False
-    return holds(redacted(scrubbed(LogReading(source, size=size), kind), forgotten, kind), kind, forgotten)
-
-
-def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:
-    """A restart state with a mark if the source may have more than the archive knows.
-
-    Args:
-        mark: of the reader that stopped there; None: all was read.
-    """
-    rest = {name: value for name, value in state.items() if name != UNFINISHED}
-    return rest if mark is None else {**rest, UNFINISHED: mark}
 
 
 def _begin(

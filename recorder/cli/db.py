@@ -91,7 +91,7 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
     epilog="""\b
 Examples:
   $ ics-recorder db upgrade
-  archive.sqlite has schema 0009 already.
+  archive.sqlite has schema 0010 already.
   $ ics-recorder --db old.sqlite db upgrade
 """,
 )
@@ -122,7 +122,7 @@ def _say_saved(saved: Path | None) -> None:
     epilog="""\b
 Examples:
   $ ics-recorder db current
-  0009 (newest: 0009)
+  0010 (newest: 0010)
   $ ics-recorder --db old.sqlite db current
 """,
 )

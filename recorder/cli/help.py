@@ -120,9 +120,10 @@ the kind of a file by its content, not by its name; --kind overrides this.
 The first command identifies the files without importing them. Files compressed
 with gzip, bzip2, xz or zstd are decompressed. Standard input is -.
 
-Importing a log again changes nothing. If a raw log or a journal has grown, only
-the new part is read. A game in several logs is stored once; each move comes
-from the log that has it most exactly. Lines that cannot be read are anomalies:
+Importing a log again changes nothing. Of a log that has grown, only the games
+that have changed are stored. A game in several logs is stored once; each move
+comes from the log that has it most exactly. Lines that cannot be read are
+anomalies:
 
   $ ics-recorder sources
   $ ics-recorder anomalies

@@ -70,9 +70,9 @@ def command(
 
     PATH is a file, a folder (with all folders below it), an https:// or s3:// URL, or - for standard input. The kind of
     a file is recognised by its content; gz, bz2, xz and zst files are decompressed. Importing a log again, or an older
-    copy of it, changes nothing; only the new part of a log that has grown is read. A log that cannot be read does not
-    stop the others. In folders, files that are not logs are reported and skipped; hidden files, .csv, .parquet, .db and
-    .sqlite files and PGN that this program wrote are not opened.
+    copy of it, changes nothing; of a log that has grown, only the games that have changed are stored. A log that cannot
+    be read does not stop the others. In folders, files that are not logs are reported and skipped; hidden files, .csv,
+    .parquet, .db and .sqlite files and PGN that this program wrote are not opened.
 
     Importing another archive gives the same result as importing its logs, without reading them again. Players and logs
     that either archive has erased are excluded from the result, so this archive can lose games. Their number is

@@ -185,7 +185,6 @@ class SourceReport:
         frames, holdings: how many ``<12>`` and ``<b1>`` lines there are of each disposition.
         elsewhere: how many ``starts`` and ``results`` were printed of games that the log does not show (``gin``,
             ``allresults``).
-        anomalies: from number ``anomalies_from`` on; if the source has grown, an earlier reading reported the others.
     """
 
     kind: str = ""
@@ -199,7 +198,6 @@ class SourceReport:
     holdings: dict[Disposition, int] = field(default_factory=dict)
     elsewhere: dict[str, int] = field(default_factory=dict)
     anomalies: list[Anomaly] = field(default_factory=list)
-    anomalies_from: int = 0
     shapes: list[Shape] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recorder.model import Game, SourceKind, SourceReport, TimeBasis, is_forgotten
 from recorder.sources.base import LineEnds
@@ -26,7 +26,8 @@ class SavedPipeline:
         date: the day of games without one; games that have a date keep it, and a warning counts them.
         tz: of their times of day, where they tell no zone.
         chat: ``none`` leaves comments out.
-        resume, offset, forgotten: as for ``Pipeline``.
+        offset: where in the file the first block begins: with a game, whose lines end with ``\\n``.
+        forgotten: as for ``Pipeline``.
     """
 
     def __init__(
@@ -37,7 +38,6 @@ class SavedPipeline:
         date: datetime.date | None = None,
         tz: datetime.tzinfo | None = None,
         chat: str = "public",
-        resume: dict[str, Any] | None = None,
         offset: int = 0,
         forgotten: Forgotten | None = None,
     ) -> None:
@@ -45,8 +45,7 @@ class SavedPipeline:
         self._day = None if date is None else date.isoformat()
         self._tz = tz
         self._reader = _reader(kind, server, chat, offset)
-        self._reader.line_count = 0 if resume is None else resume["lines"]
-        self._ends = LineEnds(resume is not None)
+        self._ends = LineEnds(offset > 0)
         self._redactor = Redactor(forgotten, kind) if forgotten else None
         self._rest = b""
         self._from = self._end = offset
@@ -113,16 +112,10 @@ class SavedPipeline:
         clean = self._redactor.receive(data[:end])
         return clean + self._redactor.finish() if last else clean
 
-    def restart(self) -> tuple[int, dict[str, Any]]:
-        """Find where reading can continue when the file has grown; see ``Pipeline``.
-
-        Returns:
-            The offset of the first game that was not emitted, and the state for ``resume``.
-        """
-        if not self._ends.decided or self._ends.swapped:
-            return 0, {}
-        offset, lines = self._reader.pending
-        return offset, {"begin": offset, "lines": lines}
+    @property
+    def read_up_to(self) -> int:
+        """The offset of the first game that was not returned; see ``Pipeline``."""
+        return self._reader.pending[0] if self._ends.decided else 0
 
     @property
     def report(self) -> SourceReport:
@@ -142,8 +135,7 @@ class SavedPipeline:
             time_basis=TimeBasis.NONE,
             size_bytes=self._end,
             line_count=reader.line_count,
-            anomalies=[found for found in anomalies if found.offset >= self._from],
-            anomalies_from=self._from,
+            anomalies=anomalies,
             warnings=[*warnings, *reader.failures.warnings],
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from recorder.events import Chunk, CutLines, EngineLine
 from recorder.model import SourceKind, TimeBasis
@@ -105,33 +105,19 @@ class LineEnds:
 
 
 class RawDecoder:
-    """A log of the server's own bytes (``tee``, a pasted fragment). A UTF-8 mark at the beginning is skipped.
-
-    Args:
-        begun: the bytes begin in the middle of a log whose lines end with ``\\n``.
-    """
+    """A log of the server's own bytes (``tee``, a pasted fragment). A UTF-8 mark at the beginning is skipped."""
 
     time_basis = TimeBasis.NONE
 
-    def __init__(self, begun: bool = False) -> None:
-        self._ends = LineEnds(begun)
+    def __init__(self) -> None:
+        self._ends = LineEnds()
         self._offset = 0
-        self._mark: bytes | None = None if begun else b""  # perhaps its beginning; None: it was read
+        self._mark: bytes | None = b""  # perhaps its beginning; None: it was read
 
     @property
     def decoded(self) -> int:
         """How many bytes were returned or skipped."""
         return self._offset
-
-    def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
-        """The place to begin reading at for the bytes at ``offset``, and the argument ``begun`` for it.
-
-        Args:
-            offset: in the decompressed log.
-        Returns:
-            None if only the whole log can be read: the returned bytes differ from those of the log.
-        """
-        return (offset, {}) if self._ends.decided and not self._ends.swapped else None
 
     def receive(self, block: bytes) -> list[Chunk]:
         return self._read(self._ends.receive(block))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, tzinfo
-from typing import Any, Final
+from typing import Final
 
 from recorder.errors import SourceError
 from recorder.journal.format import MAGIC
@@ -134,7 +134,6 @@ def make_decoder(
     date: date | None = None,
     tz: tzinfo | None = None,
     timing: bytes | None = None,
-    begun: dict[str, Any] | None = None,
 ) -> Decoder:
     """Make the decoder of a kind.
 
@@ -142,7 +141,6 @@ def make_decoder(
         date: the day on which the log begins, for logs that print the time of day alone.
         tz: the zone of times that are printed without one.
         timing: the whole timing file of a typescript.
-        begun: from ``restart`` of a raw log's or a journal's decoder, to begin in the middle.
     Returns:
         A decoder that has read nothing.
     Raises:
@@ -159,8 +157,8 @@ def make_decoder(
     if kind is SourceKind.STAMPED:
         return StampedDecoder(date, tz)
     if kind is SourceKind.JOURNAL:
-        return JournalDecoder(begun)
-    return RawDecoder(begun is not None)
+        return JournalDecoder()
+    return RawDecoder()
 
 
 def _is_pgn(head: bytes) -> bool:

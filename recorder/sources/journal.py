@@ -8,7 +8,7 @@ halves of different lines must not be joined.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import sub
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from recorder.errors import JournalError
 from recorder.events import LONGEST_CUT, Chunk, CutLines
-from recorder.journal.format import VERSION, JournalHeader, Record, RecordKind, escape, parse_note, unescape
+from recorder.journal.format import JournalHeader, Record, RecordKind, escape, parse_note, unescape
 from recorder.journal.reader import JournalEntry, JournalReader, Reads
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 
@@ -24,9 +24,6 @@ __all__ = ["JournalDecoder"]
 
 _NS_PER_MS: Final = 1_000_000
 _NS_PER_S: Final = 1_000_000_000
-_SPACING: Final = 1 << 14
-_MOST_STARTS: Final = 1024
-_STATE: Final = ("session", "part", "anchor_utc_ns", "host")
 _ENDS: Final = frozenset(("closed", "outage"))
 _BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
 # Line ends go with the line before them, so that every line begins a piece.
@@ -42,35 +39,29 @@ class JournalDecoder:
     Several parts of one session may follow each other. Of corrupt bytes only their own records are lost. ``at_ms`` is
     UTC: the wall clock at the session's beginning plus the monotonic time since.
 
-    Args:
-        begun: the result of ``restart``; then the first byte is at the place that it returned.
     Attributes:
         decoded: offset of the first line that was not read yet.
-        hosts: of the server, as the headers name it, with their places; -1: before the first byte.
+        hosts: of the server, as the headers name it, with their places.
         opening: the notes before the first bytes: how the session was recorded.
         policies: later notes of the kind ``policy``, with their places.
     """
 
-    def __init__(self, begun: dict[str, Any] | None = None) -> None:
+    def __init__(self) -> None:
         self.decoded = 0
         self._reader = JournalReader()
-        self._headers: list[tuple[int, JournalHeader]] = []  # with their places
-        self._starts: list[tuple[int, int | None]] = []  # some of the places where a line begins, and records before it
         self._missing: list[Anomaly] = []
         self._reported = 0  # how many of the damaged places were reported
         self._part_place = 0  # where this part begins
-        self._begun = begun or {}
-        self._session: str | None = self._begun.get("session")
-        self._part: int = self._begun.get("part", 0)
-        self._records: int | None = self._begun.get("records")  # in this part; None: unknown, or it has its end
+        self._session: str | None = None
+        self._part = 0
+        self._records: int | None = None  # in this part; None: it has its end, or there was none
         self._more = False  # the last part's end announces another part
-        self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
+        self._anchor_ns: int | None = None
         self._at_ms: int | None = None
-        host = self._begun.get("host")
-        self.hosts: list[tuple[int, str]] = [] if host is None else [(-1, host)]
+        self.hosts: list[tuple[int, str]] = []
         self.opening: list[dict[str, Any]] = []
         self.policies: list[tuple[int, dict[str, Any]]] = []
-        self._opens = not self._begun  # no bytes were recorded yet
+        self._opens = True  # no bytes were recorded yet
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -97,23 +88,6 @@ class JournalDecoder:
             found += [f"Part {self._part + 1} of the session is missing: part {self._part} says that it follows."]
         return found
 
-    def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
-        """The place to begin reading at for the line at ``offset``, and the argument ``begun`` for it.
-
-        Args:
-            offset: of a line in the decompressed journal.
-        Returns:
-            None if only the whole journal can be read.
-        """
-        found = bisect_right(self._starts, offset, key=lambda start: start[0])
-        headers = [header for _, header in self._headers]
-        if not found or any(header.version != VERSION for header in headers):
-            return None
-        begin, records = self._starts[found - 1]
-        before = bisect_right([place for place, _ in self._headers], begin - 1)
-        state = headers[before - 1]._asdict() if before else self._begun
-        return begin, {**{name: state[name] for name in _STATE if name in state}, "records": records}
-
     def receive(self, block: bytes) -> list[Chunk | CutLines]:
         reader = self._reader
         before = reader.size_bytes
@@ -129,8 +103,6 @@ class JournalDecoder:
     def _received(self, place: int, at_ns: int, data: bytes) -> list[Chunk | CutLines]:
         """A block that was one record, with no other escapes than those of line ends: what ``_take`` does, in one."""
         self.decoded = self._reader.size_bytes
-        if not self._starts or place >= self._starts[-1][0] + _SPACING:
-            self._note_starts((place,))
         self._opens = False
         if self._records is not None:
             self._records += 1
@@ -160,7 +132,6 @@ class JournalDecoder:
             while self._reported < len(damage) and damage[self._reported].offset < places[0]:
                 self._cut(damage[self._reported].offset, out)
                 self._reported += 1
-            self._note_starts(places)
             if isinstance(one, Reads):
                 self._reads(one, out)
             elif isinstance(one.value, JournalHeader):
@@ -168,16 +139,6 @@ class JournalDecoder:
             else:
                 self._record(one.offset, one.value, out)
         return out
-
-    def _note_starts(self, offsets: Sequence[int]) -> None:
-        """Remember some of the places where a line begins."""
-        starts = self._starts
-        index = bisect_left(offsets, starts[-1][0] + _SPACING) if starts else 0
-        while index < len(offsets):
-            starts.append((offsets[index], None if self._records is None else self._records + index))
-            index = bisect_left(offsets, starts[-1][0] + _SPACING)
-        if len(starts) > _MOST_STARTS:
-            del starts[1 : len(starts) // 2 : 2]  # the older a place, the farther the one before it
 
     def _reads(self, reads: Reads, out: list[Chunk | CutLines]) -> None:
         self._opens = False
@@ -201,7 +162,6 @@ class JournalDecoder:
             self._miss(place, f"part {self._part} of the session has no end, although part {header.part} follows")
             self._cut(place, out)
         self._records, self._more, self._part_place = 0, False, place
-        self._headers.append((place, header))
         self._session, self._part, self._anchor_ns = header.session, header.part, header.anchor_utc_ns
         if not self.hosts or self.hosts[-1][1] != header.host:
             self.hosts.append((place, header.host))

@@ -158,15 +158,14 @@ class Scrubber:
 
     Args:
         kind: the log's kind; typed text is marked only in xboard's and PyChess's.
-        begun: the bytes begin in the middle of a log, behind the login.
     """
 
-    def __init__(self, kind: SourceKind, begun: bool = False) -> None:
+    def __init__(self, kind: SourceKind) -> None:
         self._kind = kind
         self._datagram = _DATAGRAM.get(kind, b"\x19(")
         self._rest = b""
         self._in_long = False  # inside a line that is too long to be looked at
-        self._masking = not begun  # the server has not shown that the login is complete, or has asked again
+        self._masking = True  # the server has not shown that the login is complete, or has asked again
         self._asked = False  # the last line that is not blank asks for a secret
         self._late: list[bytes] = []  # a line of one word, after which such a question may come: as it is, and masked
         self._typed: set[bytes] = set()  # during a login, in a log that marks it
@@ -412,13 +411,12 @@ class Scrubbing:
 
     Args:
         kind: of the log.
-        begun: the bytes begin at a line in the middle of a raw log or a journal, whose lines do not depend on others.
         redactor: gets complete lines and returns them changed, with the same length.
     """
 
-    def __init__(self, kind: SourceKind, begun: bool = False, redactor: Redactor | None = None) -> None:
-        self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind, begun)
-        self._ends = LineEnds(begun)
+    def __init__(self, kind: SourceKind, redactor: Redactor | None = None) -> None:
+        self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind)
+        self._ends = LineEnds()
         self._redactor = redactor
 
     def receive(self, block: bytes) -> bytes:

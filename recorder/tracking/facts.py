@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, GamesRow, MovelistRead, RatingText
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from recorder.tracking.game_table import GameTable
 
 __all__ = [
-    "Announcement",
     "HeaderFacts",
     "Starting",
     "TableRow",
@@ -209,45 +208,6 @@ class Starting(NamedTuple):
     text: str
     placed: bool = False
     category: str | None = None
-
-
-class Announcement(NamedTuple):
-    """What a game's first board found waiting, so that the game can be read again from this board on.
-
-    Attributes:
-        offset: of the board.
-        facts: of lines with its number.
-        creating: of a line with its players only.
-        starting: of an examination.
-        again: its number had a game of the same players before.
-        row: of a table of games.
-    """
-
-    offset: int
-    facts: HeaderFacts | None
-    creating: HeaderFacts | None = None
-    starting: Starting | None = None
-    again: bool = False
-    row: TableRow | None = None
-
-    def header_facts(self, white: str) -> HeaderFacts:
-        """The facts with which the game begins; ``white``: as its first board names White."""
-        facts = HeaderFacts(self.offset)
-        if self.facts is not None:
-            facts.add(self.facts)
-        if self.creating is not None:
-            creating = replace(self.creating)
-            if (creating.white or "").lower() != white.lower():
-                creating.turn()
-            facts.add(creating)
-        if self.row is not None:
-            facts.add_row(self.row)
-        return facts
-
-    def takes_from_before(self, offset: int) -> bool:
-        """Whether reading again from an offset would not give it."""
-        lines = [line for line in (self.facts, self.creating, self.row) if line is not None]
-        return self.again or self.starting is not None or any(line.offset < offset for line in lines)
 
 
 def rating_number(text: str) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
 
 from recorder.events import (
     ChatKind,
@@ -46,8 +45,6 @@ class Chat:
 
     Args:
         kept: ``none``, ``public``, ``own`` or ``all``: which words are kept.
-        hides: whether games, those of a player if one is named, that are not known here were followed at an offset,
-            because reading began behind their beginning.
     Raises:
         ValueError: ``kept`` is none of these.
     Attributes:
@@ -55,11 +52,10 @@ class Chat:
         titles: of each handle in lower case, as printed.
     """
 
-    def __init__(self, table: GameTable, kept: str, hides: Callable[[int, str | None], bool]) -> None:
+    def __init__(self, table: GameTable, kept: str) -> None:
         self.kinds = _chat_kinds(kept)
         self.titles: dict[str, str] = {}
         self._table = table
-        self._hides = hides
 
     def take(self, event: ChatLine) -> None:
         """Keep a line of chat if it is of the kinds that are kept and of a game that is known."""
@@ -76,7 +72,7 @@ class Chat:
                 run = examined_run(table, number) or run
         else:
             own = None if event.kind in _PUBLIC else _our_own(followed)
-            run = own or self._played_by(event.speaker, followed, event.line.offset)
+            run = own or self._played_by(event.speaker, followed)
         if run is None or (event.kind in _OWN and not run.me_plays):
             return
         where = event.line.offset, event.line.at_ms
@@ -88,15 +84,13 @@ class Chat:
         if event.game_no is not None:
             run = self._table.runs.get(str(event.game_no))
         else:
-            run = _our_own(followed) or self._played_by(event.actor, followed, event.line.offset, examined=False)
+            run = _our_own(followed) or self._played_by(event.actor, followed, examined=False)
         if run is not None:
             where = event.line.offset, event.line.at_ms
             kind = event.kind.value
             run.event(EventKind.NOTICE, kind, where, actor=event.actor, value=event.value, text=event.text)
 
-    def _played_by(
-        self, name: str | None, followed: list[TrackedGame], offset: int, *, examined: bool = True
-    ) -> TrackedGame | None:
+    def _played_by(self, name: str | None, followed: list[TrackedGame], *, examined: bool = True) -> TrackedGame | None:
         """The followed game that a player of this name plays, else the only game; None: there are several, or none.
 
         Args:
@@ -105,9 +99,9 @@ class Chat:
         if name is not None:
             own = [run for run in followed if name.lower() in (run.white.lower(), run.black.lower())]
             if own:
-                return None if len(own) > 1 or self._hides(offset, name) else own[0]
+                return own[0] if len(own) == 1 else None
         shown = [*followed, *(run for run in self._table.examined.values() if examined and not run.suspended)]
-        return shown[0] if len(shown) == 1 and not self._hides(offset, None) else None
+        return shown[0] if len(shown) == 1 else None
 
 
 def _our_own(followed: list[TrackedGame]) -> TrackedGame | None:

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from recorder.events import GameNoticeKind, ObservingStarted
 from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
 from recorder.rules.fen import has_plain_board
 from recorder.rules.prove import Position, Rules, fen
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, variant_of
-from recorder.tracking.facts import Announcement, HeaderFacts, Starting, TableRow
+from recorder.tracking.facts import HeaderFacts, Starting, TableRow
 from recorder.tracking.plies import first_move, frame_position, ply_from_frame, start_before, start_facts
 from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
@@ -36,7 +38,6 @@ class GameTable:
         rows: by number, what tables of games said last of games in progress that are not followed.
         announced: numbers that an observation was announced for.
         starting: an announced examination whose first board has not arrived yet.
-        remembered: while lines are read a second time, what first boards found waiting, by the board's offset.
     """
 
     def __init__(self, session: ServerSession) -> None:
@@ -52,7 +53,6 @@ class GameTable:
         self.rows: dict[int, TableRow] = {}
         self.announced: set[str] = set()
         self.starting: Starting | None = None
-        self.remembered: dict[int, Announcement] | None = None
         self.lag_meaningless = False
 
     def count(self, disposition: Disposition) -> None:
@@ -75,22 +75,19 @@ class GameTable:
         self.drop_rows(frame.offset)
         row = self.rows.pop(frame.game_no, None)
         row = row if row is not None and row.fits(frame) else None
-        announcement = self.announcement(frame, creating=creating, again=again, row=row)
-        facts = announcement.header_facts(frame.white)
+        facts = self.first_facts(frame, creating, row)
         run = self._take_listed(frame)
         if run is None:
             run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
         else:
             run.game_no = frame.game_no
             run.facts.add(facts)
-            run.restart_offset = min(run.restart_offset, facts.offset)
         run.session = self.session
-        run.announcement = announcement
         self.runs[number] = run
         gone = self.examined.pop(number, None)
         if gone is not None:
             self.close(gone, "unobserved")
-        self.start(run, frame, again=announcement.again)
+        self.start(run, frame, again=again)
 
     def start(self, run: TrackedGame, frame: Style12, *, again: bool = False) -> None:
         """Give a run its first board."""
@@ -158,29 +155,27 @@ class GameTable:
         self.listed.remove(fitting[0])
         return fitting[0]
 
-    def announcement(
-        self,
-        frame: Style12,
-        *,
-        creating: HeaderFacts | None = None,
-        starting: Starting | None = None,
-        again: bool = False,
-        row: TableRow | None = None,
-    ) -> Announcement:
+    def first_facts(
+        self, frame: Style12, creating: HeaderFacts | None = None, row: TableRow | None = None
+    ) -> HeaderFacts:
         """Take what waits for a game's first board.
 
         Args:
             frame: the board.
-            creating: of a played game; None: no such line waits.
-            starting: of an examination that was announced; None: it was not.
-            again: its number had a game of the same players before.
-            row: of a table of games; None: there is none.
+            creating: of a line with its players only. row: of a table of games. None: there is none.
         """
         pending = self.facts.pop(frame.game_no, None)
-        if pending is not None and not pending.matches(frame.white, frame.black):
-            pending = None
-        known = None if self.remembered is None else self.remembered.get(frame.offset)
-        return known or Announcement(frame.offset, pending, creating, starting, again, row)
+        facts = HeaderFacts(frame.offset)
+        if pending is not None and pending.matches(frame.white, frame.black):
+            facts.add(pending)
+        if creating is not None:
+            creating = replace(creating)
+            if (creating.white or "").lower() != frame.white.lower():
+                creating.turn()
+            facts.add(creating)
+        if row is not None:
+            facts.add_row(row)
+        return facts
 
     def keep_row(self, game_no: int, row: TableRow) -> None:
         """Keep a row of a table of games for the game of this number."""

@@ -27,7 +27,7 @@ from recorder.model import (
 )
 from recorder.rules.prove import Position, Rules
 from recorder.tracking.examined.tree import ExaminedTree
-from recorder.tracking.facts import Announcement, HeaderFacts
+from recorder.tracking.facts import HeaderFacts
 from recorder.tracking.session import ServerSession
 
 __all__ = ["ListSeen", "TrackedGame"]
@@ -78,7 +78,6 @@ class ListSeen:
 _FIELDS = (
     "alias",
     "anchored",
-    "announcement",
     "base_ply",
     "black",
     "black_clock_ms",
@@ -111,7 +110,6 @@ _FIELDS = (
     "reason",
     "reason_key",
     "renewed",
-    "restart_offset",
     "result",
     "result_at_ms",
     "rival",
@@ -163,7 +161,6 @@ class TrackedGame:
             were made an examiner after it was no longer observed.
         tree: boards of an examined game; its observation has events and holdings only.
         navigation: how, by a line, its next board is reached (``nodes.FORWARD`` …).
-        announcement: what its first board found waiting; None: no board was seen.
     """
 
     __slots__ = _FIELDS
@@ -176,7 +173,6 @@ class TrackedGame:
         self.alias: tuple[str, str] | None = None
         self.facts = facts
         self.first_offset = offset
-        self.restart_offset = min(offset, facts.offset)
         self.end_offset = offset
         self.observations: list[Observation] = []
         self.anchored: list[int] = []
@@ -222,7 +218,6 @@ class TrackedGame:
         self.timed = False
         self.tree: ExaminedTree | None = None
         self.navigation = ""
-        self.announcement: Announcement | None = None
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 

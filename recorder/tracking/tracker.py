@@ -8,7 +8,6 @@ is measured in bytes of the source, never in wall time, so reading the same byte
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from operator import length_hint
@@ -44,19 +43,11 @@ from recorder.tracking.assemble import add_titles, assemble, disputed_start
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined.boards import lose_all, settle, take_notice
-from recorder.tracking.facts import Starting, take_creating, take_header, take_info, take_row
+from recorder.tracking.facts import take_creating, take_header, take_info, take_row
 from recorder.tracking.game_lines import Chat, GameEnds, place_of_line, take_partner
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.movelists import take_list
-from recorder.tracking.session import (
-    EmittedGames,
-    Resumed,
-    ServerSession,
-    dump_counts,
-    dump_waiting,
-    load_counts,
-    load_waiting,
-)
+from recorder.tracking.session import ServerSession
 from recorder.tracking.tracked_game import TrackedGame
 
 if TYPE_CHECKING:
@@ -99,10 +90,7 @@ class Tracker:
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
         self.ends = GameEnds(self.boards)
-        self._chat = Chat(self.boards, chat, self._hides)
-        self._emitted = EmittedGames()
-        self._resumed: Resumed | None = None
-        self._baseline: dict[str, Any] = {}
+        self._chat = Chat(self.boards, chat)
         self._games: list[Game] = []
         self._last_at_ms: int | None = None
         self.engines: Engines | None = None  # whose views of the games are to be joined
@@ -149,8 +137,6 @@ class Tracker:
         Returns:
             The games that were finished with by them.
         """
-        if self._resumed is not None:
-            events = [event for event in events if self._resumed.wanted(event)]
         handlers, boards = self._handlers, self.boards
         frame, over = boards.frame, boards.over
         frames = sum(boards.counts.values()) + boards.next_plies
@@ -237,7 +223,6 @@ class Tracker:
             self.engines.join(game)
         if not is_forgotten(game.white.handle, game.black.handle):  # a run may bear other names by now
             self._games.append(game)
-        self._emitted.add(game, run.announcement, self.oldest_unfinished)
 
     def _compare_dates(self, run: TrackedGame) -> None:
         """Note where the server's date and arrival times contradict each other; the game has the latter."""
@@ -293,8 +278,6 @@ class Tracker:
         """Exclude a game after an error."""
         self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
 
-    # -- resuming a log that has grown -------------------------------------------------------------------------
-
     def oldest_unfinished(self) -> int:
         """Offset of the first game that is not emitted.
 
@@ -302,78 +285,7 @@ class Tracker:
             An offset beyond any source if all games are emitted.
         """
         oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
-        return min([oldest, *(run.restart_offset for run in self.boards.every())])
-
-    def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
-        """Where reading can continue when the source grows, and the state needed for it.
-
-        Args:
-            mark: offset of the first line that was not read.
-        Returns:
-            The offset to read from, at most ``mark``, and a JSON value for ``resume``.
-        """
-        # Not before this reading began: of what emitted games took from earlier lines nothing is known here.
-        offset = max(min(self.oldest_unfinished(), mark), self._baseline.get("offset", 0))
-        boards = self.boards
-        boards.drop_rows(mark)
-        muted, muted_lists = self._emitted.across(offset)
-        beside = self._emitted.beside(offset)
-        if self._baseline:
-            # Games that an earlier reading emitted may reach over the new restart point too.
-            muted += [[number, last] for number, last in self._baseline["muted"] if last >= offset]
-            muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
-            beside += [game for game in self._baseline.get("beside", ()) if game[0] >= offset and game not in beside]
-        begun = self._emitted.announced(offset)
-        begun += [(run.game_no, run.announcement) for run in boards.every() if run.announcement is not None]
-        sessions = (run.session for run in boards.every() if run.session is not None and run.restart_offset == offset)
-        state = {
-            "mark": mark,
-            "offset": offset,
-            "muted": [list(game) for game in sorted({*map(tuple, muted)})],
-            "muted_lists": sorted({*muted_lists}),
-            "beside": sorted(beside),
-            "frames": dump_counts(boards.frame_counts()),
-            "holdings": dump_counts(self.holdings),
-            "list_frames": self.list_frames,
-            "elsewhere": dict(+self.ends.elsewhere),
-            **dump_waiting(boards, begun, offset, {number: last + 1 for number, last in muted}),
-            "session": next(sessions, self.session).saved(),  # later ones come again behind the offset
-            "titles": dict(self._chat.titles),
-        }
-        return offset, state
-
-    def resume(self, state: dict[str, Any]) -> None:
-        """Continue an earlier reading; before the first event.
-
-        Args:
-            state: what ``restart_state`` returned with the offset.
-        """
-        self._resumed = Resumed(state)
-        self._baseline = state
-        self.session.load(state["session"])
-        self.boards.lag_meaningless = self.session.lag_meaningless
-        self._chat.titles.update(state["titles"])
-        load_waiting(self.boards, state)
-
-    def _hides(self, offset: int, name: str | None = None) -> bool:
-        """Whether a game, of this player, that is not rebuilt was followed at an offset that is read a second time."""
-        return self._resumed is not None and self._resumed.hides(offset, name)
-
-    def pass_mark(self) -> None:
-        """From here on everything is new: the counts are those of the first reading again."""
-        if self._resumed is None:
-            return
-        self._resumed = None
-        self.boards.remembered = None
-        saved = self._baseline.get("starting")
-        self.boards.starting = None if saved is None else Starting(*saved)
-        self.boards.counts.update(load_counts(self._baseline["frames"]))
-        self.boards.next_plies = 0
-        self.holdings.update(load_counts(self._baseline["holdings"]))
-        self.list_frames = self._baseline["list_frames"]
-        self.ends.elsewhere = Counter(self._baseline.get("elsewhere", {}))
-        self.boards.anomalies.clear()
-        self.failures.clear()
+        return min([oldest, *(run.first_offset for run in self.boards.every())])
 
     # -- sessions and lists -----------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from typing import Final
 
 __all__ = ["BEFORE_ANSWER", "LONE_PROMPT", "PromptStripper", "strip_prompts"]
@@ -105,16 +104,6 @@ class PromptStripper:
             self._shown.clear()
         self._shown[prompt] += weight
         return self._shown[prompt] >= _ENOUGH and self._add(prompt)
-
-    def saved(self) -> tuple[list[str], dict[str, int]]:
-        """What was learned, as JSON keeps it: prompts, and what counts for others."""
-        return sorted(self._learned), dict(self._shown)
-
-    def load(self, learned: Iterable[str], shown: Mapping[str, int]) -> None:
-        """Take what ``saved`` gave; places that were counted since do not count."""
-        for prompt in learned:
-            self._add(prompt)
-        self._shown = Counter(shown)
 
     def _add(self, prompt: str) -> bool:
         bare = prompt.rstrip()

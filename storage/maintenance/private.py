@@ -29,13 +29,12 @@ PRIVATE_TABLES: Final = ("source_chunks", "source_shapes")
 """Tables with bytes of logs: shapes quote lines as they came."""
 
 PRIVATE_COLUMNS: Final[dict[str, dict[str, Any]]] = {
-    # the restart state holds lines that were not whole yet
     "sources": {
         "path": None,
         "timing": None,
         "kept_bytes": 0,
         "read_up_to": 0,
-        "restart_state": {},
+        "unfinished": None,
         "warnings": [],
         "options": {},
     },

@@ -34,7 +34,7 @@ from sqlalchemy import text as sql_text
 from recorder.model import SAVED_KINDS, EventKind, SourceKind
 from storage.files import driver_of
 from storage.read.analyses import has_analyses
-from storage.read.sources import UNFINISHED, unpacked
+from storage.read.sources import unpacked
 from storage.schema import tables as models
 from storage.settings import DECISIONS, decisions, forgotten_sources, note_source
 from storage.write.games import closing_up
@@ -197,9 +197,6 @@ _SAVED = {
     "sources": _OF_SOURCE.format("sources.id"),
 }
 """The source of a row of a saved game, in SQL; null: of a log."""
-_JSON = (models.sources.c.warnings, models.sources.c.restart_state)
-_NAMED = ("shapes", "titles")
-"""Where names in JSON are lines and handles from a log."""
 
 
 class HandleText(Protocol):
@@ -266,7 +263,7 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
     texts += _rewrite(connection, sources.c.name, func.file_name(sources.c.name))
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
-    return HandleReport(found, chats, texts + _redact_json(connection, words))
+    return HandleReport(found, chats, texts + _redact_warnings(connection, words))
 
 
 def _is_utf8(driver: sqlite3.Connection, source: int) -> bool:
@@ -286,33 +283,17 @@ def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any
     return connection.execute(update(text.table).where(after != text).values({text: after})).rowcount
 
 
-def _redact_json(connection: Connection, words: HandleText) -> int:
-    """Redact texts in JSON values; a process that follows a source sees a changed mark and reads it again."""
+def _redact_warnings(connection: Connection, words: HandleText) -> int:
+    """Redact the warnings about sources; a process that follows a source sees a changed mark and reads it again."""
     sources, changed = models.sources, 0
-    state, mark = sources.c.restart_state, f"$.{UNFINISHED}"
-    fresh = func.json_set(state, mark, func.lower(func.hex(func.randomblob(8))))
-    connection.execute(update(sources).where(func.json_extract(state, mark).is_not(None)).values({state: fresh}))
-    for kept in _JSON:
-        for number, before in connection.execute(select(sources.c.id, kept)).all():
-            after = _redacted(before, words.text)
-            if after != before:
-                connection.execute(update(sources).where(sources.c.id == number).values({kept: after}))
-                changed += 1
+    fresh = func.lower(func.hex(func.randomblob(8)))
+    connection.execute(update(sources).where(sources.c.unfinished.is_not(None)).values(unfinished=fresh))
+    for number, before in connection.execute(select(sources.c.id, sources.c.warnings)).all():
+        after = [words.text(warning) for warning in before]
+        if after != before:
+            connection.execute(update(sources).where(sources.c.id == number).values(warnings=after))
+            changed += 1
     return changed
-
-
-def _redacted(value: Any, rewrite: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return rewrite(value)
-    if isinstance(value, list):
-        return [_redacted(one, rewrite) for one in value]
-    if isinstance(value, dict):
-        # All other names are the program's own.
-        return {
-            name: {rewrite(key): kept for key, kept in one.items()} if name in _NAMED else _redacted(one, rewrite)
-            for name, one in value.items()
-        }
-    return value
 
 
 def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:

@@ -80,7 +80,14 @@ _PLAIN: Final = frozenset(
     if column.info.keys() & {"values", "json"}
 ) | {
     *("settings.name", "settings.value", "alembic_version.version_num", "analyses.game_key", "analyses.protocol"),
-    *("sources.sha256", "sources.dialect", "sources.parser_version", "source_counts.tag", "source_counts.disposition"),
+    *(
+        "sources.sha256",
+        "sources.dialect",
+        "sources.parser_version",
+        "sources.unfinished",
+        "source_counts.tag",
+        "source_counts.disposition",
+    ),
     *(
         f"games.{name}"
         for name in ["key", "dialect", "result", "reason_key", "termination", "ending", "date_text", "eco"]

@@ -19,7 +19,6 @@ __all__ = [
     "ID_DIGITS",
     "READ_AGAIN",
     "SourceRow",
-    "UNFINISHED",
     "anomalies_of",
     "beginnings_of",
     "conflicts_of",
@@ -45,8 +44,6 @@ ELSEWHERE = "elsewhere"
 ID_DIGITS = 12
 READ_AGAIN = "again"
 """As a source's parser version: a player who was erased from it is wanted again."""
-UNFINISHED: Final = "unfinished"
-"""In a source's ``restart_state``: more of it may be there than the archive knows, even if it has not grown."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,9 @@ class SourceRow:
         name, path: the file's name, and where it was found (None in shared archives).
         options: what ``--date``, ``--tz``, ``--kind`` … said when it was imported.
         parser_version: what read it, or ``READ_AGAIN``.
-        read_up_to, restart_state: where reading goes on when it has grown, and what is needed for it.
+        read_up_to: games that begin before this offset are final, however it grows.
+        unfinished: the mark of the reader that left it while it was being written: more of it may be there than the
+            archive knows, even if it has not grown, and its last games are as of then. None: all of it was read.
         kept_bytes: how many of its bytes, from the first on, are in the archive.
         games: how many games it gave.
     """
@@ -77,7 +76,7 @@ class SourceRow:
     options: dict[str, Any]
     parser_version: str
     read_up_to: int
-    restart_state: dict[str, Any]
+    unfinished: str | None
     kept_bytes: int
     line_count: int
     warnings: tuple[str, ...]
@@ -93,15 +92,9 @@ class SourceRow:
         """Whether a player who was erased from it, and from its kept bytes, is wanted again."""
         return self.parser_version == READ_AGAIN
 
-    @property
-    def unfinished(self) -> str | None:
-        """The mark of the reader that left it while it was being written, or None; its last games are as of then."""
-        mark: str | None = self.restart_state.get(UNFINISHED)
-        return mark
-
 
 _SHOWN: Final = tuple(one.name for one in fields(SourceRow) if one.name not in ("id", "games"))
-_JSON: Final = ("options", "restart_state", "warnings")
+_JSON: Final = ("options", "warnings")
 
 
 def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]:

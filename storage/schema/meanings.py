@@ -60,11 +60,11 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "options": "options of the import",
         "timing": "timing file of a typescript; null: any other log, or the bytes are not kept",
         "parser_version": "version of the parser that read the log; `again`: the next import reads the log again",
-        "read_up_to": "offset at which reading continues when the log has grown",
-        "restart_state": "state of the parser at that offset; `unfinished`: the log was still being written",
+        "read_up_to": "games that begin before this offset stay as they are when the log has grown",
         "kept_bytes": "how many bytes, from the first, are in `source_chunks`",
         "line_count": "number of lines read",
         "warnings": "warnings of the import, as sentences",
+        "unfinished": "mark of the reader that left the log while it was still being written; null: all of it was read",
     },
     "source_chunks": {
         "source_id": "the log",

@@ -43,7 +43,7 @@ __all__ = [
     "upgrade",
 ]
 
-HEAD = "0009"
+HEAD = "0010"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 _DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
@@ -196,7 +196,7 @@ def create(path: Path) -> None:
 
 
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
-    """Bring an archive to the newest schema in one transaction, after a backup beside it.
+    """Bring an archive to the newest schema in one transaction, after a backup beside it; fill an empty file.
 
     That transaction also names the openings of all games, and merges the games of several sources. An archive of the
     newest schema whose games were not merged, because an older version was killed between the two, is merged now.
@@ -212,14 +212,17 @@ def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path |
             archive is as it was.
     """
     revision, known = current(path), revisions(scripts)
+    if revision is None:
+        create(path)
+        return None
     wanted = known[-1] if target == "head" else target
     if revision == wanted:
         if target == "head":
             _finish_merging(path)
         return None
-    if revision is not None and revision not in known:
+    if revision not in known:
         raise _unknown(path, revision, known[-1])
-    copy = _backup_name(path, revision or "empty")
+    copy = _backup_name(path, revision)
     backup(path, copy)
     _migrate(path, scripts, target)
     return copy

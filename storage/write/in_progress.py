@@ -23,7 +23,6 @@ from recorder.model import Game, SourceReport
 from storage.files import driver_of, identity_of, make_engine, open_sqlite
 from storage.maintenance.malformed import storage_error, storage_errors
 from storage.maintenance.removal import delete_unused_players
-from storage.read.sources import UNFINISHED
 from storage.settings import FORGOTTEN, mark_changed
 from storage.write.games import GameRows
 from storage.write.merged import dissolve, relate, touch
@@ -34,7 +33,7 @@ __all__ = ["SourceInProgress", "OvertakenError"]
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _MANY_PAGES: Final = 8_000  # in the write-ahead log, which then starts again
 _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment
-_MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
+_MARK: Final = "SELECT unfinished FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{FORGOTTEN}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
 _OBSERVATIONS: Final = "SELECT id FROM observations WHERE game_id = ?"
@@ -80,7 +79,7 @@ class SourceInProgress:
     """Writes one source that is in the archive already, again and again.
 
     Args:
-        path: of the archive. sha256: of the source as it is stored. mark: the value of ``UNFINISHED`` in its row.
+        path: of the archive. sha256: of the source as it is stored. mark: ``unfinished`` in its row.
     Attributes:
         in_progress: row numbers of the games that are stored as they stand.
     Raises:
@@ -248,7 +247,8 @@ class SourceInProgress:
         size_bytes: int,
         kept: Sequence[bytes] | None,
         drop: bool = False,
-        restart: tuple[int, dict[str, Any]],
+        read_up_to: int,
+        unfinished: str | None,
         report: SourceReport,
     ) -> None:
         """Record in the source's row how far it was read, in one transaction.
@@ -257,7 +257,7 @@ class SourceInProgress:
             sha256, size_bytes: of all its bytes.
             kept: those that came since the last time, secrets replaced; None: they are not kept.
             drop: those that were kept are to be kept no more.
-            restart, report: as for ``SourceWriter``.
+            read_up_to, unfinished, report: as for ``SourceWriter``.
         """
         with self.transaction():
             connection = self._connection
@@ -272,7 +272,7 @@ class SourceInProgress:
                 writer.keep(block)
             if drop:
                 writer.keep_nothing()
-            writer.restart(*restart)
+            writer.read_up_to(read_up_to, unfinished)
             writer.finish(report)
             if self._removed and not self.in_progress:
                 delete_unused_players(connection)

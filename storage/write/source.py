@@ -103,23 +103,21 @@ class SourceWriter:
         """Insert what is held back."""
         self._rows.flush()
 
-    def restart(self, offset: int, state: dict[str, Any]) -> None:
-        """Note where reading goes on when the source has grown.
+    def read_up_to(self, offset: int, unfinished: str | None) -> None:
+        """Note how far the source was read.
 
         Args:
-            offset: every game that begins before it is final; reading starts again there.
-            state: what is needed to start there, as JSON values.
+            offset: every game that begins before it is final.
+            unfinished: as ``SourceRow.unfinished``.
         """
         self._driver.execute(
-            "UPDATE sources SET read_up_to = ?, restart_state = ? WHERE id = ?",
-            (offset, json.dumps(state), self.row_id),
+            "UPDATE sources SET read_up_to = ?, unfinished = ? WHERE id = ?", (offset, unfinished, self.row_id)
         )
 
     def finish(self, report: SourceReport) -> None:
         """Store what the pass found besides games.
 
-        It replaces an earlier report, so its counts must speak of all bytes; of the anomalies those before
-        ``report.anomalies_from`` stay.
+        It replaces an earlier report.
 
         Raises:
             StorageError: other bytes were kept than the source's size says.
@@ -150,9 +148,7 @@ class SourceWriter:
         )
         run("DELETE FROM source_counts WHERE source_id = ?", (self.row_id,))
         run("DELETE FROM source_shapes WHERE source_id = ?", (self.row_id,))
-        run('DELETE FROM anomalies WHERE source_id = ? AND "offset" >= ?', (self.row_id, report.anomalies_from))
-        (kept,) = run("SELECT max(seq) FROM anomalies WHERE source_id = ?", (self.row_id,)).fetchone()
-        first_seq = 0 if kept is None else kept + 1
+        run("DELETE FROM anomalies WHERE source_id = ?", (self.row_id,))
         self._insert(
             "source_counts",
             [
@@ -164,7 +160,7 @@ class SourceWriter:
         self._insert("source_shapes", [SHAPES.row(shape, self.row_id, seq) for seq, shape in enumerate(report.shapes)])
         self._insert(
             "anomalies",
-            [ANOMALIES.row(found, self.row_id, seq) for seq, found in enumerate(report.anomalies, first_seq)],
+            [ANOMALIES.row(found, self.row_id, seq) for seq, found in enumerate(report.anomalies)],
         )
         self._finished = True
 
@@ -191,7 +187,6 @@ def start_source(connection: Connection, values: dict[str, Any]) -> int:
     row = {
         "time_basis": "none",
         "read_up_to": 0,
-        "restart_state": {},
         "kept_bytes": 0,
         "line_count": 0,
         "warnings": [],
@@ -201,10 +196,10 @@ def start_source(connection: Connection, values: dict[str, Any]) -> int:
 
 
 def continue_source(connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]) -> None:
-    """Prepare a source's row for its grown bytes: games that began after the restart mark are read again.
+    """Prepare a source's row for its grown bytes: games that are not final are stored again.
 
     Args:
-        read_up_to: the restart mark, an offset in the source's bytes. values: new values of the row's columns.
+        read_up_to: games that begin before this offset are final. values: new values of the row's columns.
     """
     connection.execute(update(models.sources).where(models.sources.c.id == row_id).values(**values))
     games = models.games.c

@@ -31,10 +31,11 @@ STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][:
 
 
 def contents(cli: Cli, folder: Path) -> dict[str, Any]:
-    """Like ``state``, without the shapes of unrecognised lines and without what is stored for reading on."""
+    """Like ``state``, without the shapes of unrecognised lines."""
     found = state(cli, folder)
     for row in found["sources"].values():
-        row["report"].shapes = row["restart"] = None
+        row["report"].shapes = None
+        row["unfinished"] = row["unfinished"] is not None  # forgetting a player changes the mark
     return found
 
 

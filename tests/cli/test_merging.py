@@ -45,7 +45,7 @@ def state(cli: Cli, folder: Path) -> dict[str, Any]:
                     b"".join(archive.read_source(row.id))
                 ).hexdigest()
             found["sources"][row.sha256]["report"] = archive.report(row.id)
-            found["sources"][row.sha256]["restart"] = row.restart_state
+            found["sources"][row.sha256]["unfinished"] = row.unfinished
     assert check(cli.archive) == []
     return found
 

@@ -74,7 +74,7 @@ def test_other_text_before_a_known_line_teaches_no_prompt(lines: list[str]) -> N
     recogniser = Recogniser()
     found = recogniser.feed([Line(line, 100 * number) for number, line in enumerate(lines)])
     assert {type(event) for event in found} <= {Unrecognised, ChatLine}
-    assert recogniser.prompts.saved()[0] == []
+    assert not recogniser.prompts._learned
 
 
 STREAMS = sorted(

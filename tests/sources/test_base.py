@@ -64,11 +64,8 @@ def test_a_log_without_line_feeds_has_lines(data: bytes, step: int) -> None:
     lines = [line for piece in pieces for line in splitter.receive(piece)] + splitter.finish()
     assert b"".join(chunk.data for chunk in raw) == data.replace(b"\r", b"\n")
     assert [line for line, _ in lines] == data.split(b"\r")[:-1]
-    assert decoder.restart(0) is None
 
 
 def test_carriage_returns_of_a_log_with_line_feeds_stay() -> None:
     decoder = RawDecoder()
     assert decoder.receive(b"\ra\r\n") == [Chunk(b"\ra\r\n", 0)]
-    assert decoder.restart(2) == (2, {})
-    assert RawDecoder(begun=True).receive(b"more\r") == [Chunk(b"more\r", 0)]

@@ -22,11 +22,10 @@ from recorder.model import AnomalyKind, EventKind, TimeBasis
 from recorder.pipeline import Pipeline
 from recorder.reading import read_games
 from recorder.sources import SourceKind, detect, find_logs, read_blocks
-from recorder.sources import journal as journal_module
 from recorder.sources.journal import JournalDecoder
 from recorder.tracking import game_lines as game_lines_module
 from recorder.wire import LineReader
-from tests.support.journals import ANCHOR_NS, HEADER, journal_of, lines_of, note, received
+from tests.support.journals import ANCHOR_NS, HEADER, lines_of, note, received
 
 BOARD = "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR"
 FRAME = f"<12> {BOARD} B -1 1 1 1 1 0 7 Ann Bob 0 5 0 39 39 300 300 1 P/e2-e4 (0:00) e4 0 0 0".encode()
@@ -35,9 +34,9 @@ ANCHOR_MS = ANCHOR_NS // 1_000_000
 CORPUS = Path(__file__).parent.parent / "corpus" / "server"
 
 
-def decode(data: bytes, step: int = 1 << 20, begun: dict[str, Any] | None = None) -> tuple[list[Chunk], JournalDecoder]:
+def decode(data: bytes, step: int = 1 << 20) -> tuple[list[Chunk], JournalDecoder]:
     """What a decoder gives, line by line."""
-    decoder = JournalDecoder(begun)
+    decoder = JournalDecoder()
     out: list[Chunk | CutLines]
     out = [chunk for begin in range(0, len(data), step) for chunk in decoder.receive(data[begin : begin + step])]
     out += decoder.finish()
@@ -121,7 +120,7 @@ def test_in_bulk_lines_are_what_they_are_one_by_one(stream: bytes, cuts: set[int
             pending = reader.pending_offset
             lines += reader.finish()
         state = (reader.anomalies, reader.dropped, reader.prompt, pending, decoder.decoded, decoder.anomalies)
-        seen.append((lines, state, decoder.restart(len(log))))
+        seen.append((lines, state))
     assert seen[0] == seen[1]
 
 
@@ -188,8 +187,8 @@ def assert_line_by_line(log: bytes) -> None:
         found: list[Any] = []
         for line in log.split(b"\n")[:-1]:
             found += decoder.receive(line + b"\n")
-            found.append((decoder.decoded, decoder.restart(decoder.decoded), decoder.anomalies, decoder.opening))
-        return [*found, *decoder.finish(), decoder.warnings, decoder.anomalies, decoder.restart(len(log))]
+            found.append((decoder.decoded, decoder.anomalies, decoder.opening))
+        return [*found, *decoder.finish(), decoder.warnings, decoder.anomalies]
 
     found = read()
     with patch.object(reader_module.JournalReader, "receive_one", lambda *_: None):
@@ -354,41 +353,9 @@ def test_sessions_are_distinguished(tmp_path: Path) -> None:
     assert [game.end for game in games] == ["lost-feed", "log-ends"]
 
 
-@pytest.mark.parametrize("size_mb", [1, 40])
-def test_a_long_journal_remembers_few_places(size_mb: int) -> None:
-    block = lines_of(received(b"a line of text\n\r" * 1000)) * 50
+def _missing(data: bytes) -> list[str]:
     decoder = JournalDecoder()
-    for _ in range(size_mb):
-        decoder.receive(block)
-    size = len(block) * size_mb
-    assert len(decoder._starts) <= 1024
-    for offset in range(0, size, size // 50):
-        place = decoder.restart(offset)
-        assert place is not None
-        assert 0 <= offset - place[0] <= max(50_000, (size - offset) // 100), "far back only where it is long ago"
-
-
-@pytest.mark.parametrize("most", [8, 1024])
-def test_reading_goes_on_from_a_place_that_is_remembered(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_module, "_MOST_STARTS", most)
-    stream = (CORPUS / "b01_standard" / "observer_Watcher.raw").read_bytes()
-    data = journal_of(stream * 3)
-    _, decoder = decode(data)
-    place = decoder.restart(len(data) - 10)
-    assert place is not None
-    begin, state = place
-    assert len(data) - 40_000 < begin
-    tail, _ = decode(data[begin:], begun=state)
-    lines = [line._replace(offset=line.offset + begin) for line in lines_in(tail)]
-    expected = [line for line in lines_in(decode(data)[0]) if line.offset >= begin]
-    assert lines[-len(expected) :] == expected
-    assert 0 <= len(lines) - len(expected) <= 1, "the rest of a line that began before"
-
-
-def _missing(data: bytes, step: int = 1 << 20, begun: dict[str, Any] | None = None) -> list[str]:
-    decoder = JournalDecoder(begun)
-    for begin in range(0, len(data), step):
-        decoder.receive(data[begin : begin + step])
+    decoder.receive(data)
     decoder.finish()
     return [one.message for one in decoder.anomalies] + decoder.warnings
 
@@ -407,29 +374,11 @@ def test_missing_lines_and_parts_are_reported() -> None:
     assert len(_missing(damaged)) == 1, "what is damaged is not missing, too"
 
 
-def test_records_are_counted_from_where_reading_began() -> None:
-    many = [received(b"x" * 5000) for _ in range(20)]
-    data = lines_of(HEADER, *many, note("end", records=20, more=False))
-    decoder = JournalDecoder()
-    decoder.receive(data)
-    place = data.rindex(b" < ")
-    found = decoder.restart(place)
-    assert found is not None
-    begin, begun = found
-    assert 0 < begun["records"] < 20
-    assert _missing(data[begin:], 7, begun) == []
-    later = data.index(b"\n", begin) + 1
-    assert _missing(data[later:], 7, begun) == ["20 records expected in part 1, not 19"]
-    del begun["records"]  # an archive of an older version
-    assert _missing(data[later:], 7, begun) == []
-
-
 def test_a_tail_that_a_crash_tore_is_no_damage_once_it_was_ended() -> None:
     end = note("end", records=1, more=False, crashed=True, torn=4)
     data = lines_of(HEADER, received(b"a")) + b"torn\n" + lines_of(end)
     expected = ["The last record is torn: its 4 bytes were skipped, everything before was read."]
-    for step in (1, 1000):
-        assert _missing(data, step) == expected
+    assert _missing(data) == expected
     worse = lines_of(HEADER, received(b"a")) + b"damaged\ntorn\n" + lines_of(end)
     assert "8 bytes are not a record" in _missing(worse)[0]
     assert _missing(worse)[1:] == expected

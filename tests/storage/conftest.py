@@ -208,7 +208,7 @@ def import_bytes(
     ) as writer:
         writer.keep(data[writer.keep_from :])
         writer.add_games(list(games))
-        writer.restart(read_up_to, {"line": 3})
+        writer.read_up_to(read_up_to, None)
         writer.finish(report or SourceReport(kind=kind))
     (row,) = (row for row in archive.sources() if row.sha256 == sha256)
     return row

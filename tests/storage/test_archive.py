@@ -222,8 +222,8 @@ def test_the_report_comes_back(archive: ArchiveStore) -> None:
     assert archive.anomaly_kinds(row.sha256) == {found.kind for found in report.anomalies} != set()
     assert archive.anomaly_kinds("0" * 64) == frozenset()
     assert (row.server, row.me, row.time_basis, row.warnings) == ("FICS", "Ann", TimeBasis.UTC, ("cut end",))
-    assert (row.name, row.path, row.options, row.restart_state) == (
-        "session.log", "/logs/session.log", {"tz": None}, {"line": 3},
+    assert (row.name, row.path, row.options, row.unfinished) == (
+        "session.log", "/logs/session.log", {"tz": None}, None,
     )  # fmt: skip
 
 

@@ -100,12 +100,23 @@ def _value(table: str, column: str, kind: str) -> object:
     return {"TEXT": "x", "BLOB": b"x", "JSON": "{}"}.get(kind, 1)
 
 
+def make_oldest(path: Path) -> None:
+    """Make an archive of the oldest schema that is upgraded."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript((Path(__file__).parent / "schema_0007.sql").read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO settings VALUES ('pseudonym-secret', hex(randomblob(16)))")
+        connection.commit()
+
+
 @pytest.fixture
 def migrated(tmp_path: Path) -> Path:
-    """A file that all migrations have made."""
+    """An empty archive of the oldest schema, upgraded by all migrations."""
     path = tmp_path / "migrated.db"
-    path.touch()
-    upgrade(path)
+    make_oldest(path)
+    saved = upgrade(path)
+    assert saved is not None
+    assert current(saved) == "0007" == revisions()[0]
     return path
 
 
@@ -247,7 +258,7 @@ def test_every_constraint_has_a_name(archive: ArchiveStore, path: Path) -> None:
 def test_every_old_revision_with_rows_is_upgraded(old: str, tmp_path: Path) -> None:
     """From each revision to the newest, and to two made-up later ones that rebuild tables with children."""
     path = tmp_path / "old.db"
-    path.touch()
+    make_oldest(path)
     upgrade(path, target=old)
     fill(path)
     before = counts(path)
@@ -339,23 +350,25 @@ def test_the_error_for_an_archive_of_a_development_version_names_the_version_tha
     assert not list(tmp_path.glob("*.before-upgrade*"))
 
 
-def test_an_archive_of_the_last_development_version_is_that_of_the_first_release(path: Path, tmp_path: Path) -> None:
-    """It has the same schema, and later revisions upgrade it like any other."""
+def test_upgrading_an_empty_file_makes_an_archive(archive: ArchiveStore, path: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    assert upgrade(empty) is None
+    assert statements(empty) == statements(path)
+
+
+def test_an_upgrade_keeps_what_is_known_of_a_log_that_is_being_written(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_oldest(path)
+    fill(path)
+    state = '{"begin": 7, "unfinished": "a mark", "tracker": {"mark": 9}}'
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript((Path(__file__).parent / "schema_0007.sql").read_text(encoding="utf-8"))
-        connection.execute("INSERT INTO settings VALUES ('pseudonym-secret', hex(randomblob(16)))")
+        connection.execute("UPDATE sources SET restart_state = ?, warnings = '[]'", (state,))
         connection.commit()
-    first = tmp_path / "first.db"
-    first.touch()
-    upgrade(first, target=revisions()[0])
-    assert statements(path) == statements(first)
-    assert current(path) == current(first) == "0007"
-    saved = upgrade(path)
-    assert (saved is None) is (head() == "0007")
-    with ArchiveStore.open(str(path)) as archive:
-        import_bytes(archive, b"one", [make_game()])
-        assert check(archive.path) == []
-        assert [game.key for game in archive.games()] == [make_game().key]
+    upgrade(path)
+    with ArchiveStore.open(str(path)) as upgraded:
+        (row,) = upgraded.sources()
+    assert (row.unfinished, row.read_up_to) == ("a mark", 1)
 
 
 def test_a_database_of_another_program_is_refused(path: Path) -> None:

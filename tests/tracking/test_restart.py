@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import chess
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recorder.events import RatingText
-from recorder.model import Disposition
-from recorder.pipeline import Pipeline
-from recorder.sources import SourceKind
-from recorder.tracking.facts import HeaderFacts
-from recorder.tracking.session import EmittedGames, dump_counts, dump_facts, load_counts, load_facts
 from tests.edge_cases.scripts import Table, log, read
 from tests.support.effort import examples
 from tests.test_pipeline import Archived, by_key, counts, whole
@@ -41,7 +33,7 @@ def check(data: bytes, ends: list[int]) -> None:
     assert counts(last) == counts(reference)
     assert last.report.line_count == reference.report.line_count
     assert sorted(last.report.shapes) == sorted(reference.report.shapes)
-    assert archived.anomalies == reference.report.anomalies
+    assert last.report.anomalies == reference.report.anomalies
 
 
 @pytest.mark.parametrize("second", [7, 8])
@@ -112,27 +104,6 @@ def test_growth_after_a_list_that_alone_shows_its_game() -> None:
     """The list's line with the number is read again, too."""
     data = log(*movelist("e4", "e5", trailer=RUNNING, number=7), "fics% ")
     check(data, [len(data) - 5])
-
-
-def test_the_saved_state_is_json() -> None:
-    facts = HeaderFacts(9, "Ann", "Bob", RatingText("1500", 1500), rated=True)
-    assert load_facts(json.loads(json.dumps(dump_facts([facts])))[0]) == facts
-    kept = {Disposition.PLY: 3, Disposition.SAME: 0}
-    loaded = load_counts(json.loads(json.dumps(dump_counts(kept))))
-    assert (loaded[Disposition.PLY], loaded[Disposition.SAME], loaded[Disposition.GAP]) == (3, 0, 0)
-
-
-def test_only_games_across_the_restart_point_are_muted() -> None:
-    given = EmittedGames()
-    for game in whole(two_games(8))[0]:
-        given.add(game, None, 0)
-    data = two_games(8)
-    middle = data.find(b"P/e7-e5")
-    numbers, lists = given.across(middle)
-    assert [number for number, _ in numbers] == [7]
-    assert lists == []
-    assert given.across(0) == ([], [])
-    assert given.across(len(data)) == ([], [])
 
 
 STEPS = ("created", "creating", "header", "info", "board", "move", "list", "over", "removed", "chat", "of a player")
@@ -209,48 +180,6 @@ def test_a_restart_does_not_go_back_behind_an_emitted_game() -> None:
     places = [len(log(*lines))]
     lines += [other.frame()]
     check(log(*lines, *other.plays("e4")), [*places, len(log(*lines))])
-
-
-def test_a_prompt_learned_before_the_place() -> None:
-    """The line of the result is known only by the user's own prompt before it."""
-    table = Table()
-    lines = ['prompt set to "mine> ".', table.header(), table.observing(), table.frame(), *table.plays("e4", "e5")]
-    data = log(*lines) + b"mine> " + log(table.over("Bob resigns", "1-0"))
-    assert [game.result for game in whole(data)[0]] == ["1-0"]
-    check(data, [data.index(b"P/e7-e5")])
-
-
-def test_a_prompt_that_stood_alone_is_counted_once() -> None:
-    """Twice before the place, in lines that are read again; the third time would show that it is a prompt."""
-    table = Table()
-    lines = [table.header(), table.observing(), table.frame(), *table.plays("e4"), "word% ", "word% "]
-    data = log(*lines, *table.plays("e5"), "word% some odd text", table.over("Bob resigns", "1-0"))
-    check(data, [len(log(*lines))])
-
-
-def test_the_state_does_not_depend_on_blocks() -> None:
-    """The prompt belongs to the source, and the second login is in the same block or in another one."""
-    login = "**** Starting FICS session as {} ****"
-    data = log(login.format("Ann"), "fics% ", *Table().plays("e4"), login.format("Bob"), *Table().plays("d4"))
-    states = []
-    for size in (len(data), 100):
-        pipeline = Pipeline(SourceKind.RAW)
-        for at in range(0, len(data), size):
-            pipeline.receive(data[at : at + size])
-        states.append(pipeline.restart_here())
-    assert states[0] is not None
-    assert states[0] == states[1]
-
-
-def test_where_a_server_breaks_lines_is_known_behind_the_place() -> None:
-    """FatICS leaves the blank where it breaks a line, so where none is left, none was."""
-    table = Table()
-    first = log("Ann(50): a line that the server \n\\   has broken")
-    data = first + log(table.header(), table.observing(), table.frame(), *table.plays("e4", "e5"))
-    data += log("Bob kibitzes: one-word-that-is-broken-at-\n\\   its-end", table.over("Bob resigns", "1-0"))
-    (game,) = whole(data)[0]
-    assert any("broken-at-its-end" in event.text for event in game.observations[0].events)
-    check(data, [data.index(b"Bob kibitzes")])
 
 
 def test_a_game_that_began_before_another_login_keeps_its_session() -> None:

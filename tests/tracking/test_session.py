@@ -87,13 +87,3 @@ def test_only_a_complete_frame_sets_the_number_of_fields() -> None:
         session.look(got)
         assert session.tokens == expected
     assert session.tokens == 33
-
-
-def test_a_session_survives_being_saved() -> None:
-    session = ServerSession(None, Family.ICC.value, "Eve")
-    session.prompts.append(("aics% ", 5))
-    session.tokens = 33
-    restored = ServerSession(None)
-    restored.load(session.saved())
-    assert restored.facts(10, 1) == session.facts(10, 1)
-    assert restored.tokens == 33

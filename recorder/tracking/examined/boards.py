@@ -62,7 +62,7 @@ def follow_examined(table: GameTable, frame: Style12) -> Disposition:
             table.close(run, "unobserved")
             run = None
     beginning = run is None
-    starting = _starting(table, frame)
+    starting = table.starting
     setting_up = starting is not None and starting.setup if run is None else _tree(run).setting_up
     try:
         if len(frame.board) != len(STANDARD_BOARD):
@@ -168,8 +168,7 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
     Args:
         starting: the line that announced it; None: no line did.
     """
-    announcement = table.announcement(frame, starting=starting)
-    facts = announcement.header_facts(frame.white)
+    facts = table.first_facts(frame)
     if starting is not None and facts.category is None:
         facts.category = starting.category
     run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
@@ -182,7 +181,6 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
     run.names = frame.names
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
     table.examined[frame.number] = run
-    run.announcement = announcement
     if starting is not None:
         tree.setting_up = starting.setup
     if starting is not None and starting.placed:
@@ -191,14 +189,6 @@ def _begin(table: GameTable, frame: Style12, seen: ShownBoard, starting: Startin
         where = (starting.offset, starting.at_ms)
         run.event(EventKind.EXAMINE, "setup-begin" if starting.setup else "start", where, text=starting.text)
     return run
-
-
-def _starting(table: GameTable, frame: Style12) -> Starting | None:
-    """The line that announced the examination beginning with this board; None: no line did."""
-    if table.remembered is None:
-        return table.starting
-    known = table.remembered.get(frame.offset)
-    return None if known is None else known.starting
 
 
 def _tree(run: TrackedGame) -> ExaminedTree:
@@ -348,8 +338,7 @@ def _take_result(table: GameTable, run: TrackedGame, event: ExamineNotice) -> No
 
 
 def _note_start(table: GameTable, setup: bool, event: ExamineNotice) -> None:
-    if table.remembered is None:
-        table.starting = Starting(setup, event.line.offset, event.line.at_ms, event.text)
+    table.starting = Starting(setup, event.line.offset, event.line.at_ms, event.text)
 
 
 def _confirm(run: TrackedGame, offset: int, at_ms: int | None) -> None:
