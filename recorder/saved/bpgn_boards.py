@@ -40,6 +40,7 @@ from recorder.rules.variants import STANDARD_BOARD
 from recorder.saved.base import derive_elapsed, in_ms
 from recorder.saved.pgn_moves import play_word
 from recorder.saved.pgn_tags import PgnHeader
+from recorder.text import plural
 from recorder.tracking.assemble import end_word
 
 __all__ = ["MAIN", "BpgnBoard", "BpgnComment", "BpgnFacts", "BpgnLine", "BpgnMove", "make_games"]
@@ -262,7 +263,9 @@ def _step(state: _State, move: BpgnMove, found: list[Anomaly]) -> tuple[_State, 
         found.append(_wrong(AnomalyKind.MOVETEXT, move, "a move of this number was there before"))
         return state, None
     if move.ply != last + 1:
-        found.append(_wrong(AnomalyKind.GAP, move, f"{move.ply - last - 1} half-moves are missing"))
+        found.append(
+            _wrong(AnomalyKind.GAP, move, f"{plural(move.ply - last - 1, 'half-move')} missing before this move")
+        )
         position = None
     ply, reached, problem = _played(move, position)
     if problem is not None:

@@ -272,8 +272,9 @@ def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> _Start:
     halfmoves = int(fields[4]) if len(fields) > 4 and fields[4].isascii() and fields[4].isdigit() else 0
     written = fen(position, min(halfmoves, 9999), number)
     normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
-    if not normal and written != header.fen:
-        header.kept.append(("FEN", header.fen or ""))  # what our form of it may lack: checks left, rights, pockets
+    if written != header.fen and not (normal and _STANDARD.startswith(" ".join(text.replace("[]", "").split()))):
+        # What our form of it may lack: checks left, rights, pockets.
+        header.kept += [(name, value) for name, value, _ in tags if name == "FEN" or (normal and name == "SetUp")]
     if rules is Rules.BUGHOUSE:
         position = position._replace(holdings=None)  # more comes from the other board at unknown times
     return _Start(position, start_ply, None if normal else written, inferred)

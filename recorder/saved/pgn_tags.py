@@ -48,7 +48,7 @@ _EVENTS: Final = (
 )
 _ICC_EVENT: Final = re.compile(r"ICC(?: tourney [0-9]+)?((?: \(?(?:w?[0-9]{1,4}|[ur])\)?)*)")
 _ICC_WILD: Final = re.compile(r"w(?:ild)?[ /]?(?:([0-9]{1,3})|\(([0-9]{1,3})\))", re.I)
-_DATE: Final = re.compile(r"([0-9]{4})[./-]([0-9]{2})[./-]([0-9]{2})", re.ASCII)
+_DATE: Final = re.compile(r"([0-9]{4})[./-]([0-9]{1,2})[./-]([0-9]{1,2})", re.ASCII)
 _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 _SECONDS: Final = r"([0-9]{1,6})(?:\.([0-9]{1,3}))?"
 _CONTROL: Final = re.compile(rf"{_SECONDS}(?:\+{_SECONDS})?", re.ASCII)

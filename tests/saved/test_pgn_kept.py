@@ -14,6 +14,7 @@ from recorder.sources import SourceKind
 from tests.saved.test_pgn_round_trip import facts, written
 
 TAGS = b'[Event "x"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n'
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 KEPT = [
     "1. e4 e5 2. Nf3 ( {Better is} 2. f4 exf4 {sharp} ) 2... Nc6 3. Bb5 ( {Threatening} 3. -- Nf6 4. Bc4 ) 3... a6 1-0",
     "1. e4 e5 (1... c5 (1... c6 (1... e6 (1... d6 {deep} 2. d4 Z0 {none})))) 2. Nf3 null 3. Bb5 pass 1-0",
@@ -113,6 +114,9 @@ def test_a_null_move_is_played_on_in_every_output() -> None:
         ("Crazyhouse", "4k3/8/8/8/8/8/8/4K3/Qn w - - 0 1", "1. Q@e5", 0),
         ("Chess960", "bnqnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BNQNRKRB w GEge - 0 1", "1. g3", 0),
         ("Standard", "4k3/8/8/8/8/8/4P3/4K3", "1. e4", 0),
+        ("Three-check", f"{START} w KQkq - 1+3 0 1", "1. e4 e5", 0),
+        ("Three-check", f"{START} w KQkq - 0 1 +2+0", "1. e4 e5", 0),
+        ("Duck", f"{START}[Qq] w KQkq - 0 1", "1. e4 e5", 0),
     ],
 )
 def test_a_fen_is_exported_as_it_was(variant: str, fen: str, moves: str, start: int) -> None:

@@ -176,6 +176,12 @@ def test_databases() -> None:
     assert tags(game) == {"Date": "2001.??.??", "Round": "?", "EventDate": "2001.01.??"}
 
 
+@pytest.mark.parametrize("written_date", ["2005.07.09", "2005.7.9", "2005-7-09", "2005/07/9"])
+def test_a_date_without_leading_zeros_is_one(written_date: str) -> None:
+    game = read(f'[Event "x"]\n[Date "{written_date}"]\n\n1. e4 e5 1-0\n'.encode())
+    assert game.date_text == "2005-07-09"
+
+
 @pytest.mark.parametrize(
     ("variant", "fen", "moves", "last"),
     [
