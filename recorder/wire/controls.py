@@ -20,11 +20,13 @@ __all__ = ["Controls", "OpenDatagram", "TelnetFilter"]
 _IAC: Final = 0xFF
 _WILL: Final = 0xFB  # from here to 0xFE a command has an option byte, which may be any byte
 _SE: Final = 0xF0  # the lowest command
+_SB: Final = 0xFA  # begins a subnegotiation, which IAC SE ends
+_LONGEST_SUBNEGOTIATION: Final = 256
 _DEEPEST_UNIT: Final = 3
 
 
 class TelnetFilter:
-    """Removes telnet commands, also those that are split over chunks.
+    """Removes telnet commands, also those that are split over chunks, and subnegotiations that are in one line.
 
     Attributes:
         rest: the beginning of a command whose end has not arrived yet.
@@ -56,7 +58,15 @@ class TelnetFilter:
             if command is None or (_WILL <= command < _IAC and found + 2 >= len(data)):
                 self.rest, self.rest_offset = data[found:], offset + found
                 return
-            if command == _IAC:
+            if command == _SB:
+                limit = found + _LONGEST_SUBNEGOTIATION
+                line_end = data.find(b"\n", found, limit)
+                end = data.find(b"\xff\xf0", found + 2, limit if line_end < 0 else line_end)
+                if end < 0 and line_end < 0 and len(data) < limit:
+                    self.rest, self.rest_offset = data[found:], offset + found
+                    return
+                position = found + 2 if end < 0 else end + 2
+            elif command == _IAC:
                 yield b"\xff", offset + found + 1
                 position = found + 2
             elif command >= _SE:

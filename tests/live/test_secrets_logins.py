@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Iterator
 
@@ -9,8 +10,10 @@ import pytest
 
 from recorder.live.recording import RecordedConnection
 from recorder.wire.timeseal import seal
+from tests.live.hostile import Dialogue
 from tests.live.logins import FORBIDDEN, LOGINS, SECRETS, C, S, Script
 from tests.live.test_recording import FakeJournal
+from tests.support.effort import long_after
 
 
 def whole(text: bytes) -> Iterator[bytes]:
@@ -95,3 +98,20 @@ def test_an_echo_of_each_byte_is_masked_before_the_line_is_complete(ended: bytes
     received, sent = recorded(script, whole, pause_ns=400_000_000)
     assert received == b"login: ***\r\nGeheimnis: **************\r\n**** Starting session as Ann ****\r\nfics% "
     assert sent == b"***" + ended + b"*" * len(SECRETS[b"PW"]) + ended
+
+
+@pytest.mark.parametrize("first", long_after(2, range(0, 1000, 25)))
+def test_no_random_dialogue_leaves_a_password(first: int) -> None:
+    for seed in range(first, first + 25):
+        dialogue, sizes = Dialogue(seed), random.Random(seed)
+
+        def anyhow(text: bytes, sizes: random.Random = sizes) -> Iterator[bytes]:
+            while text:
+                size = sizes.randrange(1, 20)
+                yield text[:size]
+                text = text[size:]
+
+        assert dialogue.secrets
+        for cut in (whole, by_byte, anyhow):
+            received, sent = recorded(dialogue.script, cut)
+            assert not [secret for secret in dialogue.secrets if secret in received + b"\n" + sent], seed

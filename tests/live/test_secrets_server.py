@@ -125,7 +125,7 @@ def test_the_password_of_the_connection_is_masked_however_much_later_it_is_repea
         (b"\x07Hunter22\x00Hunter22\x1b[1mHunter22\x1b[0m", b"\x07********\x00********\x1b[1m********\x1b[0m"),
         (b"\xff\xfb\x01Hunter22\xff\xf9", b"\xff\xfb\x01********\xff\xf9"),
         (b"Hunter22", b"********"),
-        (b"aHunter22 Hunter222 hunter22 Hunter-22 x.Hunter22", b"aHunter22 Hunter222 hunter22 Hunter-22 x.Hunter22"),
+        (b"aHunter22 Hunter222 hunter22 Hunter-22 x.Hunter22", b"aHunter22 Hunter222 ******** Hunter-22 x.Hunter22"),
         (b"<12>Hunter22 {Hunter22} 1. Hunter22\n", b"<12>Hunter22 {********} 1. ********\n"),
         (b"1. Bob at noon: Hunter22\n", b"1. Bob at noon: ********\n"),
         (b"Bob tells you: <12> {Game 1 ( Hunter22\n", b"Bob tells you: <12> {Game 1 ( ********\n"),

@@ -22,6 +22,10 @@ from recorder.wire.lines import LineReader
         (b"\xffb", [(b"\xff", 10), (b"b", 11)], b""),
         (b"a\xff", [(b"a", 10)], b"\xff"),
         (b"a\xff\xfc", [(b"a", 10)], b"\xff\xfc"),
+        (b"a\xff\xfa\x18\0xterm\xff\xf0b", [(b"a", 10), (b"b", 22)], b""),
+        (b"a\xff\xfa\x18\0xte", [(b"a", 10)], b"\xff\xfa\x18\0xte"),
+        (b"a\xff\xfab\n\xff\xf0c", [(b"a", 10), (b"b\n", 13), (b"c", 17)], b""),
+        (b"a\xff\xfa" + b"x" * 300 + b"\xff\xf0", [(b"a", 10), (b"x" * 300, 13)], b""),
     ],
 )
 def test_commands(data: bytes, pieces: list[tuple[bytes, int]], rest: bytes) -> None:
@@ -31,8 +35,12 @@ def test_commands(data: bytes, pieces: list[tuple[bytes, int]], rest: bytes) -> 
     assert not rest or telnet.rest_offset == 11
 
 
-def test_a_command_over_two_chunks() -> None:
+def test_a_command_over_several_chunks() -> None:
     telnet = TelnetFilter()
+    pieces = [
+        piece for at, byte in enumerate(b"a\xff\xfa\x18\x01\xff\xf0b") for piece in telnet.receive(bytes([byte]), at)
+    ]
+    assert pieces == [(b"a", 0), (b"b", 7)]
     assert list(telnet.receive(b"\xff\xfb", 0)) == []
     assert list(telnet.receive(b"\x01a", 2)) == [(b"a", 3)]
 

@@ -90,10 +90,11 @@ class SecretGuard:
             self._ask(name=True)
         elif self._server.line.endswith((b":", b"?")):
             self._ask(repeated=self._repeated)
-        if self._masking:
-            self.answers.echo(data)
         out = [piece for line in self._client.receive(data, at_ns) for piece in self._take(line)]
-        self._caught |= self._masking and self._client.begun
+        if text := self._client.begun:
+            self._caught |= self._masking
+            secret = b" ".join(_hidden(text, self._filled(text))) if len(text) <= _LONGEST_COMMAND else b""
+            self.answers.typing(secret or text if self._masking else secret)
         return out
 
     def tick(self, now_ns: int) -> list[TimedBytes]:
@@ -145,7 +146,7 @@ class SecretGuard:
             self._spare(handle)
         self.answers.enter()
         self._masking = self._asked = self._naming = self._repeated = False
-        self._caught = self._client.begun
+        self._caught = self._client.begun != b""
         self._typed.clear()
         self._server.logged_in = True
 
@@ -158,6 +159,7 @@ class SecretGuard:
                 self.answers.drop(typed)
 
     def _take(self, line: Typed) -> list[TimedBytes]:
+        self.answers.typed()
         caught, self._caught = self._caught or self._masking, False
         if line.own or not (caught or line.text):
             return line.pieces if line.own or not line.raw.strip() else _masked(line)
@@ -185,9 +187,9 @@ class SecretGuard:
         typed = corrected(text)
         if begins_dialogue(typed):
             self._ask()
-        filled = fill_command(typed)
-        if filled != typed:
-            words = _hidden(typed, filled)
+        filled = self._filled(typed)
+        words = _hidden(typed, filled)
+        if len(words) == 1 or fill_command(typed) != typed:  # not chat about the password
             for word in words:
                 self.answers.expect(word)
                 self._known.learn(word)
@@ -196,9 +198,17 @@ class SecretGuard:
         for first, end in self._known.find(filled):
             self.answers.expect(filled[first:end])
             filled = filled[:first] + FILLER * (end - first) + filled[end:]
-        if filled == typed:
+        if filled == typed and not line.odd:
             return line.pieces
         return _masked(line, filled if typed == text else None)
+
+    def _filled(self, command: bytes) -> bytes:
+        """A command with its secrets masked, also if it is a password command of another name: an alias."""
+        filled = fill_command(command)
+        if known := self._known.find_words(filled):
+            end = known[0][1]
+            filled = filled[:end] + fill(filled[end:])
+        return filled
 
 
 def _secrets_of(text: bytes) -> list[bytes]:

@@ -15,7 +15,6 @@ import secrets
 import string
 import zlib
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import Final
 
 from recorder.live.secrets.typed import TimedBytes
@@ -34,11 +33,11 @@ _BLANKS: Final = bytes.maketrans(bytes((*range(32), 127)), b" " * 33)
 # Colours and telnet commands are not text, though the next word follows without a blank.
 _NO_TEXT: Final = later(rb"\x1b\[[0-9;?]*+[A-Za-z]|\xff(?:[\xfb-\xfe].|[\xf0-\xfa])", re.S)
 _WORD: Final = later(rb"[^ ]++")
-_SHOWN: Final = later(rb"[\x21-\x7e\x80-\xef]")
+_SHOWN: Final = later(rb"\xff(?:[\xfb-\xfe].|\xfa[^\xff]{0,256}+\xff\xf0|.)|([\x21-\x7e\x80-\xfe])", re.S)
 
 
 class KnownSecrets:
-    """Remembers secrets and finds them in other text.
+    """Remembers secrets and finds them in other text, in any case: servers write names in small letters.
 
     Attributes:
         longest: the length of the longest one; 0: there is none.
@@ -74,6 +73,7 @@ class KnownSecrets:
     def find(self, text: bytes) -> list[tuple[int, int]]:
         """The places of secrets in a text: begins and ends, in order; they may overlap."""
         places = []
+        text = text.lower()
         for length in self._lengths:
             for begin in range(len(text) - length + 1):
                 if text[begin : begin + length] in self:
@@ -113,7 +113,7 @@ class KnownSecrets:
                     yield begin, begin + length
 
     def _digest(self, text: bytes) -> bytes:
-        return hashlib.blake2b(text, digest_size=16, key=self._salt).digest()
+        return hashlib.blake2b(text.lower(), digest_size=16, key=self._salt).digest()
 
 
 def plain_text(text: bytes) -> bytes:
@@ -123,8 +123,14 @@ def plain_text(text: bytes) -> bytes:
     return text.translate(_BLANKS)
 
 
+def _shown(data: bytes) -> tuple[list[bytes], list[int]]:
+    """The visible bytes without telnet commands, and where they are."""
+    found = [match for match in _SHOWN().finditer(data) if match[1]]
+    return [match[1] for match in found], [match.start() for match in found]
+
+
 def _check(text: bytes) -> tuple[int, int]:
-    return len(text), zlib.crc32(text) & 0xFFF
+    return len(text), zlib.crc32(text.lower()) & 0xFFF
 
 
 _REPEATS: Final = (b"password", b"added: >")  # in lower case
@@ -154,6 +160,14 @@ class _Soon:
         self.left = _ANSWER_BYTES
 
 
+class _Echo:
+    """The visible bytes of a typed line. ``done``: how many the server has echoed."""
+
+    def __init__(self) -> None:
+        self.text = b""
+        self.done = 0
+
+
 class AnswerGuard:
     """Masks the passwords that a server repeats.
 
@@ -174,7 +188,7 @@ class AnswerGuard:
         self._front = b""  # the part of their line in front of them
         self._in_word = False  # the delayed or next bytes continue a word
         self._in_key = False  # inside a datagram that contains a secret
-        self._echo = b""  # typed bytes that the server may echo now
+        self._echoes = [_Echo()]  # lines that the server may echo now; the last one is not complete
         self._before = b""  # the last bytes, in which such a datagram's mark or end may begin
 
     @property
@@ -190,7 +204,7 @@ class AnswerGuard:
 
     def enter(self) -> None:
         """Note that the login is complete: no typed byte is kept."""
-        self._echo = b""
+        self._echoes = [_Echo()]
 
     def drop(self, text: bytes) -> None:
         """Mask a text no more: it is the handle, and no secret."""
@@ -200,13 +214,20 @@ class AnswerGuard:
     def _drop_soon(self, secret: bytes) -> None:
         self._soon = [soon for soon in self._soon if secret not in soon.known]
 
-    def echo(self, typed: bytes) -> None:
-        """Expect these bytes again, in the beginning of what the server sends before its next line end.
+    def typing(self, text: bytes) -> None:
+        """Expect the echo of a line that is being typed, one by one byte or some together.
 
         Args:
-            typed: of a line that need not be complete.
+            text: what may be a secret in the line, as far as it has come.
         """
-        self._echo = (self._echo + typed.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))[-_LONGEST_ECHO:]
+        self._echoes[-1].text = b"".join(_shown(text[:_LONGEST_ECHO])[0])
+
+    def typed(self) -> None:
+        """Note that the line is complete: ``expect`` gets its secrets, and the rest of its echo may still come."""
+        line = self._echoes[-1]
+        if not 0 < line.done < len(line.text):
+            self._echoes.pop()
+        self._echoes = [*self._echoes[-_MOST:], _Echo()]
 
     def learn(self, secret: bytes) -> None:
         """Mask a password of this connection to its end."""
@@ -222,7 +243,7 @@ class AnswerGuard:
         """
         line = self._line
         clean = self._clean_change(data)
-        if self._echo:
+        if len(self._echoes) > 1 or self._echoes[0].text:
             clean = self._clean_echo(data, clean)
         if self._in_key or b"\x19" in data or b"\x19" in self._before:
             clean = self._clean_keys(data, clean)
@@ -319,22 +340,27 @@ class AnswerGuard:
         return places
 
     def _clean_echo(self, data: bytes, clean: bytes) -> bytes:
-        """Mask an echo: bytes that are nothing else, or the rest of the typed line.
+        """Mask the echo of lines that are not complete, or were not when it began, so that their texts are not known.
 
-        A server that echoes each byte sends it before the line is complete, which is when its text becomes known.
+        It ends where the read ends, or with the line. Other text of the server may look like its beginning.
         """
-        line, _, more = self._echo.partition(b"\n")
-        typed, seen = _SHOWN().findall(line), list(_SHOWN().finditer(data))
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], zip(typed, seen, strict=False)))
-        if same and (same == len(seen) or (same == len(typed) and data[seen[same - 1].end()] <= ord(" "))):
-            out = bytearray(clean)
-            for shown in seen[:same]:
-                out[shown.start()] = FILLER[0]
-            clean = bytes(out)
-            self._echo = b"".join(typed[same:]) + self._echo[len(line) :]
-        if b"\n" in data:
-            self._echo = more
-        return clean
+        out = bytearray(clean)
+        letters, places = _shown(data)
+        shown = b"".join(letters)
+        for line in self._echoes:
+            for begin in dict.fromkeys((line.done, 0)):
+                rest = line.text[begin:]
+                sizes = range(min(len(rest), len(shown)), 0, -1)
+                size = next((size for size in sizes if shown.endswith(rest[:size])), 0)
+                first = len(shown) - size
+                if not size and rest and (len(rest) >= SHORTEST or shown.startswith(rest)):
+                    first, size = shown.find(rest), len(rest)
+                if size and first >= 0:
+                    line.done = begin + size
+                    for place in places[first : first + size]:
+                        out[place] = FILLER[0]
+                    break
+        return bytes(out)
 
     def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
         """Mask the contents of datagrams with secrets."""

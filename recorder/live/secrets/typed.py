@@ -17,9 +17,10 @@ _LONGEST_LINE: Final = 1 << 16
 # zipseal's stamp is not sealed.
 _STAMP: Final = re.compile(rb"\x18[0-9a-fA-F]{1,16}\Z")
 _CONTROLS: Final = re.compile(rb"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f]")
+_ERASES_LINE: Final = 0x15
 _END: Final = re.compile(rb"[\r\n]")
 _BLANK: Final = b"\r\x00 \t"
-_ERASER: Final = re.compile(rb"[\x08\x7f]")
+_ERASER: Final = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
 _SEAL_BYTES: Final = re.compile(rb"[\x60-\xdf]{12,}[\x80-\xb1]")
 
 
@@ -37,6 +38,7 @@ class Typed(NamedTuple):
         pieces: its bytes as they arrived. text: without telnet commands, seal and line end.
         lead: where the text begins in the bytes; None: it is not contiguous in them, sealed, or cannot be read.
         own: of the seal's own protocol, and not typed. sealed: its bytes are sealed, or cannot be read.
+        odd: the text has control characters or may be sealed: it is no command.
     """
 
     pieces: list[TimedBytes]
@@ -44,6 +46,7 @@ class Typed(NamedTuple):
     lead: int | None = None
     own: bool = False
     sealed: bool = False
+    odd: bool = False
 
     @property
     def raw(self) -> bytes:
@@ -70,9 +73,9 @@ class ClientLines:
         self._rest = False  # the line was cut behind a CR whose other half may still come
 
     @property
-    def begun(self) -> bool:
-        """Whether a part of a line has come."""
-        return bool(self._text.strip(_BLANK))
+    def begun(self) -> bytes:
+        """The part of a line that has come."""
+        return bytes(self._text[:_LONGEST_LINE].strip(_BLANK))
 
     def receive(self, data: bytes, at_ns: int) -> list[Typed]:
         """Take bytes that arrived then; return the lines that they end."""
@@ -160,18 +163,20 @@ def _typed(pieces: list[TimedBytes], text: bytes, lead: int) -> Typed:
     if body == PING_ANSWER:
         return Typed(pieces, body, lead, own=True)
     if _CONTROLS.search(body) or _SEAL_BYTES.fullmatch(body):
-        return Typed(pieces, sealed=True)
+        return Typed(pieces, body, None, sealed=True, odd=True)
     return Typed(pieces, body, lead if whole else None)
 
 
 def corrected(text: bytes) -> bytes:
-    """A line after applying a terminal's erasing characters."""
+    """A line after applying a terminal's erasing characters, without other control characters."""
     if _ERASER.search(text) is None:
         return text
     kept = bytearray()
     for byte in text:
         if byte in b"\x08\x7f":
             del kept[-1:]
-        else:
+        elif byte == _ERASES_LINE:
+            kept.clear()
+        elif byte >= 0x20 or byte == 0x09:
             kept.append(byte)
     return bytes(kept)
