@@ -112,6 +112,7 @@ class BpgnMovetext:
         self._wants_clock = False
         self._one_case: set[int] = set()
         self._reached: list[list[int]] = [[0, 0]]  # half-moves on both boards, of each line around the current one
+        self._skipped = 0  # parentheses open that are too deep
 
     def read(self, tokens: list[BpgnToken]) -> None:
         """Read the tokens into lines, moves and comments."""
@@ -164,6 +165,7 @@ class BpgnMovetext:
         """Begin a variation; the token if it is too deep to be one."""
         line = self._line
         if line.depth == _DEEPEST:
+            self._skipped = 1
             return token
         self._line = BpgnLine(line, len(line.moves), line.depth + 1, offset=self._offset + token.at)
         self.lines.append(self._line)
@@ -181,9 +183,9 @@ class BpgnMovetext:
 
     def _skip(self, begin: BpgnToken, token: BpgnToken) -> BpgnToken | None:
         """Go through a variation that is too deep; its first token until its end."""
-        depth = begin.parts.count("(") + (token.kind == "open") - (token.kind == "close")
-        if depth:
-            return begin._replace(parts=("(",) * depth)
+        self._skipped += (token.kind == "open") - (token.kind == "close")
+        if self._skipped:
+            return begin
         text = self._text[begin.at : token.at + 1]
         self._note("annotation", decoded(text), begin.at)
         self._wrong(AnomalyKind.MOVETEXT, begin._replace(parts=(text,)), "a variation this deep is kept as a comment")
