@@ -38,6 +38,7 @@ __all__ = [
 DAY_BITS: Final = REQUIRED_BITS - 10
 _DATED: Final = (TimeBasis.UTC, TimeBasis.LOCAL)
 _SECOND_MS: Final = 1_000
+_MINUTE_S: Final = 60
 
 
 def begun_alike(one: View, other: View) -> str | None:
@@ -56,8 +57,12 @@ def begun_alike(one: View, other: View) -> str | None:
         return None
     begun_s = _second(one), _second(other)
     if begun_s[0] is not None and begun_s[1] is not None:
-        apart_s = 0 if _is_saved(one) and _is_saved(other) else 1  # a line arrives a little later than it is sent
-        return "begun in the same second" if abs(begun_s[0] - begun_s[1]) <= apart_s else None
+        both_saved = _is_saved(one) and _is_saved(other)
+        if abs(begun_s[0] - begun_s[1]) > (0 if both_saved else 1):  # a line arrives a little later than it is sent
+            return None
+        # A whole minute may be a round's, or an archive has no seconds: then short games may be two.
+        if not both_saved or begun_s[0] % _MINUTE_S or len(one.plies.keys() & other.plies.keys()) > _BOOK_PLIES:
+            return "begun in the same second"
     if one.game.day is None or one.game.day != other.game.day or one.game.result != other.game.result:
         return None
     if one.plies.keys() != other.plies.keys():

@@ -16,6 +16,7 @@ from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
 from recorder.sources import SourceKind
 
+from .interrupted import LONG
 from .scenes import games_of, played
 
 
@@ -60,6 +61,21 @@ def test_another_second_proves_nothing() -> None:
     for difference_ms in (-5_000, 5_000):
         later = replace(saved, started_at_ms=saved.started_at_ms + difference_ms)
         assert compare(View(game), View(later)).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize(("time", "plies", "count"), [("14:00:00", 10, 2), ("14:00:07", 10, 1), ("14:00:00", 24, 1)])
+def test_short_saved_games_of_one_round_are_not_one(time: str, plies: int, count: int) -> None:
+    """A whole minute is the time of a round, or of an archive without seconds."""
+    moves = " ".join(LONG[:plies])
+    games = []
+    for name in ("first", "second"):
+        tags = {"Event": name, "Date": "2020.01.01", "Time": time, "White": "Ann", "Black": "Bob", "Result": "1/2-1/2"}
+        text = "".join(f'[{tag} "{value}"]\n' for tag, value in tags.items()) + f"\n{moves} 1/2-1/2\n"
+        pipeline = make_pipeline(SourceKind.PGN)
+        (game,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+        game.observations[0].source = SourceName(name, f"{name}.pgn")
+        games.append(replace(game, key=name))
+    assert len(games) - sum(len(game.merged_from) - 1 for game in merge_games(games)) == count
 
 
 def test_the_day_alone_needs_distinctive_times() -> None:

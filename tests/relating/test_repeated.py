@@ -35,7 +35,7 @@ def saved(number: int, event: str, *, second: bool = False, dated: bool = True, 
     chance = random.Random(number if clocks == "own" else 0)
     tags = {"Event": event, "Site": "freechess.org", "White": "Ann", "Black": "Bob", "Result": "1-0"}
     tags |= {"TimeControl": "300+0"} | ({"Date": "2020.01.01"} if dated else {})
-    tags |= {"Time": f"{10 + number // 3600}:{number // 60 % 60:02}:{number % 60:02}"} if second else {}
+    tags |= {"Time": f"{10 + number // 1800}:{number // 30 % 60:02}:{7 + number % 30:02}"} if second else {}
     left_ms, words = [300_000, 300_000], []
     for ply, san in enumerate(_MOVES):
         left_ms[ply % 2] -= chance.randrange(100, 5_000) if ply > 1 else 0
