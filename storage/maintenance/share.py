@@ -268,7 +268,7 @@ class _Copying:
         self._rewrites.append(self.handles.text)
         driver.create_function("worded", 2, self._worded, deterministic=True)
         driver.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
-        driver.create_function("renamed", 1, lambda name: f"log-{keyed(name, self._secret, 6)}", deterministic=True)
+        driver.create_function("renamed", 1, lambda name: "L" + keyed(name, self._secret, 6), deterministic=True)
         driver.create_function("rekeyed", 1, self._rekeyed, deterministic=True)
         driver.create_function("begun", 1, _beginnings(driver).get)
         values = {place: f"rewritten({_column(place)})" for place in _TEXTS}

@@ -163,7 +163,16 @@ def test_names_of_logs_hold_no_handles(archive: ArchiveStore, target: Path) -> N
         names = [row.name for row in copy.sources()]
         assert check(copy.path) == []
     assert len(set(names)) == 4
-    assert all(re.fullmatch("log-[0-9a-f]{12}", name) for name in names)
+    assert all(re.fullmatch("L[0-9a-f]{12}", name) for name in names)
+
+
+@pytest.mark.parametrize("handle", ["log", "Log", "sha256", "start", "chess", "pgn"])
+def test_a_handle_that_is_a_word_of_this_program_can_be_shared(
+    archive: ArchiveStore, target: Path, handle: str
+) -> None:
+    import_bytes(archive, b"x", [make_game(0, white=Player(handle))], name="x.log")
+    share(archive.path, target, pseudonyms=True)
+    assert check(target) == []
 
 
 def test_every_text_column_is_known_to_the_pseudonyms() -> None:
