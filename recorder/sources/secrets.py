@@ -266,7 +266,7 @@ class Scrubber:
         for form in forms:
             if match := form().match(line, place):
                 return _fill_secret(line, match)
-        place = _end(_NO_TEXT(), line, place)
+        place = _end(_NO_TEXT(), line, begin if _is_question(line[begin:place]) else place)
         if line[place : place + len(_LOGIN)].lower() == _LOGIN:
             self._masking = True
             if (both := line.lower().find(b"password:", place)) > place:
@@ -311,8 +311,8 @@ class Scrubber:
             last = _READ_CONTROLS().sub(b"", line).strip(b"\r")
             if _LOGGED_IN().match(last) and (not self._asked or last.startswith(_STARS)):
                 self._masking = self._asked = False
-        last = last[_end(_PROMPTS(), last, 0) :].strip()
-        if asks(last) or asks_name(last) or any(echo in text for echo in _WILL_ECHO):
+        prompts, last = last[: (end := _end(_PROMPTS(), last, 0))], last[end:].strip()
+        if _is_question(last) or (not last and _is_question(prompts)) or any(echo in text for echo in _WILL_ECHO):
             self._masking = self._asked = True
         elif _ENDS_SESSION().match(last):
             self._masking = True
@@ -453,6 +453,11 @@ def asks(line: bytes) -> bool:
         line: without its prompts; it need not be complete.
     """
     return line != b"" and _ASKS().fullmatch(line) is not None
+
+
+def _is_question(line: bytes) -> bool:
+    """Whether a line asks for a name or a secret; ``Password> `` has the form of a prompt, too."""
+    return asks(line) or asks_name(line)
 
 
 def asks_name(line: bytes) -> bool:
