@@ -131,6 +131,9 @@ def with_saved_tags(text: str, game: Game, part: PgnPart, saved: bool) -> str:
     lines = tag_lines(text)
     if not _OPENING.isdisjoint(values):  # a code of one table and a name of another say nothing
         lines = [line for line in lines if line[1 : line.index(" ")] not in _OPENING - values.keys()]
+    date = values.get("Date", "?")
+    if saved and "Time" not in values and _is_preferred("Date", date) and tag("Date", date) not in lines:
+        lines = [line for line in lines if not line.startswith("[Time ")]  # the date is local, the time that of UTC
     names = [line[1 : line.index(" ")] for line in lines]
     out = []
     for name, line in zip(names, lines, strict=True):

@@ -177,6 +177,13 @@ def test_a_name_where_the_code_of_the_opening_should_be(eco: str, code: str | No
     assert (b"[ECO " in written([game], style="fics")[0]) == (code is not None)
 
 
+def test_a_local_date_gets_no_time_of_utc() -> None:
+    (game,) = read(b'[Date "2019.12.31"]\n[UTCDate "2020.01.01"]\n[UTCTime "03:00:01"]\n[White "Ann"]\n\n1. e4 *\n')
+    exported = tag_sections(written([game])[0])[0]
+    assert (exported["Date"], exported["UTCDate"], exported["UTCTime"]) == ("2019.12.31", "2020.01.01", "03:00:01")
+    assert "Time" not in exported
+
+
 def test_a_second_tag_of_one_name_is_an_anomaly() -> None:
     pipeline = make_pipeline(SourceKind.PGN)
     data = b'[White "Ann"]\n[Site "x"]\n[Site "y"]\n[Black "B"]\n[Black "B"]\n\n1. e4 *\n'
