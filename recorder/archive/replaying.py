@@ -17,7 +17,7 @@ from recorder.errors import NoGamesError, ReplayError, SourceError
 from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
 from recorder.replay.moments import GameMoment, moments_of_game
 from recorder.replay.served import served_names
-from recorder.replay.several import Outline, Timeline, outline_of, partners_of
+from recorder.replay.several import Outline, Timeline, outline_of, partner_keys, partners_of
 from recorder.replay.show import Chapter, ReplaySource
 from recorder.sources import HEAD_BYTES, detect, read_blocks
 
@@ -80,6 +80,9 @@ def open_library(
         return
     with open_archive(where) as archive:
         named = named_games(archive, chosen)
+        if named.keys:  # a bughouse match has two boards
+            others = [key for game in archive.games(named) for key in partner_keys(game)]
+            named = replace(named, keys=named.keys.union(others))
         known: list[str] = []
 
         def each() -> Iterator[Game]:

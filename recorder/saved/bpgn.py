@@ -189,7 +189,7 @@ class BpgnReader:
             message = f"the tag Lag has {len(lags)} numbers for {count} moves"
             self._anomaly(AnomalyKind.MALFORMED, begin, message, "")
         if facts.reason is None and tags.get("Outcome", "Unterminated") != "Unterminated":
-            facts.reason, facts.reason_at = tags["Outcome"], begin
+            facts.reason, facts.reason_at = tags["Outcome"], facts.end
         if not movetext.ended and not (facts.result != "*" and {"Outcome", "Termination"}.intersection(tags)):
             self._anomaly(AnomalyKind.CUT, facts.end, "the match ends without its result", "")
         if tags.get("Result", facts.result) != facts.result:

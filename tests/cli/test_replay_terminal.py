@@ -259,6 +259,19 @@ def test_invalid_replay_options_are_refused(cli: Cli, words: tuple[str, ...], wh
     assert why in cli("replay", "terminal", WATCHER, *words, code=ExitCode.USAGE).stderr
 
 
+def test_the_key_of_one_board_of_a_match_shows_both(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "match.bpgn"
+    tags = '[WhiteA "Ann"]\n[BlackA "Bob"]\n[WhiteB "Cid"]\n[BlackB "Dan"]\n[Result "1-0"]\n[Outcome "Ann & Dan won"]\n'
+    path.write_text(f"{tags}1A. e4 1B. d4 1a. e5\n")
+    cli("import", str(path))
+    key = cli.json("games", "--json", "--player", "Cid")[0]["key"]
+    lines = cli("replay", "terminal", key, "--speed", "max").stdout.splitlines()
+    assert [line[8:].split("  ")[:2] for line in lines if "e4" in line or "d4" in line] == [
+        ["Ann-Bob", "1. e4"], ["Cid-Dan", "1. d4"],
+    ]  # fmt: skip
+    assert lines[-1].endswith("Ann-Bob  {Ann & Dan won} 1-0")
+
+
 def test_games_of_the_archive(filled: Cli) -> None:
     key = filled.json("games", "--json")[0]["key"]
     assert " - " in filled("replay", "terminal", key[:10], "--speed", "max").stdout.splitlines()[0]

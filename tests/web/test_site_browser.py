@@ -52,9 +52,11 @@ def test_pages_are_accessible_and_fit_every_width(page: Page, url: str, name: st
     assert severe(page, "color-contrast") == []
     page.emulate_media(color_scheme="light")
     assert severe(page) == []
-    for width in (390, 768, 1366, 1920):
+    for width in (390, 768, 1100, 1366, 1920):
         page.set_viewport_size({"width": width, "height": 650})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        lines = "cells => cells.map(cell => cell.getClientRects().length)"
+        assert {1, *page.locator("td.eco span:visible").evaluate_all(lines)} == {1}
     page.set_viewport_size({"width": 1366, "height": 650})
     assert page.locator("h1").count() == 1
     assert page.locator("main").count() == 1
