@@ -126,12 +126,12 @@ class _Line:
     """A line that is being read: ``before`` is the position before its last ply, ``place`` the one after it.
 
     ``begin``: its parenthesis. ``numbered``: where its last move number begins, -1: nowhere yet. ``numbered_ply``:
-    half-moves before that. ``steady``: how many numbers were the next one. ``counts``: events and problems before it,
-    and the number of its first event.
+    half-moves before that. ``steady``: how many numbers were the next one. ``leaps``: that number leaves one half-move
+    out, if not all of them have numbers. ``counts``: events and problems before it, and the number of its first event.
     """
 
     __slots__ = (
-        "before", "begin", "counts", "number", "numbered", "numbered_ply", "place", "ply", "rows", "start_ply",
+        "before", "begin", "counts", "leaps", "number", "numbered", "numbered_ply", "place", "ply", "rows", "start_ply",
         "steady",
     )  # fmt: skip
 
@@ -145,6 +145,7 @@ class _Line:
         self.numbered = -1
         self.numbered_ply = ply
         self.steady = 0
+        self.leaps = False
 
 
 def _squeezed(text: str) -> str:
@@ -333,6 +334,9 @@ class Movetext:
                 self._skip(word, at)
                 return False
             reason = "it is no move"
+        elif line.leaps and line.place is not None and self._is_due(at):
+            self._leave_out(line, line.numbered)
+            line.numbered_ply = line.ply
         number = line.ply + 1
         text = decoded(word)
         if line.place is not None or reason == "it is no move":
@@ -368,12 +372,18 @@ class Movetext:
         if line.place is None:
             if line.rows and ply > line.ply + 1:
                 line.ply = ply - 1
-        elif ply == line.ply + 2 and line.steady > ply % 2:  # else all half-moves may have numbers
-            mover = f"{ply // 2}{'...' if ply % 2 else '.'}"
-            self._problem(AnomalyKind.MOVETEXT, at, f"{mover} is missing", "", each=True)
-            line.before, line.place, line.ply = line.place, None, line.ply + 1
+        elif ply == line.ply + 2 and line.steady > ply % 2:
+            self._leave_out(line, at)
+        line.leaps = ply == line.ply + 2
         line.steady = line.steady + 1 if ply == line.ply + 1 else 0
         line.numbered, line.numbered_ply = at, line.ply
+
+    def _leave_out(self, line: _Line, at: int) -> None:
+        """Go on behind a half-move that is not there, as a number at a place shows."""
+        number = line.ply + 1
+        mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'}"
+        self._problem(AnomalyKind.MOVETEXT, at, f"{mover} is missing", "", each=True)
+        line.before, line.place, line.ply = line.place, None, number
 
     def _announced(self, line: _Line, at: int) -> int | None:
         """The half-move, as we count, that a move number announces; None: it is not one that can follow here."""

@@ -24,6 +24,21 @@ def marks(game: Game) -> list[tuple[str, int, str]]:
     return [(event.detail, event.ply, event.text) for event in game.events if event.kind is EventKind.CHAT]
 
 
+@pytest.mark.parametrize("gap", ["", "\u2026 ", "{lost} "])
+def test_blacks_first_move_is_missing(gap: str) -> None:
+    game, anomalies = read(f"1. e4 {{[%clk 0:01:00]}} {gap}2. Nf3 {{[%clk 0:00:59]}} Nc6 3. Bb5 *")
+    assert plies(game) == [(1, "e4", True), (3, "Nf3", False), (4, "Nc6", False), (5, "Bb5", False)]
+    assert [ply.white_clock_ms for ply in game.plies] == [60_000, 59_000, None, None]
+    assert [one.message for one in anomalies] == ["1... is missing"]
+    assert not game.complete
+
+
+def test_a_number_may_stand_before_each_half_move() -> None:
+    game, anomalies = read("1. e4 2. e5 3. Nf3 4. Nc6 *")
+    assert [san for _, san, _ in plies(game)] == ["e4", "e5", "Nf3", "Nc6"]
+    assert anomalies == []
+
+
 @pytest.mark.parametrize(
     "word",
     [
