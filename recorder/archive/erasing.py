@@ -165,18 +165,20 @@ def forgotten_in(archive: ArchiveStore) -> Forgotten:
     return Forgotten(archive.erasures.forgotten_handles())
 
 
-def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress) -> ErasureReport:
+def forget_handles(
+    archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress, names: Iterable[str] = ()
+) -> ErasureReport:
     """Take players out of the archive and remember that.
 
     Args:
         archive: in ``transaction``.
-        handles: hashes of theirs.
+        handles: hashes of theirs. names: the handles, if they are known.
         progress: called for each kept log.
     Raises:
         StorageError: the archive cannot be written.
     """
     wanted = list(handles)
-    forgotten = Forgotten(wanted)
+    forgotten = Forgotten(wanted, names)
     report = archive.erasures.forget_handles(wanted, forgotten)
     found = ErasureReport(report.games, report.chats, report.texts)
     for row in archive.sources():
@@ -207,12 +209,12 @@ def erase_handles(
     before = Forgotten(archive.erasures.forgotten_handles())
     new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
     # The archive may not know afterwards where they are.
-    left = [] if dry_run else files_with(archive, Forgotten(wanted))
+    left = [] if dry_run else files_with(archive, Forgotten(wanted, handles))
     found = ErasureReport()
     try:
         with archive.transaction():
             known = [entry for entry in archive.erasures.forgotten_handles() if _names(entry, handles)]
-            found = forget_handles(archive, [*known, *new], progress)
+            found = forget_handles(archive, [*known, *new], progress, handles)
             if dry_run:
                 raise _DryRun
     except _DryRun:

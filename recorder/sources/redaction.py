@@ -156,16 +156,17 @@ class Forgotten:
     """Replaces handles of which only hashes are known. Case does not matter.
 
     Args:
-        handles: which.
+        handles: which. names: the same as they are written, if they are known: texts without them are passed quickly.
     """
 
-    def __init__(self, handles: Iterable[ForgottenHandle] = ()) -> None:
+    def __init__(self, handles: Iterable[ForgottenHandle] = (), names: Iterable[str] = ()) -> None:
         self._handles = frozenset(handles)
         self._salts = {(salt, abs(length)) for salt, length, _ in self._handles}
         self._hashes = {found for _, _, found in self._handles}
         self._lengths = {length for _, length in self._salts}
         self._several = any(length < 0 for _, length, _ in self._handles)  # names that are no handles
         self._known: dict[str, bool] = {}
+        self._names = [] if self._several else [name.lower() for name in names]
 
     def __bool__(self) -> bool:
         return bool(self._handles)
@@ -271,6 +272,10 @@ class Forgotten:
         return self.words(self._replace(name, _WORD()))
 
     def _replace(self, text: str, words: re.Pattern[str]) -> str:
+        if self._names:
+            lower = text.lower()
+            if not any(name in lower for name in self._names):
+                return text
         if not any(word in self for word in set(words.findall(text))):
             return text
         return words.sub(lambda word: _fill(word[0]) if word[0] in self else word[0], text)
