@@ -145,6 +145,8 @@ def reason(error: Exception) -> str:
         return "the server refuses access; credentials come from the environment"
     if isinstance(status, int):
         return f"the server answers with status {status}"
+    if endpoint := (getattr(error, "kwargs", None) or {}).get("endpoint_url"):  # of botocore: the server of a bucket
+        return f"the server {urlsplit(endpoint).netloc} does not answer; AWS_ENDPOINT_URL names another"
     if "Certificate" in name:
         return "the certificate of the server is not valid"
     if "SSL" in name:

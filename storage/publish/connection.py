@@ -72,9 +72,9 @@ def connected(url: str, error: type[RecorderError]) -> Iterator[Connection[Any]]
 
 
 def is_there(connection: Connection[Any]) -> bool:
-    """Whether the tables of a shared database are there."""
-    row = connection.execute("SELECT to_regclass('archives') IS NOT NULL").fetchone()
-    return row is not None and bool(row[0])
+    """Whether the tables of a shared database are there; a table of another program may have the same name."""
+    ours = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('archives') AND attname = 'with_text'"
+    return connection.execute(ours).fetchone() is not None
 
 
 def _require(connection: Connection[Any], error: type[RecorderError]) -> None:

@@ -24,7 +24,7 @@ from recorder.progress import Progress
 from storage.files import reading
 from storage.maintenance.private import published_events, published_settings
 from storage.publish.connection import connected, is_there
-from storage.publish.tables import SPAN, columns_of, selected, statements
+from storage.publish.tables import PUBLISHED, SPAN, columns_of, selected, statements
 from storage.read.columns import pieces
 from storage.schema import tables as stored
 from storage.schema.upgrade import HEAD
@@ -183,6 +183,7 @@ class _Publisher:
     def run(self, *, dry_run: bool, progress: Progress) -> Published:
         (games,) = self._driver.execute("SELECT count(*) FROM games WHERE merged_into IS NULL").fetchone()
         if not is_there(self._connection):
+            self._refuse_foreign()
             if dry_run:
                 return Published(self._archive, False, games, added=games, with_text=self._with_text)
             self._create()
@@ -198,6 +199,24 @@ class _Publisher:
         return found._replace(plies=self._write(differing, analyses, progress))
 
     # --- the archive's own row
+
+    def _refuse_foreign(self) -> None:
+        """Refuse a place with tables of other programs that have the names of ours.
+
+        Raises:
+            ExportError: names one of them, and where it is.
+        """
+        names = ["archives", *(table.name for table in PUBLISHED)]
+        there = (
+            "SELECT c.relname, n.nspname, current_database() FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = current_schema() AND c.relname = ANY(%s) ORDER BY 1 LIMIT 1"
+        )
+        if found := self._connection.execute(there, (names,)).fetchone():
+            raise ExportError(
+                "The schema {1} of the database {2} has a table {0} of another program: publish into an empty database "
+                "or schema (CREATE SCHEMA games, and ?options=-csearch_path%3Dgames behind the URL).".format(*found)
+            )
 
     def _create(self) -> None:
         with self._connection.transaction():

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from botocore.exceptions import EndpointConnectionError  # type: ignore[import-untyped]
 
+from recorder import urls
 from recorder.errors import ExitCode, SourceError
 from recorder.urls import check_url, is_url, shown_url
 from tests.support.cli import GUESTS, WATCHER, Cli
@@ -113,3 +115,8 @@ def test_a_missing_package_is_named(web: WebServer, cli: Cli, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "fsspec", None)
     said = cli("convert", f"{web.url}/log", code=ExitCode.INPUT).stderr
     assert said == "Error: http:// needs fsspec: pip install 'ics-recorder[https]'.\n"
+
+
+def test_a_server_of_buckets_that_does_not_answer_is_named() -> None:
+    error = EndpointConnectionError(endpoint_url="http://127.0.0.1:9/bucket?signed", error="refused")
+    assert urls.reason(error) == "the server 127.0.0.1:9 does not answer; AWS_ENDPOINT_URL names another"

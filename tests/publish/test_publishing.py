@@ -411,11 +411,14 @@ def test_a_database_that_cannot_have_every_text_is_refused(filled: Cli, server: 
 def test_tables_of_others_are_left_alone(filled: Cli, url: str) -> None:
     with psycopg.connect(url) as connection:
         connection.execute("CREATE TABLE games (mine text)")
-    answer = filled("publish", url, code=5)
-    assert answer.stderr == 'Error: The shared database reports an error: relation "games" already exists.\n'
+        connection.execute("CREATE TABLE archives (mine text)")
+    for words in ((), ("--dry-run",)):
+        answer = filled("publish", url, *words, code=5)
+        assert answer.stderr.startswith("Error: The schema public of the database ")
+        assert " has a table archives of another program: publish into an empty database or schema" in answer.stderr
     with psycopg.connect(url) as connection:
         names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
-    assert names == [("games",)]
+    assert sorted(names) == [("archives",), ("games",)]
 
 
 def test_another_schema_is_refused(filled: Cli, url: str) -> None:
