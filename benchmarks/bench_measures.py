@@ -1,135 +1,126 @@
-"""How long measures take over a data set: in pandas, in DuckDB and in Dask; and what pictures of an archive take.
+"""How long measures of an archive take, each beside the same SQL written directly over one Parquet file.
 
-Run: ``python -m benchmarks.bench_measures DIR [--rounds N] [--only NAME…]`` with a folder of ``convert --dataset`` or
-``export plies --dataset``, or ``--small``. In each round the engines take turns, each in a process of its own. pandas
-has the table in memory already. DuckDB reads the files with 200 MB of memory, as ``recorder.Dataset`` does. Dask has
-two threads. Printed are the medians of wall and processor seconds, and of the rounds' ratios of DuckDB's seconds to
-those of pandas, and the peak memory of each engine's process or of the processes that it started, whichever is more.
-
-``--pictures ARCHIVE`` instead draws pictures of all games of an archive, each in a process of its own, and prints
-processor seconds and peak memory of that process.
+Run: ``python -m benchmarks.bench_measures ARCHIVE [--rounds N]``, or ``--small``. First the archive's columnar copy is
+deleted, and the command that makes it is measured. Then in each round every measure (``clocks``) and its SQL take
+turns, each in a process of its own. The SQL reads the file that ``export plies -o plies.parquet`` writes. Printed are
+the medians of processor seconds, Python's start included, their ratio, and the most memory of a measure; then pictures,
+the page of a player, ``Archive.plies()`` and the size of the copy.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-
-import dask
-import dask.dataframe
-import pandas as pd
+from typing import Final
 
 from benchmarks.bench_frames import SMALL, make_archive
-from exporters import measures
-from recorder import Dataset
 
-_MEASURES = ("time_usage", "profile", "clock_curve", "time_left_by_phase", "autocorrelation", "game_sides")
-_PICTURES = ("thinking", "heatmap", "curve", "leads", "lag", "blunders")
-_ENGINES = ("pandas", "DuckDB", "Dask")
+_COUNTED: Final = (
+    "WITH p AS (SELECT * FROM '{plies}' WHERE kind = 'played' AND time_control IS DISTINCT FROM '-'"
+    " AND origin IS DISTINCT FROM 'inferred' AND elapsed_ms IS NOT NULL AND move_no > 1)"
+)
+_FIGURES: Final = (
+    "count(DISTINCT key), count(*), sum(elapsed_ms), avg(elapsed_ms), quantile_disc(elapsed_ms, [0.5, 0.95]),"
+    " max(elapsed_ms)"
+)
+_BY_HAND: Final = {
+    "--by phase": f"{_COUNTED} SELECT phase, {_FIGURES} FROM p GROUP BY ALL ORDER BY ALL",
+    "--by player": f"{_COUNTED} SELECT mover_id, any_value(mover), {_FIGURES} FROM p GROUP BY mover_id ORDER BY 1",
+    "--table curve": (
+        "SELECT move_no, count(*), min(clock_after_ms), quantile_disc(clock_after_ms, [0.25, 0.5, 0.75]),"
+        " max(clock_after_ms), avg(clock_after_ms) FROM '{plies}' WHERE kind = 'played' AND clock_after_ms IS NOT NULL"
+        " AND time_control IS DISTINCT FROM '-' GROUP BY ALL ORDER BY ALL"
+    ),
+    "--table profile": (
+        f"{_COUNTED} SELECT mover_id, time_control, variant, {_FIGURES}, min(mover_rating), max(mover_rating),"
+        " sum(elapsed_ms) FILTER (WHERE phase = 'opening'), sum(elapsed_ms) FILTER (WHERE phase = 'middlegame'),"
+        " sum(elapsed_ms) FILTER (WHERE phase = 'endgame'), min(clock_after_ms), quantile_disc(lag_ms, [0.5, 0.95])"
+        " FROM p GROUP BY ALL ORDER BY ALL"
+    ),
+    "--table rhythm": (
+        f"{_COUNTED}, q AS (SELECT time_control, elapsed_ms, lag(elapsed_ms) OVER side AS before_ms,"
+        " ply - lag(ply) OVER side AS step FROM p WINDOW side AS (PARTITION BY key, ply % 2 ORDER BY ply))"
+        " SELECT time_control, count(*), corr(elapsed_ms, before_ms) FROM q WHERE step = 2 GROUP BY ALL ORDER BY ALL"
+    ),
+}
+"""Options of ``clocks``, and the same in SQL; ``{plies}``: the Parquet file."""
+_PICTURES: Final = ("thinking", "heatmap", "curve", "leads", "lag")
+_HAND: Final = "import sys, duckdb; print(len(duckdb.sql(sys.argv[1]).fetchall()))"
+_FRAME: Final = "import sys, recorder; print(len(recorder.Archive(sys.argv[1], read_only=True).plies()))"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("archive", type=Path, nargs="?")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="20 games, two measures: only shows that it runs")
-    parser.add_argument("--only", nargs="+", choices=_MEASURES, default=_MEASURES)
-    parser.add_argument("--engine", choices=_ENGINES, help=argparse.SUPPRESS)
-    parser.add_argument("--pictures", type=Path, metavar="ARCHIVE")
+    parser.add_argument("--small", action="store_true", help="20 games: only shows that it runs")
     given = parser.parse_args()
-    if given.pictures is not None:
-        _draw(given.pictures, _PICTURES)
-        return
-    if given.engine is not None:
-        _run(given.folder, given.engine, given.only)
-        return
     if not given.small:
-        if given.folder is None:
-            parser.error("name the folder of a data set, or --small")
-        _measure(given.folder, given.rounds, given.only)
+        if given.archive is None:
+            parser.error("name an archive, or --small")
+        _measure(given.archive, given.rounds)
         return
     with tempfile.TemporaryDirectory() as folder:
-        archive, plies = Path(folder) / "archive.sqlite", Path(folder) / "plies"
+        archive = Path(folder) / "archive.sqlite"
         make_archive(archive, SMALL)
-        words = ["export", "plies", "--db", str(archive), "--dataset", "-o", str(plies)]
-        subprocess.run([sys.executable, "-m", "recorder", *words], check=True)
-        _measure(plies, 1, _MEASURES[:2])
-        _draw(archive, _PICTURES[:1])
+        _measure(archive, 1)
 
 
-def _draw(archive: Path, names: Sequence[str]) -> None:
-    print(f"{'picture':<12}{'processor seconds':>20}{'peak memory':>16}")
+def _measure(archive: Path, rounds: int) -> None:
+    ours = [sys.executable, "-m", "recorder", "--db", str(archive)]
+    copy = archive.with_name(f"{archive.name}-columns")
+    shutil.rmtree(copy, ignore_errors=True)
+    _show("first table, the copy included", *_used([*ours, "clocks", "--by", "phase"]))
     with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            words = ["plot", name, "--db", str(archive), "-o", str(Path(folder) / f"{name}.svg")]
-            process = subprocess.Popen([sys.executable, "-m", "recorder", *words], stderr=subprocess.DEVNULL)
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode:
-                print(f"{name:<12}{'no data':>20}")
-                continue
-            print(f"{name:<12}{used.ru_utime + used.ru_stime:>20.1f}{used.ru_maxrss // 1024:>12} MiB")
+        plies = Path(folder) / "plies.parquet"
+        _used([*ours, "export", "plies", "-o", str(plies)])
+        taken: dict[str, list[tuple[float, float, int]]] = {name: [] for name in _BY_HAND}
+        for _ in range(rounds):
+            for options, sql in _BY_HAND.items():
+                seconds, most = _used([*ours, "clocks", *options.split(), "--csv"])
+                by_hand, _ = _used([sys.executable, "-c", _HAND, sql.format(plies=plies)])
+                taken[options].append((seconds, by_hand, most))
+        for options, found in taken.items():
+            seconds, by_hand = (statistics.median(one[place] for one in found) for place in (0, 1))
+            most = max(one[2] for one in found)
+            _show(f"clocks {options}", seconds, most, f"SQL {by_hand:.2f} s: {seconds / by_hand:.1f} times")
+        for name in _PICTURES:
+            _show(f"plot {name}", *_used([*ours, "plot", name, "-o", str(Path(folder) / f"{name}.svg")]))
+        player = ["report", "--player", _player(archive), "-o", str(Path(folder) / "player.html")]
+        _show("report --player", *_used([*ours, *player]))
+        _show("Archive.plies()", *_used([sys.executable, "-c", _FRAME, str(archive)]))
+    if copy.is_dir():
+        print(f"{'columnar copy':<34}{sum(one.stat().st_size for one in copy.iterdir()) / 1e6:>8.1f} MB")
 
 
-def _measure(folder: Path, rounds: int, names: Sequence[str]) -> None:
-    taken = [[_process(folder, engine, names) for engine in _ENGINES] for _ in range(rounds)]
-    print(f"{taken[0][0]['plies']:,} plies; wall and processor seconds, median of {rounds}")
-    print(f"{'':<20}{''.join(f'{name:>15}' for name in _ENGINES)}{'DuckDB / pandas, wall, processor':>34}")
-    for name in names:
-        texts = [
-            "{:>8.2f}{:>7.2f}".format(*(statistics.median(one) for one in zip(*engine, strict=True)))
-            for engine in zip(*([one[name] for one in of_round] for of_round in taken), strict=True)
-        ]
-        ratios = [
-            statistics.median(on_duckdb[name][place] / on_pandas[name][place] for on_pandas, on_duckdb, _ in taken)
-            for place in (0, 1)
-        ]
-        print(f"{name:<20}{''.join(texts)}{ratios[0]:>27.2f}{ratios[1]:>7.2f}")
-    peaks = [f"{max(one['mib'] for one in engine):>11.0f} MiB" for engine in zip(*taken, strict=True)]
-    print(f"{'peak memory':<20}{''.join(peaks)}")
+def _player(archive: Path) -> str:
+    """The player with the most games."""
+    code = (
+        "import sys, recorder; sides = recorder.Archive(sys.argv[1], read_only=True).sides();"
+        " print(sides['player'].astype('string').mode()[0])"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, str(archive)], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
-def _process(folder: Path, engine: str, names: Sequence[str]) -> dict[str, Any]:
-    """The figures of an engine, in a process of its own."""
-    words = [sys.executable, "-m", "benchmarks.bench_measures", str(folder), "--engine", engine, "--only", *names]
-    found: dict[str, Any] = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
-    return found
+def _used(command: list[str]) -> tuple[float, int]:
+    """Processor seconds and peak memory in MiB of a command."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
 
 
-def _run(folder: Path, engine: str, names: Sequence[str]) -> None:
-    """Compute these measures with an engine and print its figures as JSON."""
-    with Dataset(folder) as dataset, dask.config.set(scheduler="threads", num_workers=2):
-        if engine == "pandas":
-            table: Any = dataset.plies()
-        elif engine == "DuckDB":
-            table = dataset.relation()
-        else:
-            files = folder / "plies" if (folder / "plies").is_dir() else folder
-            table = dask.dataframe.read_parquet(str(files / "**" / "*.parquet"))
-            table = table[table["kind"] == "played"]
-        figures: dict[str, Any] = {name: _seconds(getattr(measures, name), table) for name in names}
-        usage = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        counted = measures.time_usage(table, ()).attrs
-        figures["plies"] = counted["plies"] + sum(counted["excluded"].values())
-    print(json.dumps({**figures, "mib": max(usage) / 1024}))
-
-
-def _seconds(measure: Callable[[Any], pd.DataFrame], table: Any) -> tuple[float, float]:
-    """Wall and processor seconds."""
-    begun, used = time.perf_counter(), time.process_time()
-    measure(table)
-    return time.perf_counter() - begun, time.process_time() - used
+def _show(name: str, seconds: float, most: int, more: str = "") -> None:
+    print(f"{name:<34}{seconds:>8.2f} s{most:>6} MiB  {more}", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ from urllib.parse import quote_plus
 from starlette.testclient import TestClient
 
 from recorder.web.app import make_app
-from recorder.web.computing import Computations
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
 from storage.read.listing import SORTS
@@ -85,7 +84,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         access = Access(hosts=frozenset({"127.0.0.1"}), private=True)
         feed = LiveFeed(Path(folder), with_chat=True)
-        app = make_app(str(given.archive), access, feed, Computations())
+        app = make_app(str(given.archive), access, feed)
         client = TestClient(app, base_url=f"http://{_HOST}", follow_redirects=False)
         print(f"{'page':<44}{'wall ms':>10}{'processor ms':>14}{'kB':>8}  games")
         for name, address in addresses(given.archive):

@@ -1,30 +1,55 @@
-"""The part files of a data set: games of one source as Parquet, divided by variant and month.
+"""The files of a data set: tables of games as Parquet, divided by variant and month.
 
-docs/reference/formats.md has the layout.
+docs/reference/formats.md has the layout. The rows come from DuckDB, for a number of plies at a time, so that memory
+does not grow with the source; what was written for one folder at several times is joined at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+import shutil
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from exporters.base import file_stem
-from exporters.dataset_files import TableFiles
-from exporters.table_files import import_pyarrow
-from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS, Column
+from exporters.table_files import arrow_schema
+from exporters.tables.columns import (
+    EVENT_COLUMNS,
+    GAME_COLUMNS,
+    MATCH_COLUMNS,
+    ON_REQUEST,
+    PLY_COLUMNS,
+    SIDE_COLUMNS,
+    Column,
+)
+from exporters.tables.events import event_frame
+from exporters.tables.filling import add_games, add_plies, make_table
+from exporters.tables.frames import frame_of_lists
+from exporters.tables.matches import match_columns
+from exporters.tables.sql import of_games, of_plies, selected
+from recorder.errors import ExportError
 from recorder.model import Game, GameKind, Link, LinkKind
+from recorder.relating.bughouse import pair_bughouse
+from recorder.relating.match import Match, board_order
 from storage.dataset.folder import DataFolder, Part
+from storage.read.engine import new_database
 from storage.read.in_memory import GamesReader
 
 if TYPE_CHECKING:
-    from recorder.relating.match import Match
+    import pandas as pd
 
 __all__ = [
     "DATASET_EVENT_COLUMNS",
     "DATASET_GAME_COLUMNS",
     "DATASET_PLY_COLUMNS",
-    "PartWriter",
+    "PartFiles",
+    "SourceWriter",
+    "related_frames",
 ]
 
 _SOURCE: Final = Column("source", "text", "category", "", "SHA-256 of the source's decompressed bytes", True)
@@ -32,8 +57,7 @@ _OF_SIDES: Final = {column.name: column for column in SIDE_COLUMNS}
 _BASE, _INCREMENT, _SEALED = (_OF_SIDES[name] for name in ("base_s", "increment_s", "player_sealed"))
 DATASET_PLY_COLUMNS: Final = (*PLY_COLUMNS, *MATCH_COLUMNS, _SOURCE)
 """One row a half-move: the columns of plies, in bughouse those of matches, and the source."""
-DATASET_GAME_COLUMNS: Final = (
-    *GAME_COLUMNS,
+_MORE_OF_GAMES: Final = (
     *(
         column._replace(name=name, meaning=column.meaning.replace("this", side, 1))
         for name, column, side in (
@@ -45,80 +69,227 @@ DATASET_GAME_COLUMNS: Final = (
     ),
     _SEALED._replace(name="white_sealed", meaning="whether White uses a time seal; missing if unknown"),
     _SEALED._replace(name="black_sealed", meaning="whether Black uses a time seal; missing if unknown"),
+    next(column for column in ON_REQUEST if column.name == "event"),
     Column("me", "text", "category", "", "handle whose connection recorded the game; missing if unknown"),
     Column("offset", "integer", "Int64", "bytes", "place of the game's first line in the source", True),
     Column("start_fen", "text", "string", "", "first known position; missing if it is the normal one"),
     Column("start_ply", "integer", "Int32", "", "half-moves before the first known position", True),
-    Column(
-        "fingerprint", "integer", "Int64", "", "equal where players, day and moves are equal; missing without moves"
-    ),
+)
+_PARTNER: Final = (
     Column("partner_key", "text", "string", "", "key of the other board of a bughouse match; missing if unknown"),
     Column("partner_evidence", "text", "string", "", "why they are one match, in words; missing as `partner_key`"),
-    _SOURCE,
 )
+_FINGERPRINT: Final = Column(
+    "fingerprint",
+    "integer",
+    "Int64",
+    "",
+    "equal where players, day, moves and result are equal; missing without a day or without moves",
+)
+DATASET_GAME_COLUMNS: Final = (*GAME_COLUMNS, *_MORE_OF_GAMES, _FINGERPRINT, *_PARTNER, _SOURCE)
 """One row a game: the columns of games, what the sides' tables have besides, and the source."""
 DATASET_EVENT_COLUMNS: Final = (*EVENT_COLUMNS, _SOURCE)
 """One row an event: the columns of events, and the source. A game's are in one file, in order."""
 
-_PLY_NAMES: Final = tuple(column.name for column in PLY_COLUMNS)
+_TABLES: Final = {"plies": DATASET_PLY_COLUMNS, "games": DATASET_GAME_COLUMNS, "events": DATASET_EVENT_COLUMNS}
+_FILE_ROWS: Final = 1_000_000
 _PLIES_AT_ONCE: Final = 50_000
 """So many are converted in one step."""
+_PLIES_IN_TABLE: Final = 500_000
+"""So many are written in one step."""
 _BOARDS_WAITING: Final = 800
 """Bughouse games that wait for their partners; the boards of a match end together."""
 _BOARDS_KEPT: Final = 200
 """The newest of them, which still wait when the others are written."""
 
+_FINGERPRINTS: Final = """
+LEFT JOIN (SELECT p.game, string_agg(p.san, ' ' ORDER BY p.ply) AS moves FROM plies p JOIN {games} g
+  ON g.id = p.game AND g.part = p.part WHERE g.day IS NOT NULL GROUP BY ALL) f ON f.game = g.id
+"""
+_EQUAL: Final = (
+    "concat_ws(chr(10), lower(g.white), lower(g.black), g.day, coalesce(g.start_fen, ''), g.result, f.moves)"
+)
+_NUMBER: Final = f"CASE WHEN f.moves IS NOT NULL THEN (md5_number_lower({_EQUAL}) // 2)::BIGINT END"
 
-class PartWriter:
-    """Writes the games of a source, or of a piece of it. Use it as a context manager; its end writes the last rows.
+
+class PartFiles:
+    """Writes tables of DuckDB as the files of one source.
 
     Args:
-        folder: of the data set.
-        stem: what the names of the files begin with: names the source and the piece.
-        sha256, kind: of the source.
+        source: the SHA-256 of the source.
     Attributes:
-        games, plies: how many were written.
+        source: as given. games, plies: how many were written.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.games = self.plies = 0
+        self.source = source
+        self._folder = TemporaryDirectory(prefix="ics-recorder-")
+        self._steps = 0
+        self._options = {name: _options(columns) for name, columns in _TABLES.items()}
+
+    def close(self) -> None:
+        """Remove what was written and is in no data set."""
+        self._folder.cleanup()
+
+    def take(self, connection: Any, games: str, *, order: str = "id") -> None:
+        """Take the games of a table, with their plies.
+
+        Args:
+            connection: it has ``plies``, ``matches`` (key, ply, ``MATCH_COLUMNS``), ``partners`` (key, ``_PARTNER``)
+                and ``events`` with ``number``, their order. games: name of the table. order: its column.
+        """
+        with _errors(self._folder.name):
+            variants = [name for (name,) in connection.execute(f"SELECT DISTINCT variant FROM {games}").fetchall()]
+            plies = of_plies() | {column.name: f"m.{column.name}" for column in MATCH_COLUMNS}
+            rows = f"FROM plies p JOIN {games} g ON g.id = p.game AND g.part = p.part"
+            self.plies += self._copy(
+                connection,
+                "plies",
+                plies,
+                f"{rows} LEFT JOIN matches m ON m.key = g.key AND m.ply = p.ply",
+                f"{_stem(variants)} || '/' || {_MONTH}",
+                f"g.{order}, p.ply",
+            )
+            more = {column.name: f'g."{column.name}"' for column in _MORE_OF_GAMES}
+            more |= {"start_ply": "g.start_ply::INTEGER", "fingerprint": _NUMBER}
+            more |= {column.name: f"b.{column.name}" for column in _PARTNER}
+            rows = f"FROM {games} g {_FINGERPRINTS.format(games=games)} LEFT JOIN partners b ON b.key = g.key"
+            self.games += self._copy(connection, "games", of_games() | more, rows, _YEAR, f"g.{order}")
+            events = {column.name: f"e.{column.name}" for column in EVENT_COLUMNS}
+            rows = f"FROM events e JOIN {games} g ON g.key = e.key"
+            self._copy(connection, "events", events, rows, _YEAR, f"g.{order}, e.number")
+            self._steps += 1
+
+    def _copy(self, connection: Any, table: str, texts: Mapping[str, str], rows: str, folder: str, order: str) -> int:
+        columns = selected({**texts, "source": f"'{self.source}'::VARCHAR", "folder": folder})
+        path = Path(self._folder.name, table, f"{self._steps:06}")
+        path.parent.mkdir(exist_ok=True)
+        options = f"{self._options[table]}, PARTITION_BY (folder)"
+        ((count,),) = connection.execute(
+            f"COPY (SELECT {columns} {rows} ORDER BY folder, {order}) TO '{path}' ({options})"
+        ).fetchall()
+        return int(count)
+
+    def finish(self, connection: Any, folder: DataFolder, stem: str) -> list[Part]:
+        """Put the files into a data set; their names begin with ``stem``."""
+        parts = []
+        with _errors(self._folder.name):
+            for table, options in self._options.items():
+                found: dict[str, list[Path]] = {}
+                for path in sorted(Path(self._folder.name).glob(f"{table}/*/*/*.parquet")):
+                    found.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
+                for place, paths in found.items():
+                    for number, (path, rows) in enumerate(_joined(connection, paths, options)):
+                        name = f"{table}/{place}/{stem}-{number}.parquet"
+                        with path.open("rb") as read, folder.create(name) as out:
+                            shutil.copyfileobj(read, out, 1 << 20)
+                        parts.append(Part(name, rows, path.stat().st_size))
+        return sorted(parts)
+
+
+def _joined(connection: Any, paths: Sequence[Path], options: str) -> Iterator[tuple[Path, int]]:
+    """Files of which small ones were joined, with their rows."""
+    count = "SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(?)"
+    rest = list(paths)
+    while rest:
+        rows = 0
+        some: list[Path] = []
+        while rest and (not some or rows < _FILE_ROWS):
+            some.append(rest.pop(0))
+            rows += connection.execute(count, [str(some[-1])]).fetchall()[0][0]
+        path = some[0]
+        if len(some) > 1:
+            path = path.with_name("joined")
+            listed = ", ".join(f"'{one}'" for one in some)
+            connection.execute(
+                f"COPY (FROM read_parquet([{listed}], hive_partitioning = FALSE)) TO '{path}' ({options})"
+            )
+        yield path, rows
+
+
+_YEAR: Final = "coalesce(g.day[1:4], 'undated')"
+_MONTH: Final = "coalesce(g.day[1:4] || '/' || g.day[6:7], 'undated')"
+
+
+def _stem(variants: Iterable[str | None]) -> str:
+    """The SQL of the name of a variant's folder."""
+    quoted = {name: [text.replace("'", "''") for text in (name, file_stem(name))] for name in variants if name}
+    cases = " ".join(f"WHEN '{name}' THEN '{stem}'" for name, stem in quoted.values())
+    return f"CASE g.variant {cases} ELSE 'unknown' END" if cases else "'unknown'"
+
+
+def _options(columns: Sequence[Column]) -> str:
+    """Of COPY: units and meanings of columns are where programs that use Arrow find them."""
+    import pyarrow as pa
+
+    schema = arrow_schema(columns)
+    micros = [
+        field.with_type(pa.timestamp("us", tz="UTC")) if pa.types.is_timestamp(field.type) else field
+        for field in schema
+    ]
+    text = b64encode(pa.schema(micros, metadata=schema.metadata).serialize().to_pybytes()).decode()
+    return (
+        "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION V2, "
+        f"KV_METADATA {{'ARROW:schema': '{text}', 'ics-recorder': '{version('ics-recorder')}'}}"
+    )
+
+
+@contextmanager
+def _errors(place: str) -> Iterator[None]:
+    """Errors of DuckDB as one sentence."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise ExportError(f"{place} cannot be written: {str(error).partition(chr(10))[0]}") from error
+
+
+class SourceWriter:
+    """Writes the games of a source. Use it as a context manager; its end writes the last rows.
+
+    Args:
+        folder: of the data set. stem: what the names of the files begin with. sha256, kind: of the source.
+    Attributes:
+        parts: the files, when the block has ended.
     """
 
     def __init__(self, folder: DataFolder, stem: str, sha256: str, kind: str) -> None:
-        self.games = self.plies = 0
+        self.parts: list[Part] = []
+        self._folder, self._stem = folder, stem
         self._source = (sha256, kind)
-        self._plies = TableFiles(folder, stem, DATASET_PLY_COLUMNS)
-        self._games = TableFiles(folder, stem, DATASET_GAME_COLUMNS)
-        self._events = TableFiles(folder, stem, DATASET_EVENT_COLUMNS)
+        self._files = PartFiles(sha256)
+        self._connection = new_database()
+        self._connection.execute("SET threads = 1")
         self._boards: list[Game] = []
         self._matches: list[Match] = []
         self._taken: list[Game] = []
-        self._taken_plies = 0
+        self._taken_plies = self._first = self._waiting = 0
 
-    def __enter__(self) -> PartWriter:
+    @property
+    def games(self) -> int:
+        """How many were written."""
+        return self._files.games
+
+    @property
+    def plies(self) -> int:
+        """How many half-moves were written."""
+        return self._files.plies
+
+    def __enter__(self) -> SourceWriter:
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if error is not None:
-            self._drop(error)
-            return
         try:
-            self._take_boards(0)
-            self._convert()
-            for table in self._tables:
-                table.close()
-        except BaseException as failed:
-            self._drop(failed)
-            raise
-
-    def _drop(self, error: BaseException) -> None:
-        for table in self._tables:
-            table.drop(error)
-
-    @property
-    def _tables(self) -> tuple[TableFiles, ...]:
-        return self._games, self._plies, self._events
-
-    @property
-    def parts(self) -> list[Part]:
-        """All files by name, when the block has ended."""
-        return sorted(part for table in self._tables for part in table.parts)
+            if error is None:
+                self._take_boards(0)
+                self._convert()
+                self._write()
+                self.parts = self._files.finish(self._connection, self._folder, self._stem)
+        finally:
+            self._connection.close()
+            self._files.close()
 
     def add(self, game: Game) -> None:
         """Take a game, with its key."""
@@ -133,9 +304,6 @@ class PartWriter:
         """Take the bughouse games that wait, but for the newest, and both boards of a match together."""
         if not self._boards:
             return
-        from recorder.relating.bughouse import pair_bughouse
-        from recorder.relating.match import board_order
-
         boards = {game.key: game for game in self._boards}
         waiting = {game.key for game in self._boards[len(self._boards) - kept :]}
         for one, other, evidence in pair_bughouse(self._boards):
@@ -158,154 +326,51 @@ class PartWriter:
             self._convert()
 
     def _convert(self) -> None:
-        """Make rows of the games that were taken, those of one folder one after the other."""
+        """Make rows of the games that were taken."""
         if not self._taken:
             return
-        games = sorted(self._taken, key=_place_of)
+        games, run = self._taken, self._connection
+        if not self._waiting:
+            for name in ("games", "plies"):
+                make_table(run, name, name)
         reader = GamesReader(games, *self._source)
-        self._add_games(games, reader)
-        self._add_plies(games, reader)
-        self._add_events(games)
-        self.games += len(games)
-        self.plies += self._taken_plies
-        self._taken, self._taken_plies = [], 0
-        self._matches.clear()
-
-    def _add_games(self, games: list[Game], reader: GamesReader) -> None:
-        from exporters.tables.frames import game_rows  # loads pandas
-
-        pa, _ = import_pyarrow()
-        rows = list(game_rows(reader, [(number, game.ply_count) for number, game in enumerate(games)]))
-        for game, row in zip(games, rows, strict=True):
-            row |= _more_of(game, self._source[0])
-        schema = self._games.schema
-        for year, numbers in _by_year(games).items():
-            columns = [_values([rows[number][field.name] for number in numbers], field.type) for field in schema]
-            self._games.add(f"games/{year}", pa.table(columns, names=schema.names))
-
-    def _add_events(self, games: list[Game]) -> None:
-        from exporters.tables.frames import event_values
-
-        pa, _ = import_pyarrow()
-        schema = self._events.schema
-        for year, numbers in _by_year(games).items():
-            values = event_values(games[number] for number in numbers)
-            if count := len(values["key"]):
-                values["source"] = [self._source[0]] * count
-                columns = [_values(values[field.name], field.type) for field in schema]
-                self._events.add(f"events/{year}", pa.table(columns, names=schema.names))
-
-    def _add_plies(self, games: list[Game], reader: GamesReader) -> None:
-        from exporters.tables.frames import plies_of
-
-        pa, _ = import_pyarrow()
-        frame = plies_of(reader, list(range(len(games))))
-        columns = [_arrow(frame[name]) for name in _PLY_NAMES]
-        columns += self._match_columns(frame)
-        columns.append(_repeated(self._source[0], len(frame)))
-        table = pa.table(columns, names=self._plies.schema.names)
-        begin = 0
-        counts: dict[str, int] = {}
-        for game in games:
-            place = f"plies/{'/'.join(_place_of(game))}"
-            counts[place] = counts.get(place, 0) + game.ply_count
-        for place, count in counts.items():
-            if count:
-                rows = table.slice(begin, count)
-                # A slice keeps all rows in memory for as long as it waits.
-                self._plies.add(place, rows if count * 2 > len(table) else rows.take(pa.array(range(count))))
-                begin += count
-
-    def _match_columns(self, plies: Any) -> list[Any]:
-        """``MATCH_COLUMNS`` of a frame of plies for Arrow; missing in games that are no board of a match."""
-        pa, _ = import_pyarrow()
-        if self._matches:
-            from exporters.tables.matches import match_columns
-
-            found = plies[["key", "ply"]].merge(match_columns(self._matches), on=["key", "ply"], how="left")
-            return [_arrow(found[column.name]) for column in MATCH_COLUMNS]
-        words = pa.dictionary(pa.int32(), pa.string())
-        types = [self._plies.schema.field(column.name).type for column in MATCH_COLUMNS]
-        kinds = zip(MATCH_COLUMNS, types, strict=True)
-        return [pa.nulls(len(plies), words if column.dtype == "category" else kind) for column, kind in kinds]
-
-
-def _arrow(column: Any) -> Any:
-    """A column of a frame of plies for Arrow; a category becomes a dictionary."""
-    pa, _ = import_pyarrow()
-    values = column.array
-    if column.dtype == "category":
-        codes = values.codes.astype("int32")
-        return pa.DictionaryArray.from_arrays(
-            pa.array(codes, mask=codes < 0), pa.array(list(values.categories), pa.string())
+        add_games(
+            run, "games", reader, [(place, game.ply_count) for place, game in enumerate(games)], first=self._first
         )
-    return pa.array(column if column.dtype.kind == "M" else values)
+        add_plies(run, "INSERT INTO plies {}", reader, list(range(len(games))), first=self._first)
+        frames = related_frames(games, self._matches)
+        for name, frame in frames.items():
+            run.register("frame", frame)
+            begin = f"INSERT INTO {name}" if self._waiting else f"CREATE OR REPLACE TABLE {name} AS"
+            run.execute(f"{begin} SELECT * FROM frame")
+        self._first += len(games)
+        self._waiting += self._taken_plies + len(games)
+        self._taken, self._taken_plies, self._matches = [], 0, []
+        if self._waiting >= _PLIES_IN_TABLE:
+            self._write()
+
+    def _write(self) -> None:
+        if self._waiting:
+            self._files.take(self._connection, "games")
+            self._waiting = 0
 
 
-def _repeated(text: str, count: int) -> Any:
-    """A column that has one text everywhere."""
-    import numpy as np
-
-    pa, _ = import_pyarrow()
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, dtype=np.int32)), pa.array([text]))
-
-
-def _place_of(game: Game) -> tuple[str, ...]:
-    """Variant, year and month, or variant and ``undated``: folders of the game's plies."""
-    day = game.day
-    month = ("undated",) if day is None else (f"{day.year:04}", f"{day.month:02}")
-    return (file_stem(game.variant or "unknown"), *month)
-
-
-def _by_year(games: Iterable[Game]) -> dict[str, list[int]]:
-    """The places of games in the list, by the folder of their year."""
-    found: dict[str, list[int]] = {}
-    for number, game in enumerate(games):
-        found.setdefault(_place_of(game)[1], []).append(number)
-    return found
-
-
-def _more_of(game: Game, sha256: str) -> dict[str, Any]:
-    """The values of the columns that only data sets have."""
-    from recorder.model import control_of
-
-    partner = next((link for link in game.links if link.kind is LinkKind.PARTNER), None)
-    base_s, increment_s = control_of(game, True)
-    black_base_s, black_increment_s = control_of(game, False)
-    return {
-        "base_s": base_s,
-        "increment_s": increment_s,
-        "black_base_s": black_base_s,
-        "black_increment_s": black_increment_s,
-        "white_sealed": game.white.sealed,
-        "black_sealed": game.black.sealed,
-        "me": game.me,
-        "offset": game.first_offset,
-        "start_fen": game.start_fen,
-        "start_ply": game.start_ply,
-        "fingerprint": _fingerprint_of(game),
-        "partner_key": None if partner is None else partner.key,
-        "partner_evidence": None if partner is None else partner.evidence,
-        "source": sha256,
+def related_frames(games: Sequence[Game], matches: Sequence[Match]) -> dict[str, pd.DataFrame]:
+    """The tables ``matches``, ``partners`` and ``events`` of games, as ``PartFiles`` takes them: words are texts."""
+    partners = [(game.key, link) for game in games for link in game.links if link.kind is LinkKind.PARTNER]
+    values = {
+        "key": [key for key, _ in partners],
+        "partner_key": [link.key for _, link in partners],
+        "partner_evidence": [link.evidence for _, link in partners],
     }
-
-
-def _values(values: Sequence[Any], kind: Any) -> Any:
-    """Plain values as an Arrow column; a truth may be 0 or 1."""
-    pa, _ = import_pyarrow()
-    if kind == pa.bool_():
-        values = [None if value is None else bool(value) for value in values]
-    return pa.array(values, kind)
-
-
-def _fingerprint_of(game: Game) -> int | None:
-    """A number that games have in common whose players, day and moves are equal; None: no move is known.
-
-    The moment of the start does not count: two connections see it at different times.
-    """
-    rows = game.rows
-    if not rows:
-        return None
-    facts = (game.white.handle.lower(), game.black.handle.lower(), str(game.day), game.start_fen or "")
-    text = "\n".join((*facts, " ".join([row[2] for row in rows])))
-    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+    columns = (next(column for column in GAME_COLUMNS if column.name == "key"), *_PARTNER)
+    events = event_frame(games)
+    found = {
+        "matches": match_columns(matches),
+        "partners": frame_of_lists(columns, values).drop_duplicates("key"),
+        "events": events.assign(number=range(len(events))),
+    }
+    for name, frame in found.items():
+        words = [column for column in frame.columns if frame[column].dtype == "category"]
+        found[name] = frame.astype(dict.fromkeys(words, "string"))
+    return found

@@ -13,33 +13,33 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
-from itertools import chain, islice, repeat
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from exporters.base import ExportReport, file_stem, new_folder, refuse_protected
+from exporters.base import ExportReport
 from exporters.tables.columns import GAME_COLUMNS, PLY_COLUMNS, Column
-from exporters.tables.rows import PLY_NAMES, ply_rows
+from exporters.tables.filling import in_pieces
+from exporters.tables.sql import of_games, of_plies, selected
+from exporters.tables.tables import open_tables
 from recorder.errors import ExportError
-from recorder.model import Game, TimeBasis
-from recorder.times import iso
-from storage import ArchiveStore, GameFilter
-from storage.read.columns import pieces
+from recorder.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from exporters.tables.texts import LineForm
+    from storage import GameFilter
+    from storage.read.store import GameStore
 
 __all__ = [
     "FORMATS",
-    "PliesParquetExporter",
     "arrow_schema",
     "import_pyarrow",
-    "line_form",
     "shielded",
+    "shielded_sql",
     "write_csv",
-    "write_dataset",
     "write_games",
     "write_json_lines",
     "write_plies",
@@ -61,6 +61,12 @@ def shielded(value: Any) -> Any:
     if value.__class__ is str and value[:1] in _OPENS_FORMULA and len(value) > 1:
         return f"'{value}"
     return value
+
+
+def shielded_sql(text: str) -> str:
+    """As ``shielded``, in SQL."""
+    opens = f"length({text}) > 1 AND ({text})[1] IN ('=', '+', '-', '@', chr(9))"
+    return f"CASE WHEN {opens} THEN chr(39) || {text} ELSE {text} END"
 
 
 def write_csv(
@@ -96,10 +102,7 @@ def _csv_lines(names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, raw: bo
     return lines
 
 
-_DATASET_ROWS_IN_GROUP = 100_000
-_DATASET_FILE = "plies.parquet"
-_DATASET_SCHEMA = "_common_metadata"  # by its convention the schema of all files, without rows
-_DATASET_MARK = b"ics-recorder"
+_Row = tuple[Any, ...]
 
 
 def import_pyarrow() -> tuple[Any, Any]:
@@ -134,125 +137,7 @@ def arrow_schema(columns: Collection[Column] = PLY_COLUMNS) -> Any:
         pa.field(column.name, types[column.dtype], metadata={"unit": column.unit, "meaning": column.meaning})
         for column in columns
     ]
-    return pa.schema(fields, metadata={_DATASET_MARK: version("ics-recorder")})
-
-
-def write_dataset(
-    storage: ArchiveStore, where: GameFilter, folder: Path, *, force: bool = False, protect: Collection[Path] = ()
-) -> ExportReport:
-    """Write the plies of the games that match; memory is bounded by one row group, all files are of one moment.
-
-    Args:
-        storage: the archive. where: which games.
-        folder: is made, or gets its name only when everything is written.
-        force: replace a dataset that is there; a folder that holds anything else is never replaced.
-        protect: files that must not be in a folder that is replaced: the archive, the logs.
-    Returns:
-        The numbers of games and plies that were written, and what was excluded.
-    Raises:
-        ExportError: pyarrow is not installed, the folder is there, or it cannot be written.
-    """
-    import_pyarrow()
-    refuse_protected(folder, protect)
-    folder = folder.resolve()
-    if folder.exists() and not (force and _is_dataset(folder)):
-        raise ExportError(
-            f"{folder} is there and is no dataset of ours; name another folder."
-            if force
-            else f"{folder} already exists; use --force to replace it."
-        )
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExportError(f"{folder} cannot be written: {error.strerror}.") from error
-    with new_folder(folder) as unfinished:
-        return _write(storage, where, unfinished)
-
-
-def _write(storage: ArchiveStore, where: GameFilter, folder: Path) -> ExportReport:
-    from exporters.tables.frames import plies_of
-
-    pa, pq = import_pyarrow()
-    schema = arrow_schema()
-    report = ExportReport()
-    pq.write_metadata(schema, folder / _DATASET_SCHEMA)
-    with storage.columns() as reader:
-        groups: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-        for row_id, plies, variant, day in reader.days_of(where):
-            month = ("undated",) if day is None else (f"{day.year:04}", f"{day.month:02}")
-            groups.setdefault((file_stem(variant or "unknown"), *month), []).append((row_id, plies))
-        for names, games in sorted(groups.items()):
-            path = folder.joinpath(*names)
-            path.mkdir(parents=True)
-            with pq.ParquetWriter(path / _DATASET_FILE, schema, compression="zstd") as writer:
-                for ids in pieces(games, _DATASET_ROWS_IN_GROUP):
-                    frame = plies_of(reader, ids)
-                    table = pa.Table.from_pandas(frame, schema, preserve_index=False)
-                    writer.write_table(table.replace_schema_metadata(schema.metadata))
-                    report.games += len(ids)
-                    report.plies += len(frame)
-    return report
-
-
-def _is_dataset(folder: Path) -> bool:
-    """Whether a folder holds a dataset of ours and nothing else."""
-    _, pq = import_pyarrow()
-    try:
-        files = [path for path in folder.rglob("*") if not path.is_dir()]
-        if {path.name for path in files} - {_DATASET_FILE, _DATASET_SCHEMA}:
-            return False
-        return _DATASET_MARK in (pq.read_schema(folder / _DATASET_SCHEMA).metadata or {})
-    except (OSError, ValueError):  # pyarrow's errors of files that are no Parquet are ValueErrors
-        return False
-
-
-_ROWS_IN_GROUP = 65_536
-_ROWS_IN_MEMORY = 8_192
-
-_Row = tuple[Any, ...]
-
-
-class PliesParquetExporter:
-    """Parquet, zstd-compressed, in row groups of 65,536 rows. Needs pyarrow, which the extra ``parquet`` brings."""
-
-    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
-        """Write all rows.
-
-        Raises:
-            ExportError: pyarrow is not installed.
-        """
-        pa, pq = import_pyarrow()
-        schema = arrow_schema()
-        report = ExportReport()
-        rows = _counted(games, report)
-        group: list[Any] = []  # as columns of Arrow, which take a tenth of the memory of rows
-        with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-            while some := list(islice(rows, _ROWS_IN_MEMORY)):
-                values: dict[str, Any] = dict(zip(PLY_NAMES, zip(*some, strict=True), strict=True))
-                values["at"] = _instants(values)
-                columns = [pa.array(values[field.name], type=field.type) for field in schema]
-                group.append(pa.Table.from_arrays(columns, schema=schema))
-                if len(group) * _ROWS_IN_MEMORY == _ROWS_IN_GROUP:
-                    writer.write_table(pa.concat_tables(group))
-                    group.clear()
-            if group:
-                writer.write_table(pa.concat_tables(group))
-        return report
-
-
-def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[_Row]:
-    for _, rows in ply_rows(games):
-        report.games += 1
-        report.plies += len(rows)
-        yield from rows
-
-
-def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:
-    """Milliseconds since 1970 where that is what the arrival is."""
-    utc = TimeBasis.UTC.value
-    return [
-        at_ms if basis == utc else None for at_ms, basis in zip(values["arrival_ms"], values["time_basis"], strict=True)
-    ]
+    return pa.schema(fields, metadata={b"ics-recorder": version("ics-recorder")})
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -271,116 +156,90 @@ def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], 
         out.write(text.encode("utf-8", "replace"))
 
 
-def line_form(format_name: str, *, raw: bool = False) -> LineForm:
-    """How a line of a table is written.
-
-    Args:
-        format_name: ``csv`` or ``jsonl``. raw: in CSV, write texts that look like formulas as they are.
-    """
-    from exporters.tables.texts import LineForm
-
-    def csv_cells(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> list[str]:
-        # With an empty cell behind them, so that a single one is written as it is among others.
-        rows = zip(*columns, repeat(None, len(columns[0])), strict=True)
-        return [line[: -len(",\n")] for line in _csv_lines([*names, ""], rows, raw=raw)]
-
-    def json_cells(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> list[str]:
-        return [_encode(dict(zip(names, row, strict=True)))[1:-1] for row in zip(*columns, strict=True)]
-
-    if format_name == "csv":
-        return LineForm("", "\n", lambda name: "", "", csv_cells)
-    return LineForm("{", "}\n", lambda name: f'"{name}":', "null", json_cells)
-
-
-_PLIES_AT_ONCE: Final = 20_000
-_WORTH_ARROW: Final = 200_000  # plies; of fewer, Arrow's driver, which loads pandas, saves less time than it takes
+FORMATS: Final = ("csv", "jsonl", "parquet")
+_PLIES_AT_ONCE: Final = 100_000
+_DAY: Final = "strftime(epoch_ms({0}), '%Y-%m-%dT%H:%M:%S.%g')"
+_AT: Final = (
+    f"CASE {{1}} WHEN 'utc' THEN {_DAY} || 'Z' WHEN 'zone-unknown' THEN {_DAY} WHEN 'date-unknown' THEN"
+    " printf('PT%s%d.%03dS', CASE WHEN {0} < 0 THEN '-' ELSE '' END, abs({0}) // 1000, abs({0}) % 1000) END"
+)
+"""As ``recorder.times.iso``."""
 
 
 def write_plies(
-    storage: ArchiveStore, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
+    storage: GameStore,
+    where: GameFilter,
+    out: BinaryIO,
+    format_name: str,
+    *,
+    raw: bool = False,
+    progress: Progress = no_progress,
 ) -> ExportReport:
-    """Write the plies of the games that match, in the archive's order; some 20,000 plies are in memory.
-
-    Args:
-        storage: the archive. where: which games. out: takes the bytes. format_name: ``csv`` or ``jsonl``.
-        raw: in CSV, write texts that look like formulas as they are.
-    Returns:
-        The numbers of games and plies that were written, and what was excluded.
-    """
-    from exporters.tables.texts import lines_of  # these load NumPy
-    from exporters.tables.values import values_of
-
-    form = line_form(format_name, raw=raw)
-    if format_name == "csv":
-        write_csv(PLY_NAMES, (), out)
-    report = ExportReport()
-    with storage.columns(arrow=False) as reader:
-        arrow = sum(plies for _, plies in reader.games_of(where)) >= _WORTH_ARROW
-    with storage.columns(arrow=arrow) as reader:
-        for ids in pieces(reader.games_of(where), _PLIES_AT_ONCE):
-            report.games += len(ids)
-            values = values_of(reader, ids)
-            if values is not None:
-                report.plies += len(values["san"])
-                for text in lines_of(values, form):
-                    out.write(text.encode("utf-8", "replace"))
-    return report
-
-
-FORMATS: Final = ("csv", "parquet")
-_ROWS_AT_ONCE = 10_000
-
-
-def write_games(
-    storage: ArchiveStore, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
-) -> ExportReport:
-    """Write the games that match, in the archive's order; no more than 10,000 rows are in memory.
+    """Write the plies of the games that match, in the archive's order; some 100,000 plies are in memory.
 
     Args:
         storage: the archive. where: which games. out: takes the bytes. format_name: one of ``FORMATS``.
-        raw: in CSV, write texts that look like formulas as they are.
+        raw: in CSV, write texts that look like formulas as they are. progress: called while the copy is made.
     Returns:
-        The numbers of games and plies that were written, and what was excluded.
+        The numbers of games and plies that were written.
     Raises:
         ExportError: it is Parquet, and pyarrow is not installed.
     """
-    report = ExportReport()
+    with open_tables(storage, where, progress=progress) as tables:
+        runs = (tables.plies_of(run) for run in in_pieces(tables.games, _PLIES_AT_ONCE))
+        instants = {"at": ("p.arrival_ms", "g.time_basis")}
+        _write(tables.connection, PLY_COLUMNS, of_plies(), instants, runs, out, format_name, raw)
+        return ExportReport(len(tables.games), sum(plies for _, plies in tables.games))
+
+
+def write_games(
+    storage: GameStore, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
+) -> ExportReport:
+    """Write the games that match, in the archive's order; arguments and result as for ``write_plies``."""
+    with open_tables(storage, where, plies=False) as tables:
+        instants = {"started_at": ("g.started_ms", "CASE WHEN g.time_basis = 'utc' THEN 'utc' END")}
+        source = "FROM chosen g ORDER BY g.place"
+        _write(tables.connection, GAME_COLUMNS, of_games(), instants, [source], out, format_name, raw)
+        return ExportReport(len(tables.games), sum(plies for _, plies in tables.games))
+
+
+def _write(
+    connection: Any,
+    columns: Sequence[Column],
+    texts: Mapping[str, str],
+    instants: Mapping[str, tuple[str, str]],
+    sources: Iterable[str],
+    out: BinaryIO,
+    format_name: str,
+    raw: bool,
+) -> None:
+    """Write the rows of several SELECTs.
+
+    Args:
+        columns: of the table. texts: their SQL. instants: columns of instants, with the SQL of the milliseconds and of
+            the time basis. sources: what follows the columns in each SELECT. out, format_name, raw: as for
+            ``write_plies``.
+    """
     if format_name == "parquet":
-        _write_parquet(_batches(storage, where, report), out)
-    else:
-        texts = ([_as_text(row) for row in rows] for rows in _batches(storage, where, report))
-        write_csv([column.name for column in GAME_COLUMNS], texts, out, raw=raw)
-    return report
-
-
-def _batches(storage: ArchiveStore, where: GameFilter, report: ExportReport) -> Iterator[list[_Row]]:
-    """Rows with plain values in the order of ``GAME_COLUMNS``; an instant is milliseconds since 1970."""
-    from exporters.tables.frames import game_rows  # loads pandas
-
-    with storage.columns(arrow=False) as reader:
-        games = reader.games_of(where)
-        rows = game_rows(reader, games)
-        while found := list(islice(rows, _ROWS_AT_ONCE)):
-            report.games += len(found)
-            report.plies += sum(row["plies"] for row in found)
-            yield [tuple(_plain(column.kind, row[column.name]) for column in GAME_COLUMNS) for row in found]
-
-
-def _plain(kind: str, value: Any) -> Any:
-    return bool(value) if kind == "boolean" and value is not None else value
-
-
-def _as_text(row: _Row) -> _Row:
-    pairs = zip(GAME_COLUMNS, row, strict=True)
-    return tuple(iso(value, TimeBasis.UTC) if column.kind == "instant" else value for column, value in pairs)
-
-
-def _write_parquet(batches: Iterator[list[_Row]], out: BinaryIO) -> None:
-    pa, pq = import_pyarrow()
-    schema = arrow_schema(GAME_COLUMNS)
-    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        for rows in batches:
-            columns = [
-                pa.array(values, type=field.type) for field, values in zip(schema, zip(*rows, strict=True), strict=True)
-            ]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        _, pq = import_pyarrow()
+        schema = arrow_schema(columns)
+        with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+            for source in sources:
+                table = connection.sql(f"SELECT {selected(texts)} {source}").to_arrow_table()
+                writer.write_table(table.cast(schema).replace_schema_metadata(schema.metadata))
+        return
+    written = {**texts, **{name: _AT.format(*of) for name, of in instants.items()}}
+    if format_name == "csv":
+        for column in columns:
+            if column.kind == "text":
+                text = f"nullif({written[column.name]}, '')"
+                foreign = not raw and column.name not in _NOT_FOREIGN
+                written[column.name] = shielded_sql(text) if foreign else text
+        write_csv([column.name for column in columns], (), out)
+    options = "FORMAT csv, HEADER FALSE" if format_name == "csv" else "FORMAT json"
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
+        path = Path(folder, "rows")
+        for source in sources:
+            connection.execute(f"COPY (SELECT {selected(written)} {source}) TO '{path}' ({options})")
+            with path.open("rb") as rows:
+                shutil.copyfileobj(rows, out)

@@ -5,8 +5,8 @@ Importing this module gives every DataFrame of plies the attribute ``ics``, also
 
 # isort: off
 import recorder.archive  # noqa: F401  # first: it refuses foreign modules named as packages of this program
-from exporters.measures import *  # noqa: F403  # the same names under the public package
-from exporters.measures import __all__ as __all__
+from exporters.measures.functions import *  # noqa: F403  # the same names under the public package
+from exporters.measures.functions import __all__ as __all__
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
+from storage.columnar import drop_copy
 from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading
 from storage.maintenance.malformed import storage_errors
 from storage.positions import PositionIndex
@@ -142,3 +143,4 @@ class Database:
             if busy:
                 raise StorageError(f"{self.path} is being read by another program.")
         PositionIndex(self).drop()  # it has the moves of games that were deleted
+        drop_copy(self.path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from storage.columnar import drop_copy
 from storage.database import Database
 from storage.files import driver_of
 from storage.read.sources import READ_AGAIN, drop_kept, one_source, row_number
@@ -49,7 +50,9 @@ class Erasures:
             driver = driver_of(connection)
             row = one_source(driver, source_id)
             note_source(driver, ForgottenSource(row.sha256, row.size_bytes, row.name))
-            return delete_source(connection, row_number(driver, row.sha256))
+            report = delete_source(connection, row_number(driver, row.sha256))
+        drop_copy(self._database.path)
+        return report
 
     def forgotten_sources(self) -> list[ForgottenSource]:
         """The sources that were forgotten and not written again since."""
@@ -77,7 +80,9 @@ class Erasures:
         with self._database.writing() as connection:
             for handle in handles:
                 note_handle(driver_of(connection), handle)
-            return redact_rows(connection, words)
+            report = redact_rows(connection, words)
+        drop_copy(self._database.path)
+        return report
 
     def recall_handle(self, handle: tuple[str, int, str]) -> None:
         """A player need not be forgotten any more; what is gone stays gone."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from recorder.times import format_clock
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["figure_text", "group_columns", "heading", "plain_rows", "shown_names"]
+__all__ = ["figure_text", "group_columns", "heading", "shown_names"]
 
 _MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -25,7 +22,6 @@ _COUNTS = (
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
 _FIRST_COUNTS = ("games", "sides", "plies")
 _KEY_LENGTH = 8
-_ROWS_AT_ONCE = 5_000
 
 
 def shown_names(columns: Sequence[str]) -> list[str]:
@@ -52,12 +48,10 @@ def heading(name: str) -> str:
     return _HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize())
 
 
-def plain_rows(table: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """The rows as plain values, which need far more memory than the table; None for what is not known."""
-    for begin in range(0, len(table), _ROWS_AT_ONCE):
-        some = table.iloc[begin : begin + _ROWS_AT_ONCE]
-        columns: list[Any] = [some[name].astype(object).where(some[name].notna(), None) for name in some.columns]
-        yield from zip(*columns, strict=True)
+def mean_text(ms: float) -> str:
+    """A mean of whole seconds, with tenths: ``0:04.5``."""
+    whole, tenth = divmod(abs(round(ms / 100)), 10)
+    return f"{'-' if ms < 0 else ''}{format_clock(whole * 1000, False)}.{tenth}"
 
 
 def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -> str | None:
@@ -72,10 +66,14 @@ def figure_text(name: str, values: Mapping[str, Any], *, of_lag: bool = False) -
     if value is None:
         return None
     if name.startswith("lag_") or (of_lag and name in _LAGS):
-        return f"{value:,} ms"
+        return f"{value:,.0f} ms"
     if name.endswith("_ms"):
         # Times of arrival and lag, whose tables have no precision, are measured in milliseconds.
-        return format_clock(value, str(values.get("precision", "milliseconds")).endswith("milliseconds"))
+        if str(values.get("precision", "milliseconds")).endswith("milliseconds"):
+            return format_clock(round(value), True)
+        return mean_text(value) if name.startswith("mean_") else format_clock(round(value), False)
+    if name.startswith("mean_"):
+        return f"{value:,.1f}"
     if name == "share" or name == "score" or name.endswith("_share"):
         return f"{value:.1%}"
     if name == "correlation":

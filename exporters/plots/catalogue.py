@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from exporters.measures.program import frame_of_rows
+from exporters.measures.source import Plies
 from exporters.plots.bughouse import bughouse_clocks
 from exporters.plots.curve import CURVE, clock_curve, clock_quartiles
 from exporters.plots.evaluations import blunder_sheet, blunder_table, blunders, evaluated_moves, evaluation_sheet
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.lag import HISTOGRAM, lag_sheet
-from exporters.plots.panels import Panel, added_together
+from exporters.plots.panels import Panel, computed_panels
 from exporters.plots.race import clock_race, move_times
 from exporters.plots.scores import ENDINGS, endings, lead_scores, leads, result_counts, score_by_lead
-from exporters.plots.shown import Adding, Shown, add_up, rows_of, tally
+from exporters.plots.shown import Drawn, Shown, reasons_against, shown_of
 from exporters.plots.style import Theme, numbers, plain, theme_of
 from exporters.plots.thinking import HEATMAP, THINKS, heatmap_cells, phase_shares, think_heatmap, think_times
-from exporters.plots.words import PlySource, Who, about_games, judged, only_game, usable, who_of
+from exporters.plots.words import PlySource, Who, about_games, only_game, usable, who_of
 from exporters.tables.columns import EVALUATIONS
 from recorder.errors import ExportError
 
@@ -48,11 +49,10 @@ def player_profile(
     Raises:
         ExportError: the player made no move.
     """
-    who = who_of(plies, player)
-    found = added_together(PANELS, plies, who, own=partial(_player, who=who))
-    own = found["own"]
-    if isinstance(own, ExportError):
-        raise own
+    source = Plies.of(plies)
+    who = who_of(source, player)
+    own = _player(source, who)
+    found = computed_panels(PANELS, source, who)
     look = theme_of(theme)
     figure = new_figure(look, size)
     places: list[Axes] = [*figure.subplots(3, 2).flat]
@@ -93,27 +93,31 @@ BLUNDER_PANELS: Final[dict[str, Panel[Any]]] = {
 _OF_PLAYER = ["server", "mover_score", "mover_rating", "mover_guest", "mover_computer"]
 
 
-def _player(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
+class _Player(NamedTuple):
+    """What the sheet states; ``games``: how many, ``n``, by ``_OF_PLAYER``."""
+
+    shown: Shown
+    games: pd.DataFrame
+
+
+def _player(plies: Plies, who: Who) -> _Player:
     """What the sheet states of a player's moves.
 
     Raises:
         ExportError: the player made no move.
     """
-    shown = yield from add_up(
-        who.moves(plies),
-        lambda batch: (batch, {}),
-        ("mover_id", *_OF_PLAYER),
-        lambda drawn: {"games": tally(drawn.drop_duplicates("key"), _OF_PLAYER)},
-    )
+    own = who.moves(plies)
+    shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:
         raise ExportError(f"No data: {plain(who.player or '')} made no move in this selection.")
-    return shown
+    found = own.sql(f"SELECT {', '.join(_OF_PLAYER)}, count(DISTINCT key) AS n FROM plies GROUP BY ALL ORDER BY ALL")
+    return _Player(shown, frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall()))
 
 
-def _head(own: Shown) -> tuple[str, str]:
+def _head(own: _Player) -> tuple[str, str]:
     """The handle as the server writes it, the score, and what is common to the games."""
-    handle = plain(own.sample["mover"].iloc[0])
-    games = own.parts["games"]
+    (shown, games), attrs = own, own.shown.attrs
+    handle = plain(shown.sample["mover"].iloc[0])
     score, count = numbers(games["mover_score"]), games["n"]
     results = [int(count[score == value].sum()) for value in (1.0, 0.5, 0.0)]
     ratings = games["mover_rating"].dropna()
@@ -121,13 +125,13 @@ def _head(own: Shown) -> tuple[str, str]:
     if not ratings.empty:
         low, high = int(ratings.min()), int(ratings.max())
         rated = f" · rated {low}" if low == high else f" · rated {low} to {high}"
-    whole = own.attrs["games"]
+    whole = attrs["games"]
     points = f"{whole:,} game{'' if whole == 1 else 's'}: +{results[0]} ={results[1]} −{results[2]}"
-    return handle, f"{points}{rated} · {about_games(own.sample)}"
+    return handle, f"{points}{rated} · {about_games(shown.sample)}"
 
 
-def _footer(own: Shown) -> str:
-    games, plies, facts = own.attrs["games"], own.attrs["plies"], own.parts["games"]
+def _footer(own: _Player) -> str:
+    games, plies, facts = own.shown.attrs["games"], own.shown.attrs["plies"], own.games
     notes = [f"{games:,} game{'' if games == 1 else 's'}, {plies:,} {'ply' if plies == 1 else 'plies'} of the player"]
     if facts["server"].nunique(dropna=False) > 1:
         notes.append("players of this handle on several servers, who may be different people")
@@ -168,9 +172,8 @@ class Picture(NamedTuple):
     Attributes:
         scope: what it is about: one ``game``, the two games of a ``match``, any ``games``, the games of a ``player``.
         draw: plies, events (or None) and wishes → figure; raises ``ExportError`` where there is nothing to draw.
-            Pictures of ``games`` and of a ``player`` take batches as well as a ply frame.
-        table: plies and wishes → the rows that are drawn, as a table. If each ply has a row, batches give an iterator
-            of tables, one behind the other.
+            Pictures of ``games`` and of a ``player`` take ``Plies`` as well as a ply frame.
+        table: plies and wishes → the rows that are drawn, as a table; where each ply has a row, a relation of DuckDB.
         size: in inches.
     """
 
@@ -199,16 +202,15 @@ def _rows(
     return table
 
 
-def _lag_table(plies: PlySource, _: PlotOptions) -> pd.DataFrame | Iterator[pd.DataFrame]:
-    names = [*_COLUMNS, "lag_ms", "mover_sealed"]
-    return rows_of(plies, {*names, "kind"}, lambda batch: _alone(judged(batch, "lag_ms")[0][names]))
+def _lag_table(plies: PlySource, _: PlotOptions) -> Any:
+    drawn = Drawn(Plies.of(plies), reasons_against("lag_ms"))
+    return _each_ply(drawn.kept, [*_COLUMNS, "lag_ms", "mover_sealed"])
 
 
-def _alone(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows without their place in the ply frame."""
-    found = rows.reset_index(drop=True)
-    found.attrs = {}
-    return found
+def _each_ply(plies: Plies, names: Sequence[str]) -> Any:
+    """A row for each ply, in the order of the games."""
+    order = " ORDER BY place, ply" if "place" in plies.columns else ""
+    return plies.sql(f"SELECT {', '.join(names)} FROM plies{order}")
 
 
 def _figure(wishes: PlotOptions) -> Any:
@@ -285,11 +287,11 @@ def _of(ax: Any) -> Figure:
     return figure
 
 
-def _profile_table(plies: PlySource, wishes: PlotOptions) -> pd.DataFrame | Iterator[pd.DataFrame]:
+def _profile_table(plies: PlySource, wishes: PlotOptions) -> Any:
     """The player's own moves: all six pictures are made from them."""
     names = [*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]
-    who = who_of(plies, wishes.player)
-    return rows_of(plies, [*names, "mover_id"], lambda batch: _alone(who.moves(batch)[names]))
+    source = Plies.of(plies)
+    return _each_ply(who_of(source, wishes.player).moves(source), names)
 
 
 PICTURES: Final[dict[str, Picture]] = {

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from exporters.measures.base import Asked
-from exporters.measures.result import summary
+from exporters.measures.program import Reason
+from exporters.measures.source import Plies
 from exporters.plots.panels import Captions, Panel
-from exporters.plots.shown import Adding, Shown, add_up, counts_of, tally
+from exporters.plots.shown import Drawn, Shown, figures_of, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -23,12 +22,13 @@ from exporters.plots.style import (
     numbers,
     percent_axis,
 )
-from exporters.plots.words import PlySource, Who, footer_text, headline, judged, name_of, no_data
+from exporters.plots.words import PlySource, Who, footer_text, headline, name_of, no_data
 from recorder.errors import ExportError
 
 __all__ = ["CURVE", "clock_curve", "clock_quartiles"]
 
 _FEWEST = 3
+_OF_GAMES = 20
 _QUARTILES = {"q25": 25, "median": None, "q75": 75}
 
 
@@ -44,20 +44,11 @@ def clock_quartiles(plies: PlySource, player: str | None = None) -> pd.DataFrame
     Raises:
         ExportError: no clock is known.
     """
-    return CURVE.added(plies, player).table
+    return CURVE.computed(plies, player).table
 
 
 _NO_BASE = "of games without a base time"
-_CLOCK_COLUMNS = (
-    "key", "time_control", "kind", "origin", "clock_after_ms", "base_s", "move_no", "precision", "mover_id",
-)  # fmt: skip
-
-
-def _with_clock(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The plies whose clock and base time are known, and why others are excluded."""
-    drawn, reasons = judged(batch, "clock_after_ms", clocks=True)
-    based = drawn["base_s"].fillna(0).gt(0).astype(bool)
-    return drawn[based], {**reasons, _NO_BASE: int((~based).sum())}
+_REASONS = [*reasons_against("clock_after_ms", clocks=True), Reason(_NO_BASE, "coalesce(base_s, 0) <= 0")]
 
 
 class _CurveData(NamedTuple):
@@ -67,40 +58,27 @@ class _CurveData(NamedTuple):
     table: pd.DataFrame
 
 
-def _add_curve(plies: pd.DataFrame, who: Who) -> Adding[_CurveData]:
-    """Add up the clocks of the games of a player or of all, with all base times.
+def _compute_curve(plies: Plies, who: Who) -> _CurveData:
+    """The clocks of the games of a player or of all.
 
     Raises:
         ExportError: no clock is known.
     """
-    plies = who.games(plies)
-    shown = yield from add_up(
-        plies,
-        _with_clock,
-        _CLOCK_COLUMNS,
-        lambda drawn: {"bases": tally(drawn, ["base_s"])},
-        player=who.player,
-        mark_all=True,
-    )
+    drawn = Drawn(who.games(plies), _REASONS)
+    shown = shown_of(drawn, player=who.player, mark_all=True)
     if not shown.attrs["plies"]:
         excluded = shown.attrs["excluded"]
         if _NO_BASE in excluded:
             raise ExportError("No data: no game in this selection has a base time.")
         raise no_data(excluded)
-    bases = sorted(int(base) for base in shown.parts["bases"]["base_s"])
+    bases = sorted(base for (base,) in drawn.kept.sql("SELECT DISTINCT base_s FROM plies").fetchall())
     one_base = len(bases) == 1
+    whose = "'all'" if who.player is None else f"CASE WHEN {who.condition} THEN 'player' ELSE 'opponents' END"
+    clock = "clock_after_ms" if one_base else "clock_after_ms * 1000000 // (base_s * 1000)"
+    found = figures_of(drawn, ("who", "move_no"), clock, _QUARTILES, {"who": whose}).frame()
     by = ["who", "move_no"]
-    drawn, _ = _with_clock(plies)
-    whose: Any = "all"
-    if who.player is not None:
-        whose = np.where(drawn["mover_id"].isin(who.identities), "player", "opponents")
-    clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
-    drawn = drawn[["key", "move_no", "precision"]].assign(who=whose, clock=clocks.astype("Int64"))
-    parts = {"values": counts_of(drawn, by, "clock"), "games": tally(drawn.drop_duplicates([*by, "key"]), by)}
-    found = yield Asked(frozenset(_CLOCK_COLUMNS), parts)
-    table = summary(found["values"], by, "clock", _QUARTILES, rounded=one_base).rename(columns={"plies": "sides"})
-    games = found["games"].rename(columns={"n": "games"})
-    table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *_QUARTILES]]
+    table = found.rename(columns={"plies": "sides"}).sort_values(by, ignore_index=True)
+    table = table[[*by, "games", "sides", *_QUARTILES]]
     if one_base:
         table = table.rename(columns={name: f"{name}_ms" for name in _QUARTILES})
     else:
@@ -131,8 +109,8 @@ def clock_curve(
 ) -> Axes:
     """Draw the clocks of many games: median and quartiles of the time left after each move.
 
-    If all games have one base time, clocks are drawn, otherwise shares of the base times. Moves that fewer than three
-    games reached are drawn only if there are no others.
+    If all games have one base time, clocks are drawn, otherwise shares of the base times. Moves are drawn that at least
+    three games, and a twentieth of the games, reached; if there are none, all.
 
     Args:
         plies: the ply frame of any number of games, or batches.
@@ -143,14 +121,16 @@ def clock_curve(
     Raises:
         ExportError: no clock is known.
     """
-    data = CURVE.added(plies, player)
+    data = CURVE.computed(plies, player)
     return CURVE.drawn(data, player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def _draw_curve(ax: Axes, look: Theme, data: _CurveData, captions: Captions) -> None:
     shown, table = data
     attrs = table.attrs
-    fewest = min(_FEWEST, int(table["games"].max()))
+    # Of fewer the median jumps from move to move.
+    most = int(table["games"].max())
+    fewest = min(max(_FEWEST, -(-most // _OF_GAMES)), most)
     table = table[table["games"] >= fewest]
     entries = _draw_quartiles(ax, look, table, attrs["base_s"], name_of(shown.sample, captions.player or ""))
     ax.set_xlim(0, int(table["move_no"].max()) + 1)
@@ -207,4 +187,4 @@ def _draw_quartiles(ax: Axes, look: Theme, table: pd.DataFrame, bases: list[int]
     return entries
 
 
-CURVE: Final = Panel(_add_curve, _draw_curve)
+CURVE: Final = Panel(_compute_curve, _draw_curve)

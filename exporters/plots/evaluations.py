@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -14,14 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from exporters import measures
 from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
-from exporters.measures.base import TIME_TROUBLE
-from exporters.measures.batches import computed_together, steps_of, together
+from exporters.measures import definitions
+from exporters.measures.program import Reason, run
+from exporters.measures.source import Plies
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.panels import Captions, Panel
 from exporters.plots.race import clock_race
-from exporters.plots.shown import Adding, Shown, add_up
+from exporters.plots.shown import Drawn, Shown, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -49,6 +48,7 @@ from exporters.plots.words import (
     who_of,
 )
 from recorder.errors import ExportError
+from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 
 __all__ = [
     "blunder_rates",
@@ -93,8 +93,9 @@ def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
     mate = plies["eval_after_mate"]
     bound = pd.Series(np.where(mate.fillna(0) >= 0, BOUND_CP, -BOUND_CP), index=plies.index, dtype="Int64")
     shown = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
-    trouble = nw.from_native(plies, eager_only=True).select(trouble=TIME_TROUBLE)["trouble"].to_native()
-    drawn = usable(plies.assign(evaluation=shown, trouble=trouble.fillna(False)), "evaluation")
+    limits = (plies["base_s"].fillna(0).astype("int64") * LOW_OF_BASE_MS).clip(LOW_LEAST_MS, LOW_MOST_MS)
+    trouble = (plies["clock_before_ms"] < limits).fillna(False).astype(bool)
+    drawn = usable(plies.assign(evaluation=shown, trouble=trouble), "evaluation")
     sign = np.where(drawn["side"].eq("white"), 1, -1)
     chances = np.array(CHANCES)[sign * drawn["evaluation"].to_numpy(dtype=np.int64) + BOUND_CP]
     found = drawn.assign(chances=chances).drop(columns="evaluation")
@@ -230,17 +231,17 @@ def blunder_table(plies: PlySource, player: str | None = None, by: str = "clock"
     Raises:
         ExportError: no move has a loss and a time.
     """
-    return blunders(by).added(plies, player).table
+    return blunders(by).computed(plies, player).table
 
 
-def _losses(plies: pd.DataFrame, who: Who, by: str) -> Adding[pd.DataFrame]:
+def _losses(plies: Plies, who: Who, by: str) -> pd.DataFrame:
     """The table of ``blunder_table``.
 
     Raises:
         ExportError: no move has a loss and a time.
     """
-    measure = measures.loss_by_clock if by == "clock" else measures.loss_by_think
-    table = yield from steps_of(measure)(who.moves(plies))
+    define = definitions.loss_by_clock if by == "clock" else definitions.loss_by_think
+    table = run(define(), who.moves(plies)).frame()
     excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
     if table.empty:
         why = ", ".join(f"{count:,} plies {reason}" for reason, count in excluded.items())
@@ -257,14 +258,13 @@ class _BlunderData(NamedTuple):
     by: str
 
 
-def _add_blunders(plies: pd.DataFrame, who: Who, by: str) -> Adding[_BlunderData]:
-    """Add up blunders by the time left or by the time used.
+def _compute_blunders(plies: Plies, who: Who, by: str) -> _BlunderData:
+    """Blunders by the time left or by the time used.
 
     Raises:
         ExportError: no move has a loss and a time.
     """
-    shown, table = yield from together(_judged(plies, who), _losses(plies, who, by))
-    return _BlunderData(shown, table, by)
+    return _BlunderData(_judged(plies, who), _losses(plies, who, by), by)
 
 
 def blunder_rates(
@@ -290,12 +290,12 @@ def blunder_rates(
         ExportError: no move has a loss and a time.
     """
     panel = blunders(by)
-    return panel.drawn(panel.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return panel.drawn(panel.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def blunders(by: str) -> Panel[_BlunderData]:
     """The picture of blunders by ``clock`` or ``think``."""
-    return Panel(partial(_add_blunders, by=by), _draw_blunders)
+    return Panel(partial(_compute_blunders, by=by), _draw_blunders)
 
 
 def _draw_blunders(ax: Axes, look: Theme, data: _BlunderData, captions: Captions) -> None:
@@ -306,14 +306,10 @@ def _draw_blunders(ax: Axes, look: Theme, data: _BlunderData, captions: Captions
     add_legend(ax, look, entries, footer_text(table.attrs, shown.marks, "n: moves") if captions.footer else "")
 
 
-def _judged(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
+def _judged(plies: Plies, who: Who) -> Shown:
     """What titles state of the games, and footers of the moves of the player or of all whose loss is known."""
-
-    def choose(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
-        moves = who.moves(batch)
-        return moves[moves["loss_permille"].notna()], {}
-
-    return add_up(who.games(plies), choose, ("mover_id", "loss_permille"), player=who.player)
+    judged = Drawn(who.moves(plies), [Reason("without a known loss", "loss_permille IS NULL")])
+    return shown_of(judged, about=who.games(plies), player=who.player)
 
 
 def _draw_rates(ax: Axes, look: Theme, table: pd.DataFrame, by: str) -> list[LegendEntry]:
@@ -378,13 +374,10 @@ def blunder_sheet(
     """
     figure, look = new_figure(theme, size), theme_of(theme)
     places = dict(zip(("clock", "think"), figure.subplots(1, 2), strict=True))
-    who = who_of(plies, player)
-    of_sheet: dict[str, Any] = {by: partial(_losses, who=who, by=by) for by in places}
-    tables = computed_together({**of_sheet, "shown": partial(_judged, who=who)}, plies)
-    for found in tables.values():
-        if isinstance(found, ExportError):
-            raise found
-    shown = tables["shown"]
+    source = Plies.of(plies)
+    who = who_of(source, player)
+    tables = {by: _losses(source, who, by) for by in places}
+    shown = _judged(source, who)
     for by, ax in places.items():
         entries = _draw_rates(new_axes(ax, look), look, tables[by], by)
         add_legend(ax, look, entries, footer_text(tables[by].attrs, shown.marks, "n: moves"))

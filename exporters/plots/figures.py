@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
+import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import matplotlib as mpl
@@ -20,7 +21,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from exporters.plots.style import FOOTER_POINTS, Theme, dress, fill_lines, theme_of
-from exporters.table_files import import_pyarrow, shielded
+from exporters.table_files import import_pyarrow, shielded, shielded_sql
 from recorder.errors import ExportError
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "write_picture",
     "write_table",
 ]
-_LINES_AT_ONCE = 20_000
 _PREFIX = re.compile(r"[A-Za-z0-9_-]*")
 _ELEMENT = re.compile(r"<[^<>]*>")
 FORMATS: Final = ("svg", "png", "pdf")
@@ -99,13 +99,11 @@ def svg_text(figure: Figure, prefix: str = "") -> str:
     return _ELEMENT.sub(lambda tag: _NAMED.sub(rf"\g<1>{prefix}", tag[0]), element) if prefix else element
 
 
-def write_table(
-    table: pd.DataFrame | Iterable[pd.DataFrame], out: BinaryIO, format_name: str, *, raw: bool = False
-) -> int:
+def write_table(table: Any, out: BinaryIO, format_name: str, *, raw: bool = False) -> int:
     """Write the rows that a picture shows.
 
     Args:
-        table: as ``Picture.table`` returns it; of several, memory holds one. out: the file.
+        table: as ``Picture.table`` returns it. out: the file.
         format_name: ``csv`` (UTF-8, a header, LF, empty for unknown), ``jsonl`` (null) or ``parquet``.
         raw: in CSV, write texts that look like formulas as they are.
     Returns:
@@ -113,39 +111,31 @@ def write_table(
     Raises:
         ExportError: it is Parquet, and pyarrow is not installed.
     """
-    count = 0
-    tables = [table] if isinstance(table, pd.DataFrame) else table
-    with ExitStack() as files:
-        writer: Any = None
-        for number, rows in enumerate(tables if format_name == "parquet" else _parts(tables)):
-            if format_name == "parquet":
-                found = _arrow_table(rows)
-                writer = writer or files.enter_context(import_pyarrow()[1].ParquetWriter(out, found.schema))
-                writer.write_table(found)
-            elif format_name == "csv":
-                _shielded(rows, raw=raw).to_csv(out, index=False, header=number == 0, lineterminator="\n")
-            elif len(rows):  # of none, pandas writes an empty line
-                rows.to_json(out, orient="records", lines=True, force_ascii=False)
-            count += len(rows)
-    return count
+    if not isinstance(table, pd.DataFrame):
+        return _write_relation(table, out, format_name, raw=raw)
+    if format_name == "parquet":
+        pa, pq = import_pyarrow()
+        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), out)
+    elif format_name == "csv":
+        _shielded(table, raw=raw).to_csv(out, index=False, lineterminator="\n")
+    elif len(table):  # of none, pandas writes an empty line
+        table.to_json(out, orient="records", lines=True, force_ascii=False)
+    return len(table)
 
 
-def _parts(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Tables in parts, whose text needs little memory."""
-    for table in tables:
-        for begin in range(0, max(len(table), 1), _LINES_AT_ONCE):
-            yield table.iloc[begin : begin + _LINES_AT_ONCE]
-
-
-def _arrow_table(rows: pd.DataFrame) -> Any:
-    """Rows as an Arrow table, whose schema does not depend on how many words a category has."""
-    pa, _ = import_pyarrow()
-    table = pa.Table.from_pandas(rows, preserve_index=False)
-    kinds = [
-        pa.dictionary(pa.int32(), one.value_type) if pa.types.is_dictionary(one) else one for one in table.schema.types
-    ]
-    fields = [field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)]
-    return table.cast(pa.schema(fields, table.schema.metadata))
+def _write_relation(rows: Any, out: BinaryIO, format_name: str, *, raw: bool) -> int:
+    columns = ", ".join(
+        f"{shielded_sql(name)} AS {name}" if format_name == "csv" and not raw and name == "mover" else name
+        for name in rows.columns
+    )
+    options = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}[format_name]
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
+        path = Path(folder, "rows")
+        rows.query("rows", f"COPY (SELECT {columns} FROM rows) TO '{path}' ({options})")
+        with path.open("rb") as written:
+            shutil.copyfileobj(written, out)
+    ((count,),) = rows.query("rows", "SELECT count(*) FROM rows").fetchall()
+    return int(count)
 
 
 def _shielded(rows: pd.DataFrame, *, raw: bool) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from exporters.measures.base import Aggregate, Asked, lazy
-from exporters.measures.result import quantiles, summary
+from exporters.measures.program import frame_of_rows
+from exporters.measures.source import Plies
 from exporters.plots.figures import add_sheet_titles, new_axes, new_figure
 from exporters.plots.panels import Captions, Panel
-from exporters.plots.shown import Adding, Shown, add_up, counts_of, table_of, tally
+from exporters.plots.shown import Drawn, Shown, counts_of, figures_of, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -35,17 +35,15 @@ from exporters.plots.words import (
     footer_text,
     handles_of,
     headline,
-    judged,
     name_of,
     no_data,
 )
 
-__all__ = ["COURSE", "HISTOGRAM", "lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
+__all__ = ["COURSE", "HISTOGRAM", "lag_course", "lag_histogram", "lag_sheet"]
 
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
 _QUANTILES = {"p05_ms": 5, "p50_ms": None, "p95_ms": 95}
-_COLUMNS = ("key", "kind", "origin", "side", "ply", "move_no", "mover_id", "mover_sealed", "lag_ms", "precision")
 
 
 class _Series(NamedTuple):
@@ -53,7 +51,7 @@ class _Series(NamedTuple):
 
     Attributes:
         side: whose colours it has. name: for the legend. about: its figures. counts: ``lag_ms`` and ``n``.
-        bands: of several games, as ``lag_bands`` returns them. moves: of one game, the plies.
+        bands: of several games, by ``move_no``, with ``_QUANTILES``. moves: of one game, the plies.
     """
 
     side: str
@@ -65,86 +63,61 @@ class _Series(NamedTuple):
 
 
 class _LagData(NamedTuple):
-    """What both pictures draw."""
+    """What both pictures draw; ``unsealed``: a note for the footer."""
 
     shown: Shown
     series: list[_Series]
     one_game: bool
-
-    @property
-    def unsealed(self) -> str | None:
-        """A note for the footer."""
-        count = int(self.shown.parts["unsealed"]["n"].sum())
-        return f"{count:,} {'ply is' if count == 1 else 'plies are'} of players without a time seal" if count else None
+    unsealed: str | None
 
 
-def _judged(batch: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
-    return judged(batch, "lag_ms")
-
-
-def _unsealed(drawn: pd.DataFrame) -> Aggregate:
-    return tally(drawn[(~drawn["mover_sealed"]).fillna(False).astype(bool)], ["kind"])
-
-
-def _add_lag(plies: pd.DataFrame, who: Who) -> Adding[_LagData]:
-    """Add up the lag of the games of a player or of all.
+def _compute_lag(plies: Plies, who: Who) -> _LagData:
+    """The lag of the games of a player or of all.
 
     Raises:
         ExportError: no lag is known.
     """
-    plies = who.games(plies)
-    shown = yield from add_up(plies, _judged, _COLUMNS, lambda drawn: {"unsealed": _unsealed(drawn)}, player=who.player)
+    drawn = Drawn(who.games(plies), reasons_against("lag_ms"))
+    shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
         raise no_data(shown.attrs["excluded"])
-    drawn, _ = _judged(plies)
-    parts: dict[str, Aggregate] = {}
+    ((unsealed,),) = drawn.kept.sql("SELECT count(*) FROM plies WHERE NOT mover_sealed").fetchall()
+    note = f"{unsealed:,} {'ply is' if unsealed == 1 else 'plies are'} of players without a time seal"
     one_game = shown.sample["key"].nunique() == 1
     if one_game:
         white, black = handles_of(shown.sample)
         names = {"white": ("white", f"{white} (white)"), "black": ("black", f"{black} (black)")}
-        whose: Any = drawn["side"].astype("string")
-        parts["rows"] = Aggregate(lazy(drawn[list(_COLUMNS)]), None)
+        whose = "side"
     elif who.player is None:
-        names, whose = {"all": ("white", "all players")}, "all"
+        names, whose = {"all": ("white", "all players")}, "'all'"
     else:
         names = {"player": ("white", name_of(shown.sample, who.player)), "opponents": ("black", "opponents")}
-        whose = np.where(drawn["mover_id"].isin(who.identities), "player", "opponents")
-    drawn = drawn.assign(who=whose)
-    parts |= {"all": counts_of(drawn, ["who"], "lag_ms"), "moves": counts_of(drawn, ["who", "move_no"], "lag_ms")}
-    found = yield Asked(frozenset(_COLUMNS), parts)
-    series = _series({name: table_of(found[name]) for name in ("all", "moves")}, names)
+        whose = f"CASE WHEN {who.condition} THEN 'player' ELSE 'opponents' END"
+    series = _series(drawn, {"who": whose}, names)
     if one_game:
-        rows = found["rows"]
+        found = drawn.kept.sql("SELECT side, ply, lag_ms FROM plies ORDER BY ply")
+        rows = frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall())
         series = [one._replace(bands=None, moves=rows[rows["side"] == one.side]) for one in series]
-    return _LagData(shown, series, one_game)
+    return _LagData(shown, series, one_game, note if unsealed else None)
 
 
-def _series(found: Mapping[str, pd.DataFrame], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
+def _series(drawn: Drawn, whose: Mapping[str, str], names: Mapping[str, tuple[str, str]]) -> list[_Series]:
     """The series that have moves.
 
     Args:
-        found: the counts of lag by ``who``, of ``all`` and of ``moves``. names: the sides and names of the series.
+        drawn: the plies. whose: the column ``who``. names: the sides and names of the series.
     """
-    # Lag is printed in milliseconds, whatever the clocks are.
-    about = summary(found["all"], ["who"], "lag_ms", {"p50_ms": None, "p95_ms": 95}, rounded=False).set_index("who")
-    figures: dict[Any, dict[Any, Any]] = about.to_dict("index")
+    about = figures_of(drawn, ("who",), "lag_ms", {"p50_ms": None, "p95_ms": 95}, whose).records()
+    bands = figures_of(drawn, ("who", "move_no"), "lag_ms", _QUANTILES, whose).frame()
+    counts = counts_of(drawn, "who", "lag_ms", whose)
     series = []
     for key, (side, name) in names.items():
-        if key in figures:
-            of_key = figures[key]
-            text = f"median {of_key['p50_ms']} ms, 95 % ≤ {of_key['p95_ms']} ms, most {of_key['most_ms']} ms"
-            counts, moves = (table[table["who"] == key] for table in found.values())
-            series.append(_Series(side, name, text, counts, lag_bands(moves), None))
+        for one in about:
+            if one["who"] == key:
+                text = f"median {one['p50_ms']} ms, 95 % ≤ {one['p95_ms']} ms, most {one['most_ms']} ms"
+                own = bands[bands["who"] == key].sort_values("move_no", ignore_index=True)
+                series.append(_Series(side, name, text, counts[counts["who"] == key], own, None))
     return series
-
-
-def lag_bands(counted: pd.DataFrame) -> pd.DataFrame:
-    """By ``move_no`` what ``lag_course`` draws of several games: ``p05_ms``, ``p50_ms`` (the median), ``p95_ms``.
-
-    Args:
-        counted: ``move_no``, ``lag_ms`` and how often it occurs, ``n``.
-    """
-    return quantiles(counted, ["move_no"], "lag_ms", _QUANTILES).sort_values("move_no", ignore_index=True)
 
 
 def lag_course(
@@ -167,7 +140,7 @@ def lag_course(
     Raises:
         ExportError: no lag is known.
     """
-    return COURSE.drawn(COURSE.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return COURSE.drawn(COURSE.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def _draw_lag_course(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
@@ -232,7 +205,7 @@ def lag_histogram(
     Raises:
         ExportError: no lag is known.
     """
-    return HISTOGRAM.drawn(HISTOGRAM.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return HISTOGRAM.drawn(HISTOGRAM.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def _draw_lag_histogram(ax: Axes, look: Theme, lags: _LagData, captions: Captions) -> None:
@@ -293,7 +266,7 @@ def lag_sheet(
     figure = new_figure(theme, size)
     course, histogram = figure.subplots(1, 2, width_ratios=(5, 3))
     look = theme_of(theme)
-    lags = HISTOGRAM.added(plies, player)
+    lags = HISTOGRAM.computed(plies, player)
     course, histogram = new_axes(course, look), new_axes(histogram, look)
     add_legend(course, look, _draw_course(course, look, lags), "")
     _draw_histogram(histogram, look, lags)
@@ -303,5 +276,5 @@ def lag_sheet(
     return figure
 
 
-COURSE: Final = Panel(_add_lag, _draw_lag_course)
-HISTOGRAM: Final = Panel(_add_lag, _draw_lag_histogram)
+COURSE: Final = Panel(_compute_lag, _draw_lag_course)
+HISTOGRAM: Final = Panel(_compute_lag, _draw_lag_histogram)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,10 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from exporters.measures.base import collect
-from exporters.measures.result import summary
 from exporters.plots.figures import new_axes
-from exporters.plots.shown import counts_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -297,11 +295,10 @@ def _time_text(ms: float, whole: bool) -> str:
 
 
 def side_medians(plies: pd.DataFrame) -> dict[str, int]:
-    """The median of each side's times, by the rule of ``exporters.measures.game_sides``."""
-    timed = plies[plies["elapsed_ms"].notna()]
-    known = collect({"values": counts_of(timed, ["side"], "elapsed_ms")})["values"]
-    found = summary(known, ["side"], "elapsed_ms", {"median_ms": None})
-    return dict(zip(found["side"], found["median_ms"].astype(int), strict=True))
+    """The median of each side's think times in milliseconds, by the rule of measures: first moves are none."""
+    thinks = plies[plies["move_no"] > 1]
+    medians = thinks.groupby(thinks["side"].astype("string"))["elapsed_ms"].median()
+    return {str(side): math.floor(float(ms) + 0.5) for side, ms in medians.items()}
 
 
 def _scale_both_ways(axes: Axes, highest: float, coarse: bool) -> None:
@@ -392,6 +389,8 @@ def _draw_times(
         )
         highest, most = max(highest, float(np.abs(times).max())), max(most, float(np.abs(sums).max()))
         seconds = whole_seconds(own) > 0
-        total, median = (_time_text(ms, seconds) for ms in (float(sums[-1]) * 1000, medians[side]))
-        entries.append((Patch(color=colour), f"{handle} ({side}): {total} in all, median {median}"))
+        text = f"{handle} ({side}): {_time_text(float(sums[-1]) * 1000, seconds)} in all"
+        if side in medians:
+            text += f", median {_time_text(medians[side], seconds)} from move 2"
+        entries.append((Patch(color=colour), text))
     return entries, highest, most

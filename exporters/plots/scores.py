@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from exporters.measures import clock_lead
-from exporters.measures.batches import steps_of, together
+from exporters.measures.definitions import clock_lead
+from exporters.measures.program import run
+from exporters.measures.source import Plies
 from exporters.plots.panels import Captions, Panel
-from exporters.plots.shown import Adding, Shown, add_up, tally
-from exporters.plots.style import LegendEntry, Theme, add_footer, add_legend, add_titles, numbers, plain
+from exporters.plots.shown import Drawn, Shown, shown_of
+from exporters.plots.style import LegendEntry, Theme, add_footer, add_legend, add_titles, plain
 from exporters.plots.words import PlySource, Who, footer_text, headline
 from exporters.tables.facts import reason_words
 from recorder.errors import ExportError
@@ -46,7 +47,7 @@ def lead_scores(plies: PlySource, player: str | None = None, move: int = 20) -> 
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    return leads(move).added(plies, player).table
+    return leads(move).computed(plies, player).table
 
 
 class _LeadData(NamedTuple):
@@ -57,22 +58,18 @@ class _LeadData(NamedTuple):
     move: int
 
 
-def _add_leads(plies: pd.DataFrame, who: Who, move: int) -> Adding[_LeadData]:
-    """Add up scores by the lead after a move.
+def _compute_leads(plies: Plies, who: Who, move: int) -> _LeadData:
+    """The scores by the lead after a move.
 
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    shown, table = yield from together(
-        add_up(
-            who.games(plies),
-            lambda batch: (_decisive(who.moves(batch), move), {}),
-            ("mover_id", "side", "move_no"),
-            player=who.player,
-        ),
-        steps_of(clock_lead)(_decisive(who.moves(plies), move), moves=[move], edges_percent=_LEADS),
+    # Black's ply, and White's next one with the clocks before it.
+    decisive = who.moves(plies).where(f"move_no = CASE side WHEN 'white' THEN {move + 1} ELSE {move} END")
+    table = run(clock_lead(moves=[move], edges_percent=_LEADS), decisive).frame()
+    return _LeadData(
+        shown_of(Drawn(decisive, ()), about=who.games(plies), player=who.player), _scores_of(table, move), move
     )
-    return _LeadData(shown, _scores_of(table, move), move)
 
 
 def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
@@ -95,12 +92,6 @@ def _scores_of(table: pd.DataFrame, move: int) -> pd.DataFrame:
     excluded = {_EXCLUDED[reason]: count for reason, count in table.attrs["excluded"].items()}
     shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "excluded": excluded}
     return shown
-
-
-def _decisive(plies: pd.DataFrame, move: int) -> pd.DataFrame:
-    """The plies that show the lead after a move: Black's, and White's next ply with the clocks before it."""
-    white = plies["side"].eq("white")
-    return plies[(white & plies["move_no"].eq(move + 1)) | (~white & plies["move_no"].eq(move))]
 
 
 def score_by_lead(
@@ -126,7 +117,7 @@ def score_by_lead(
         ExportError: no game with a result and clocks reached that move.
     """
     panel = leads(move)
-    return panel.drawn(panel.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return panel.drawn(panel.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
 def _draw_leads(ax: Axes, look: Theme, data: _LeadData, captions: Captions) -> None:
@@ -136,7 +127,7 @@ def _draw_leads(ax: Axes, look: Theme, data: _LeadData, captions: Captions) -> N
     for number, (bar, score, sides) in enumerate(zip(bars, scores, table["sides"], strict=True)):
         bar.set_gid(f"lead-{number}")
         text = f"{score:.0%}\nn = {sides:,}" if sides else "n = 0"
-        ax.annotate(text, (number, 0 if np.isnan(score) else score), (0, 3), textcoords="offset points", ha="center",
+        ax.annotate(text, (number, 0 if np.isnan(score) else score), (0, 6), textcoords="offset points", ha="center",
                     fontsize=8, color=look.text,
                     bbox={"facecolor": look.background, "edgecolor": "none", "pad": 1})  # fmt: skip
     ax.axhline(0.5, color=look.muted, linewidth=1.0, linestyle=(0, (5, 3)), gid="even")
@@ -154,7 +145,7 @@ def _draw_leads(ax: Axes, look: Theme, data: _LeadData, captions: Captions) -> N
 
 def leads(move: int = 20) -> Panel[_LeadData]:
     """The picture of scores by the lead after a move."""
-    return Panel(partial(_add_leads, move=move), _draw_leads)
+    return Panel(partial(_compute_leads, move=move), _draw_leads)
 
 
 def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
@@ -165,45 +156,44 @@ def result_counts(plies: PlySource, player: str) -> pd.DataFrame:
     Raises:
         ExportError: the player made no move.
     """
-    return _results_of(ENDINGS.added(plies, player))
+    return _results_of(ENDINGS.computed(plies, player))
 
 
-def _add_endings(plies: pd.DataFrame, who: Who) -> Adding[Shown]:
-    """Add up how the games of a player ended.
+class _Endings(NamedTuple):
+    """What ``endings`` draws: ``games`` has reason, ending, score and number of games."""
+
+    shown: Shown
+    games: list[tuple[str | None, str, float | None, int]]
+
+
+def _compute_endings(plies: Plies, who: Who) -> _Endings:
+    """How the games of a player ended.
 
     Raises:
         ExportError: the player made no move.
     """
-    by = ["reason", "ending", "mover_score"]
-    shown = yield from add_up(
-        plies,
-        lambda batch: (who.moves(batch), {}),
-        ("mover_id", *by),
-        lambda drawn: {"ends": tally(drawn.drop_duplicates("key"), by)},
-        player=who.player,
-    )
+    own = who.moves(plies)
+    shown = shown_of(Drawn(own, ()), player=who.player)
     if not shown.attrs["plies"]:
         raise ExportError(f"No data: {plain(who.player or '')} made no move in this selection.")
-    return shown
+    games = own.sql(
+        "SELECT reason, ending, mover_score, count(DISTINCT key) FROM plies GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    return _Endings(shown, games)
 
 
-def _results_of(shown: Shown) -> pd.DataFrame:
-    games = shown.parts["ends"]
-    ended = games["reason"].map(reason_words, na_action="ignore").astype("string").fillna("reason not known")
-    ended = ended.where(games["ending"].eq("result").fillna(False).astype(bool), games["ending"].astype("string"))
-    score, count = numbers(games["mover_score"]), games["n"].to_numpy(dtype=np.int64)
-    table = pd.DataFrame(
-        {
-            "ended": ended.to_numpy(),
-            **{word: (score == value) * count for value, word in _OUTCOMES},
-            "no_result": np.isnan(score) * count,
-        }
-    )
+def _results_of(found: _Endings) -> pd.DataFrame:
+    rows = []
+    for reason, ending, score, games in found.games:
+        ended = "reason not known" if reason is None else reason_words(reason)
+        counts = (games if score == value else 0 for value, _ in _OUTCOMES)
+        rows.append((ended if ending == "result" else ending, *counts, games if score is None else 0))
+    table = pd.DataFrame(rows, columns=["ended", *(word for _, word in _OUTCOMES), "no_result"])
     tallied = table.groupby("ended").sum().reset_index()
     tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
-    found = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
-    found.attrs = {**shown.attrs}
-    return found
+    ordered = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
+    ordered.attrs = {**found.shown.attrs}
+    return ordered
 
 
 def endings(
@@ -226,11 +216,11 @@ def endings(
     Raises:
         ExportError: the player made no move.
     """
-    return ENDINGS.drawn(ENDINGS.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return ENDINGS.drawn(ENDINGS.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def _draw_endings(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> None:
-    table = _results_of(shown)
+def _draw_endings(ax: Axes, look: Theme, found: _Endings, captions: Captions) -> None:
+    table, shown = _results_of(found), found.shown
     ax.grid(False)
     ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
     places = np.arange(len(table))[::-1]
@@ -261,4 +251,4 @@ def _draw_endings(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> No
     add_legend(ax, look, entries, footer_text(table.attrs, shown.marks) if captions.footer else "")
 
 
-ENDINGS: Final = Panel(_add_endings, _draw_endings)
+ENDINGS: Final = Panel(_compute_endings, _draw_endings)

@@ -1,29 +1,22 @@
-"""The plies that a picture of many games shows, added up over a ply frame or over batches of it.
-
-A picture needs few numbers of its plies: counted values, from which its table is computed, what titles and footers
-state, and a row or two of each kind of games. All are sums over batches of whole games, so memory holds one batch.
-"""
+"""The plies that a picture of many games shows: what its title and its footer state of them, and which count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from exporters.measures.base import Aggregate, Asked, lazy
-from exporters.measures.batches import Counted, PlyBatches
-from exporters.plots.words import PlySource, dates_of, footer_marks, is_coarse
+from exporters.measures.program import Measured, Program, Reason, Stats, frame_of_rows, run
+from exporters.measures.source import Plies, among
+from exporters.plots.words import MEANINGS
 
-__all__ = ["Adding", "Shown", "add_up", "arrays_of", "counts_of", "rows_of", "table_of", "tally"]
+__all__ = ["Drawn", "Shown", "counts_of", "figures_of", "reasons_against", "shown_of"]
 
-_ALIKE = ["server", "rated", "category", "variant", "side", "time_control", "base_s", "increment_s"]
-_SAMPLED = [
-    "key", *_ALIKE, "mover", "opponent", "mover_rating", "opponent_rating", "result", "ending", "termination",
-]  # fmt: skip
-_MARKED = ("key", "ending", "complete", "precision")
+_ALIKE: Final = "server, rated, category, variant, side, time_control, base_s, increment_s"
+_ENDED: Final = "result, ending, termination, arrival_ms, time_basis"
+_SAMPLED: Final = f"key, {_ALIKE}, mover, opponent, mover_rating, opponent_rating, {_ENDED}"
 
 
 class Shown(NamedTuple):
@@ -32,112 +25,137 @@ class Shown(NamedTuple):
     Attributes:
         sample: rows of which titles are made: of sides that are alike in all that titles state the first and the last.
         attrs: ``games``, ``plies`` and ``excluded`` (reason → plies), of the plies that are drawn.
-        marks: as ``footer_marks`` returns them.
-        parts: what else was added up, by name.
+        marks: as ``words.footer_marks`` returns them.
     """
 
     sample: pd.DataFrame
     attrs: dict[Any, Any]
     marks: dict[str, int]
-    parts: Mapping[str, Any]
 
 
-_Added = TypeVar("_Added")
-_Parts = Callable[[pd.DataFrame], dict[str, Aggregate]]
-Adding = Generator[Asked, dict[str, Any], _Added]
-"""Adds something up of a ply frame or, as ``exporters.measures.batches`` computes it, of batches."""
+@dataclass(frozen=True)
+class Drawn:
+    """The plies of a picture, and why others are not drawn."""
+
+    plies: Plies
+    reasons: Sequence[Reason]
+
+    @property
+    def kept(self) -> Plies:
+        """Those that are drawn."""
+        found = self.plies
+        for reason in self.reasons:
+            found = found.where(f"({reason.condition}) IS NOT TRUE")
+        return found
 
 
-def add_up(
-    plies: pd.DataFrame,
-    choose: Callable[[pd.DataFrame], tuple[pd.DataFrame, dict[str, int]]],
-    columns: Collection[str],
-    parts: _Parts | None = None,
-    *,
-    player: str | None = None,
-    mark_all: bool = False,
-) -> Adding[Shown]:
-    """Add up what a picture states.
+def reasons_against(column: str, *, clocks: bool = False, thinks: bool = False) -> list[Reason]:
+    """Why a ply is not drawn.
 
     Args:
-        plies: that its title is about.
-        choose: which of them are drawn, and how many of the others each reason excludes, in a fixed order.
-        columns: that ``choose`` and ``parts`` read.
-        parts: what else is needed of the plies that are drawn.
-        player: whose handle the title has.
+        column: that must be known. clocks: exclude untimed games. thinks: exclude these and each side's first move.
+    """
+    measured = thinks or column == "lag_ms"  # the measures of these exclude inferred plies
+    inferred = "origin = 'inferred'" if measured else f"origin = 'inferred' AND {column} IS NULL"
+    return [
+        *([Reason("of untimed games", "time_control = '-'")] if clocks or thinks else []),
+        Reason("of examined games", "kind <> 'played'"),
+        Reason("inferred", inferred),
+        Reason(f"without a known {MEANINGS[column]}", f"{column} IS NULL"),
+        *([Reason("of first moves", "move_no = 1")] if thinks else []),
+    ]
+
+
+def shown_of(drawn: Drawn, *, about: Plies | None = None, player: str | None = None, mark_all: bool = False) -> Shown:
+    """What a picture states.
+
+    Args:
+        drawn: the plies. about: that the title is about; None: all of ``drawn``. player: whose handle the title has.
         mark_all: whether the footer is about all plies, not only those that are drawn.
     """
-    drawn, reasons = choose(plies)
-    marks = footer_marks(plies if mark_all else drawn)
-    counts = {"games": int(drawn["key"].nunique()), "plies": len(drawn), **marks, **reasons}
-    found = yield Asked(
-        frozenset({*_SAMPLED, *_MARKED, *columns}),
-        {
-            "sample": Aggregate(lazy(_sample(plies, player)), None),
-            "counts": Aggregate(lazy(pd.DataFrame([counts])), ()),
-            **(parts(drawn) if parts is not None else {}),
-        },
-    )
-    (numbers,) = found["counts"].to_dict("records")
-    sample = found["sample"]
-    sample.attrs["dates"] = "" if sample.empty else sample["dates"].iloc[0]
-    attrs: dict[Any, Any] = {
-        "games": int(numbers["games"]),
-        "plies": int(numbers["plies"]),
-        "excluded": {reason: int(numbers[reason]) for reason in reasons if numbers[reason]},
-    }
-    return Shown(sample, attrs, {name: int(numbers[name]) for name in marks}, found)
+    titled = drawn.plies if about is None else about
+    counted = run(Program((), drawn.reasons, {"n": "games"}), drawn.plies).attrs
+    attrs = {name: counted[name] for name in ("games", "plies", "excluded")}
+    return Shown(_sample(titled, player), attrs, _marks(drawn.plies if mark_all else drawn.kept))
 
 
-def _sample(batch: pd.DataFrame, player: str | None) -> pd.DataFrame:
+def _sample(plies: Plies, player: str | None) -> pd.DataFrame:
     """The rows of titles: several games have rows of several games, and the player's first row is one of them."""
-    sides = batch.loc[~batch.duplicated(["key", "side"]), _SAMPLED]
-    wanted = ~sides.duplicated(_ALIKE) | ~sides.duplicated(_ALIKE, keep="last")
+    game = plies.game
+    ends = plies.rows(f"SELECT min({game}), max({game}) FROM plies GROUP BY {_ALIKE}")
     if player is not None:
-        named = sides["mover"].astype("string").str.lower().eq(player.lower()).fillna(False).astype(bool)
-        wanted |= named & ~named.duplicated()
-    found = sides[wanted]
-    found.attrs = {}
-    return found.assign(dates=dates_of(batch))
-
-
-def counts_of(drawn: pd.DataFrame, by: list[str], value: str) -> Aggregate:
-    """How often each value occurs by group: what ``exporters.measures.result.summary`` takes.
-
-    Args:
-        drawn: with ``precision``. by: the columns of groups. value: a column whose values are known.
-    """
-    rows = drawn[[*by, value]].assign(coarse=is_coarse(drawn).astype("int64"), known=drawn["precision"].notna(), n=1)
-    keys = [*by, value, "coarse"]
-    found = rows.groupby(keys, dropna=False, observed=True, sort=False).agg(n=("n", "sum"), known=("known", "sum"))
-    return Aggregate(lazy(found.reset_index()), tuple(keys), value=value)
-
-
-def tally(rows: pd.DataFrame, by: list[str]) -> Aggregate:
-    """How many rows, ``n``, are in each group."""
-    return Aggregate(
-        lazy(rows.groupby(by, dropna=False, observed=True, sort=False).size().rename("n").reset_index()), tuple(by)
+        ends += plies.moved_by([player]).rows(f"SELECT min({game}), NULL FROM plies")
+    games = {one for pair in ends for one in pair if one is not None}
+    condition = (
+        among(game, games) if game != "game_id" else f"{game} IN ({', '.join(map(str, sorted(games))) or 'NULL'})"
     )
+    found = plies.where(condition).sql(
+        f"SELECT {_SAMPLED} FROM plies QUALIFY row_number() OVER (PARTITION BY key, side ORDER BY ply) = 1"
+        " ORDER BY key, ply"
+    )
+    sample = frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall())
+    if player is not None:  # the player's spelling comes first
+        own = sample["mover"].str.lower().eq(player.lower()).fillna(False)
+        sample = pd.concat([sample[own], sample[~own]], ignore_index=True)
+    sample.attrs["dates"] = (plies.attrs or {}).get("dates") or _dates(plies)
+    return sample
 
 
-def table_of(counted: pd.DataFrame | Counted) -> pd.DataFrame:
-    """Counted values as one table: only where they are few."""
-    return counted if isinstance(counted, pd.DataFrame) else pd.concat(counted.pieces(), ignore_index=True)
+def _dates(plies: Plies) -> str:
+    """The day of the moves, or the first and the last."""
+    for basis in ("utc", "zone-unknown"):
+        ends = (
+            "SELECT strftime(epoch_ms(min(arrival_ms)), '%Y-%m-%d'), strftime(epoch_ms(max(arrival_ms)), '%Y-%m-%d'),"
+            f" count(DISTINCT key) FROM plies WHERE time_basis = '{basis}' AND arrival_ms IS NOT NULL"
+        )
+        ((first, last, games),) = plies.sql(ends).fetchall()
+        if first is not None:
+            return str(first) if first == last or games == 1 else f"{first} to {last}"
+    return ""
 
 
-def arrays_of(counted: pd.DataFrame | Counted, *columns: str) -> tuple[NDArray[np.int64], ...]:
-    """Columns of integers of counted values, all groups one behind the other."""
-    pieces = [counted] if isinstance(counted, pd.DataFrame) else counted.pieces()
-    found = [tuple(piece[name].to_numpy(dtype=np.int64) for name in columns) for piece in pieces]
-    return tuple(np.concatenate(column) for column in zip(*found, strict=True))
+_COARSE: Final = "precision IN ('seconds', 'derived_seconds', 'elapsed_derived_seconds')"
+_FOOTER: Final = {
+    "in_progress": "count(DISTINCT key) FILTER (WHERE ending = 'in-progress')",
+    "incomplete": "count(DISTINCT key) FILTER (WHERE ending <> 'in-progress' AND complete IS NOT TRUE)",
+    "seconds": f"count(*) FILTER (WHERE {_COARSE})",
+    "derived": "count(*) FILTER (WHERE precision IN ('derived_seconds', 'derived_milliseconds'))",
+    "computed": "count(*) FILTER (WHERE precision IN ('elapsed_derived_seconds', 'elapsed_derived_milliseconds'))",
+}
 
 
-def rows_of(
-    plies: PlySource, columns: Collection[str], rows: Callable[[pd.DataFrame], pd.DataFrame]
-) -> pd.DataFrame | Iterator[pd.DataFrame]:
-    """The rows that are drawn: a table, or of batches one after the other, because they are as many as the plies.
+def _marks(plies: Plies) -> dict[str, int]:
+    (row,) = plies.sql(f"SELECT {', '.join(_FOOTER.values())} FROM plies").fetchall()
+    return dict(zip(_FOOTER, row, strict=True))
 
-    Args:
-        plies: a ply frame, or batches. columns: that ``rows`` reads. rows: those that are drawn of a batch.
-    """
-    return map(rows, plies.read(columns)) if isinstance(plies, PlyBatches) else rows(plies)
+
+def counts_of(drawn: Drawn, by: str, value: str, derived: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """How often each value occurs by group: columns ``by``, ``value``, ``coarse`` and ``n``."""
+    kept = drawn.kept if derived is None else _with(drawn.kept, derived)
+    found = kept.sql(
+        f"SELECT {by}, {value}, coalesce({_COARSE}, FALSE)::INTEGER AS coarse, count(*) AS n FROM plies"
+        " GROUP BY ALL ORDER BY ALL"
+    )
+    return frame_of_rows(found.columns, [str(kind) for kind in found.types], found.fetchall())
+
+
+def figures_of(
+    drawn: Drawn,
+    by: Sequence[str],
+    value: str,
+    wanted: Mapping[str, int | None],
+    derived: Mapping[str, str] | None = None,
+) -> Measured:
+    """Games, plies, the greatest value and quantiles by group, of the plies that are drawn."""
+    names = ("games", "plies", "most_ms", *wanted)
+    columns = {**{name: name for name in names}, "precision": "precision"}
+    plies = drawn.plies if derived is None else _with(drawn.plies, derived)
+    program = Program(
+        (), drawn.reasons, columns, also=by, derived=dict(derived or {}), values={"values": Stats(value, wanted)}
+    )
+    return run(program, drawn.plies if derived else plies)
+
+
+def _with(plies: Plies, derived: Mapping[str, str]) -> Plies:
+    more = ", ".join(f"{text} AS {name}" for name, text in derived.items())
+    return replace(plies, select=f"SELECT *, {more} FROM ({plies.select})", columns=plies.columns | set(derived))

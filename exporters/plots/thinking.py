@@ -16,9 +16,9 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from exporters.measures.result import quantiles, summary
+from exporters.measures.source import Plies
 from exporters.plots.panels import Captions, Panel
-from exporters.plots.shown import Adding, Shown, add_up, arrays_of, counts_of, table_of
+from exporters.plots.shown import Drawn, Shown, counts_of, figures_of, reasons_against, shown_of
 from exporters.plots.style import (
     LegendEntry,
     Theme,
@@ -27,11 +27,10 @@ from exporters.plots.style import (
     dress,
     duration_text,
     move_axis,
-    numbers,
     percent_axis,
     width_points,
 )
-from exporters.plots.words import PlySource, Who, footer_text, headline, judged, no_data
+from exporters.plots.words import PlySource, Who, footer_text, headline, no_data
 
 __all__ = [
     "Classes",
@@ -54,16 +53,20 @@ class Classes(NamedTuple):
 
     Attributes:
         labels: of the classes in use, one after the other. places: the class of each time.
-        edges: where the classes in use begin, in seconds.
+        edges, ends: where the classes in use begin and end, in seconds.
     """
 
     labels: list[str]
     places: NDArray[np.int64]
     edges: tuple[float, ...]
+    ends: tuple[float, ...]
 
-    def of(self, times_ms: pd.Series[Any]) -> list[int]:
-        """The classes of other times, which are no shorter and no longer than those that were sorted."""
-        return [int(place) - 1 for place in np.searchsorted(self.edges, numbers(times_ms) / 1000, side="right")]
+    def height(self, time_ms: float) -> float:
+        """Where a time is on an axis on which each class is as high as the others."""
+        place = int(np.searchsorted(self.edges, time_ms / 1000, side="right")) - 1
+        low_s, high_s = self.edges[place], self.ends[place]
+        part = 0.5 if np.isinf(high_s) else (time_ms / 1000 - low_s) / (high_s - low_s)
+        return place + part
 
 
 def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
@@ -75,7 +78,7 @@ def classes_of(times_ms: NDArray[np.int64], *, whole_seconds: bool) -> Classes:
     found = np.clip(np.searchsorted(edges, times_ms / 1000, side="right") - 1, 0, len(edges) - 2)
     first, last = (int(found.min()), int(found.max())) if len(found) else (0, -1)
     labels = [_label(edges[place], edges[place + 1]) for place in range(first, last + 1)]
-    return Classes(labels, found - first, edges[first : last + 1])
+    return Classes(labels, found - first, edges[first : last + 1], edges[first + 1 : last + 2])
 
 
 def _label(low_s: float, high_s: float) -> str:
@@ -97,60 +100,78 @@ _HATCHES = ("", "///", "...")
 _UNKNOWN = "phase not known"
 _MOST_COLUMNS = 60
 _COLOURS = 64
+_STEPS_MS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000)
+_MOST_STEPS = 20
+_OF_ALL = 0.95
 _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 
 
-def _add_thinks(plies: pd.DataFrame, who: Who, by: str) -> Adding[Shown]:
-    """Add up the think times of a player or of all, counted by a column.
+class _Thinks(NamedTuple):
+    """Think times; ``counts``: how often each occurs (``n``) by a column. ``medians``: by it, with precision."""
+
+    shown: Shown
+    counts: pd.DataFrame
+    medians: dict[Any, tuple[int, str]]
+
+
+def _compute_thinks(plies: Plies, who: Who, by: str) -> _Thinks:
+    """The think times of a player or of all, counted by a column.
 
     Raises:
         ExportError: no time is known.
     """
-    shown = yield from add_up(
-        who.moves(plies),
-        lambda batch: judged(batch, "elapsed_ms", thinks=True),
-        ("time_control", "kind", "origin", "move_no", "elapsed_ms", "precision", "mover_id", by),
-        lambda drawn: {"values": counts_of(drawn, [by], "elapsed_ms")},
-        player=who.player,
-    )
+    drawn = Drawn(who.moves(plies), reasons_against("elapsed_ms", thinks=True))
+    shown = shown_of(drawn, player=who.player)
     if not shown.attrs["plies"]:
         raise no_data(shown.attrs["excluded"])
-    return shown
+    rows = figures_of(drawn, (by,), "elapsed_ms", {"median_ms": None}).records()
+    medians = {row[by]: (row["median_ms"], row["precision"]) for row in rows}
+    return _Thinks(shown, counts_of(drawn, by, "elapsed_ms"), medians)
 
 
 def phase_shares(plies: PlySource, player: str | None = None) -> pd.DataFrame:
-    """What ``think_times`` draws: one row for each phase and class of times.
+    """What ``think_times`` draws: one row for each phase and step of times.
 
     Returns:
-        ``phase``, ``think`` (the class), ``plies``, ``share`` (of the phase's moves), ``phase_plies``, ``median_ms``,
-        ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
+        ``phase``, ``think`` (the step, in seconds), ``plies``, ``share`` (of the phase's moves), ``phase_plies``,
+        ``median_ms``, ``precision`` (of the median); in ``attrs`` ``games``, ``plies``, ``excluded``.
     Raises:
         ExportError: no time is known.
     """
-    return _shares_of(THINKS.added(plies, player))
+    return _shares_of(THINKS.computed(plies, player))
 
 
-def _shares_of(shown: Shown) -> pd.DataFrame:
-    values = table_of(shown.parts["values"])
-    times_ms, coarse, count = arrays_of(values, "elapsed_ms", "coarse", "n")
-    classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
-    usage = summary(values, ["phase"], "elapsed_ms", {"median_ms": None})
-    medians = dict(
-        zip(usage["phase"].fillna(_UNKNOWN), zip(usage["median_ms"], usage["precision"], strict=True), strict=True)
-    )
-    of_phase = values["phase"].fillna(_UNKNOWN).to_numpy(dtype=object)
+def _step_of(times_ms: NDArray[np.int64], count: NDArray[np.int64], *, whole_seconds: bool) -> tuple[int, int]:
+    """The step of an axis of times in milliseconds, and the number of steps; the last one has all that is longer."""
+    order = np.argsort(times_ms)
+    upto = np.cumsum(count[order])
+    top = int(times_ms[order][np.searchsorted(upto, upto[-1] * _OF_ALL)])
+    steps = [step for step in _STEPS_MS if not whole_seconds or step >= 1000]
+    step = next((step for step in steps if top < step * _MOST_STEPS), top // _MOST_STEPS + 1)
+    longest = int(times_ms.max()) // step
+    return step, min(top // step + 2, longest + 1)
+
+
+def _shares_of(found: _Thinks) -> pd.DataFrame:
+    times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in ("elapsed_ms", "coarse", "n"))
+    step, steps = _step_of(times_ms, count, whole_seconds=bool(coarse.any()))
+    places = np.minimum(times_ms // step, steps - 1)
+    labels = [f"{place * step / 1000:g}–{(place + 1) * step / 1000:g}" for place in range(steps)]
+    if int(times_ms.max()) >= steps * step:
+        labels[-1] = f"≥ {(steps - 1) * step / 1000:g}"
+    of_phase = [None if one is pd.NA else one for one in found.counts["phase"]]
     rows = []
-    for phase in (*PHASES, _UNKNOWN):
-        inside = of_phase == phase
+    for phase in (*PHASES, None):
+        inside = np.array([one == phase for one in of_phase])
         whole = int(count[inside].sum())
         if not whole:
             continue
-        for place, label in enumerate(classes.labels):
-            plies_in = int(count[inside & (classes.places == place)].sum())
-            rows.append((phase, label, plies_in, plies_in / whole, whole, *medians[phase]))
+        for place, label in enumerate(labels):
+            plies_in = int(count[inside & (places == place)].sum())
+            rows.append((phase or _UNKNOWN, label, plies_in, plies_in / whole, whole, *found.medians[phase]))
     columns = ["phase", "think", "plies", "share", "phase_plies", "median_ms", "precision"]
     shares = pd.DataFrame(rows, columns=columns)
-    shares.attrs = {**shown.attrs}
+    shares.attrs = {**found.shown.attrs}
     return shares
 
 
@@ -163,10 +184,10 @@ def think_times(
     titles: bool = True,
     footer: bool = True,
 ) -> Axes:
-    """Draw how think times are distributed in each phase: the share of its moves in each class of times.
+    """Draw how think times are distributed in each phase: the share of its moves in steps of equal length.
 
-    A side's first move is no think and is excluded. If any time was printed in whole seconds, no class is
-    finer than one.
+    The last step has all longer times, at most a twentieth of the moves. A side's first move is no think and is
+    excluded. If any time was printed in whole seconds, no step is shorter than one.
 
     Args:
         plies: the ply frame of any number of games, or batches.
@@ -177,11 +198,11 @@ def think_times(
     Raises:
         ExportError: no time is known.
     """
-    return THINKS.drawn(THINKS.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return THINKS.drawn(THINKS.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def _draw_thinks(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> None:
-    shares = _shares_of(shown)
+def _draw_thinks(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> None:
+    shares, shown = _shares_of(found), found.shown
     labels = list(dict.fromkeys(shares["think"]))
     entries = _draw_shares(ax, look, shares)
     ax.set_xticks(range(len(labels)), labels)
@@ -190,7 +211,7 @@ def _draw_thinks(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> Non
         ax.tick_params(axis="x", labelrotation=30)
     ax.set_ylim(bottom=0)
     percent_axis(ax.yaxis, ax.get_ylim()[1])
-    ax.set_xlabel("time for the move")
+    ax.set_xlabel("time for the move (s)")
     ax.set_ylabel("share of the phase's moves")
     if captions.titles:
         add_titles(ax, look, *headline(shown.sample, captions.player, "Think times by phase"))
@@ -235,12 +256,13 @@ def heatmap_cells(plies: PlySource, player: str | None = None) -> pd.DataFrame:
     Raises:
         ExportError: no time is known.
     """
-    return _cells_of(HEATMAP.added(plies, player))[0]
+    return _cells_of(HEATMAP.computed(plies, player))[0]
 
 
-def _cells_of(shown: Shown) -> tuple[pd.DataFrame, dict[int, int]]:
-    """The cells, and for each column the class in which the median of its times lies."""
-    moves, times_ms, coarse, count = arrays_of(shown.parts["values"], "move_no", "elapsed_ms", "coarse", "n")
+def _cells_of(found: _Thinks) -> tuple[pd.DataFrame, dict[int, float]]:
+    """The cells, and for each column the height at which the median of its times lies."""
+    names = ("move_no", "elapsed_ms", "coarse", "n")
+    moves, times_ms, coarse, count = (found.counts[name].to_numpy(dtype=np.int64) for name in names)
     classes = classes_of(times_ms, whole_seconds=bool(coarse.any()))
     last = int(moves.max())
     width = next((step for step in _WIDTHS if last <= step * _MOST_COLUMNS), last)
@@ -248,22 +270,19 @@ def _cells_of(shown: Shown) -> tuple[pd.DataFrame, dict[int, int]]:
     cells = pd.DataFrame({"move_from": columns * width + 1, "think_no": classes.places, "plies": count})
     cells = cells.groupby(["move_from", "think_no"])["plies"].sum().reset_index()
     cells.insert(1, "move_to", cells["move_from"] + width - 1)
-    cells.insert(2, "think", [classes.labels[number] for number in cells["think_no"]])
-    cells.attrs = {**shown.attrs, "labels": classes.labels, "columns": width}
-    return cells, _medians(columns, times_ms, count, classes)
+    cells.insert(2, "think", [classes.labels[place] for place in cells["think_no"]])
+    cells.attrs = {**found.shown.attrs, "labels": classes.labels, "columns": width}
+    return cells, {
+        int(column): classes.height(_median(times_ms, count, columns == column)) for column in np.unique(columns)
+    }
 
 
-def _medians(
-    columns: NDArray[np.int64], times_ms: NDArray[np.int64], count: NDArray[np.int64], classes: Classes
-) -> dict[int, int]:
-    """Column → the class in which the median of its times lies."""
-    found = {}
-    for column in np.unique(columns).tolist():
-        inside = columns == column
-        times = pd.DataFrame({"column": column, "elapsed_ms": times_ms[inside], "n": count[inside]})
-        times = times.groupby(["column", "elapsed_ms"])["n"].sum().reset_index()
-        (found[column],) = classes.of(quantiles(times, ["column"], "elapsed_ms", {"median_ms": None})["median_ms"])
-    return found
+def _median(times_ms: NDArray[np.int64], count: NDArray[np.int64], inside: NDArray[np.bool_]) -> float:
+    """The median of times of which is known how often each occurs."""
+    order = np.argsort(times_ms[inside])
+    upto = np.cumsum(count[inside][order])
+    ranks = ((int(upto[-1]) + 1) // 2, int(upto[-1]) // 2 + 1)
+    return float(np.mean([times_ms[inside][order][np.searchsorted(upto, rank)] for rank in ranks]))
 
 
 def _add_colour_bar(ax: Axes, look: Theme, mesh: QuadMesh) -> None:
@@ -300,17 +319,17 @@ def think_heatmap(
     Raises:
         ExportError: no time is known.
     """
-    return HEATMAP.drawn(HEATMAP.added(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
+    return HEATMAP.drawn(HEATMAP.computed(plies, player), player, ax=ax, theme=theme, titles=titles, footer=footer)
 
 
-def _draw_heatmap(ax: Axes, look: Theme, shown: Shown, captions: Captions) -> None:
-    cells, median = _cells_of(shown)
+def _draw_heatmap(ax: Axes, look: Theme, found: _Thinks, captions: Captions) -> None:
+    (cells, median), shown = _cells_of(found), found.shown
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     dress(ax, look, grid=None)
     mesh = _draw_cells(ax, look, cells)
     ax.plot(
         [column * width + 0.5 + width / 2 for column in median],
-        [place + 0.5 for place in median.values()],
+        list(median.values()),
         color=look.white,
         marker=".",
         linewidth=1.4,
@@ -349,5 +368,5 @@ def _draw_cells(ax: Axes, look: Theme, cells: pd.DataFrame) -> QuadMesh:
     return mesh
 
 
-THINKS: Final = Panel(partial(_add_thinks, by="phase"), _draw_thinks)
-HEATMAP: Final = Panel(partial(_add_thinks, by="move_no"), _draw_heatmap)
+THINKS: Final = Panel(partial(_compute_thinks, by="phase"), _draw_thinks)
+HEATMAP: Final = Panel(partial(_compute_thinks, by="move_no"), _draw_heatmap)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import narwhals as nw
 import pandas as pd
 
-from exporters.measures.batches import PlyBatches, filtered, movers
+from exporters.measures.source import Plies, among
 from exporters.plots.style import plain
-from exporters.tables.facts import ChosenPlayer, choose_player
+from exporters.tables.facts import ChosenPlayer
 from recorder.errors import ExportError
 from recorder.model import variant_beside
 
@@ -24,7 +23,7 @@ __all__ = [
     "handles_of",
     "headline",
     "is_coarse",
-    "judged",
+    "MEANINGS",
     "footer_marks",
     "name_of",
     "no_data",
@@ -38,8 +37,8 @@ __all__ = [
     "whole_seconds",
 ]
 
-PlySource = pd.DataFrame | PlyBatches
-"""What a picture of many games is made of: a ply frame, or batches of it."""
+PlySource = pd.DataFrame | Plies
+"""What a picture of many games is made of: a ply frame, or plies that DuckDB reads."""
 _RATED = {True: "rated", False: "unrated"}
 
 
@@ -62,10 +61,7 @@ def player_of(plies: PlySource, player: str) -> ChosenPlayer:
     Raises:
         ExportError: several guests, maybe different people, had this handle.
     """
-    if isinstance(plies, PlyBatches):
-        named = nw.col("mover").str.to_lowercase() == player.lower()
-        return choose_player(movers(filtered(plies, named, "mover")), player)
-    return choose_player(plies, player)
+    return Plies.of(plies).player(player)
 
 
 class Who:
@@ -78,34 +74,30 @@ class Who:
     def __init__(self, player: str | None = None, identities: frozenset[str] = frozenset()) -> None:
         self.player = player
         self.identities = identities
-        self._of: pd.DataFrame | None = None  # whose rows are chosen once, though several pictures ask for them
-        self._moves = pd.DataFrame()
 
-    def moves(self, plies: pd.DataFrame) -> pd.DataFrame:
-        """The moves of the player, of a ply frame."""
-        if self.player is None:
-            return plies
-        if plies is not self._of:
-            self._of, self._moves = plies, plies[plies["mover_id"].isin(self.identities)]
-        return self._moves
+    @property
+    def condition(self) -> str:
+        """That a ply is a move of the player."""
+        return among("mover_id", self.identities)
 
-    def games(self, plies: pd.DataFrame) -> pd.DataFrame:
-        """All moves of the games in which the player moved; the frame itself if these are all games."""
-        if self.player is None:
-            return plies
-        inside = plies["key"].isin(self.moves(plies)["key"].unique())
-        return plies if inside.all() else plies[inside]
+    def moves(self, plies: Plies) -> Plies:
+        """The moves of the player."""
+        return plies if self.player is None else plies.where(self.condition)
+
+    def games(self, plies: Plies) -> Plies:
+        """All moves of the games in which the player moved."""
+        return plies if self.player is None else plies.in_games(self.condition)
 
 
-def who_of(plies: PlySource, player: str | None) -> Who:
+def who_of(plies: Plies, player: str | None) -> Who:
     """Whose games and moves a picture shows.
 
     Args:
-        plies: a ply frame, or batches. player: the handle, in any case; None: of everybody.
+        plies: of the games. player: the handle, in any case; None: of everybody.
     Raises:
         ExportError: as ``player_of`` raises.
     """
-    return Who() if player is None else Who(player, player_of(plies, player).identities)
+    return Who() if player is None else Who(player, plies.player(player).identities)
 
 
 def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
@@ -117,49 +109,35 @@ def name_of(plies: pd.DataFrame, player: str) -> str:
     return plain(next(iter(_spellings(plies, player)), player))
 
 
-def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bool = False) -> pd.DataFrame:
-    """The rows whose ``column`` is known.
+def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False) -> pd.DataFrame:
+    """The rows of one game or match whose ``column`` is known.
 
     Args:
-        clocks: exclude untimed games. thinks: exclude these and each side's first move, which is no think: the
-            rule of ``exporters.measures.time_usage`` without first moves.
+        clocks: exclude untimed games.
     Returns:
         The rows, with ``attrs`` ``games``, ``plies`` and ``excluded`` (reason → plies).
     Raises:
         ExportError: there are none; the message has the reason.
     """
-    kept, reasons = judged(plies, column, clocks=clocks, thinks=thinks)
-    excluded = {reason: count for reason, count in reasons.items() if count}
-    if kept.empty:
-        raise no_data(excluded)
-    kept = kept.copy(deep=False)
-    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "excluded": excluded}
-    return kept
-
-
-def judged(
-    plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bool = False
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The rows whose ``column`` is known, and how many others each reason excludes, 0 too; arguments as ``usable``."""
     excluded: dict[str, int] = {}
     kept = plies
 
     def exclude(reason: str, which: Any) -> None:
         nonlocal kept
-        excluded[reason] = int(which.sum())
-        if excluded[reason]:
+        if count := int(which.sum()):
+            excluded[reason] = count
             kept = kept[~which]
 
-    if clocks or thinks:
+    if clocks:
         exclude("of untimed games", kept["time_control"].eq("-").fillna(False).astype(bool))
     exclude("of examined games", kept["kind"].ne("played").fillna(False).astype(bool))
-    unknown = kept[column].isna()
-    measured = thinks or column == "lag_ms"  # the measures of these exclude inferred plies
-    exclude("inferred", (unknown | measured) & kept["origin"].eq("inferred").fillna(False).astype(bool))
-    exclude(f"without a known {_MEANING[column]}", kept[column].isna())
-    if thinks:
-        exclude("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
-    return kept, excluded
+    exclude("inferred", kept[column].isna() & kept["origin"].eq("inferred").fillna(False).astype(bool))
+    exclude(f"without a known {MEANINGS[column]}", kept[column].isna())
+    if kept.empty:
+        raise no_data(excluded)
+    kept = kept.copy(deep=False)
+    kept.attrs = {"games": int(kept["key"].nunique()), "plies": len(kept), "excluded": excluded}
+    return kept
 
 
 def no_data(excluded: dict[str, int]) -> ExportError:
@@ -168,7 +146,7 @@ def no_data(excluded: dict[str, int]) -> ExportError:
     return ExportError(f"No data{why}.")
 
 
-_MEANING = {
+MEANINGS = {
     "elapsed_ms": "time",
     "clock_after_ms": "clock",
     "lag_ms": "lag",

@@ -7,9 +7,9 @@ is written: declarations become presentation attributes, and whatever could run 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-    from exporters.measures.batches import Begin
+    from exporters.measures.source import Plies
 
 __all__ = [
     "Chart",
@@ -34,7 +34,6 @@ __all__ = [
     "drawings",
     "harmless",
     "piece_name",
-    "player_panels",
     "serialise",
 ]
 
@@ -190,37 +189,21 @@ def draw_charts(
     return _draw(list(_wanted(keys, plies, events)))
 
 
-def player_panels(player: str, identities: frozenset[str]) -> tuple[dict[str, Begin], dict[str, Begin]]:
-    """What the pictures of a player show: those of the profile sheet, one by one, and blunders of evaluated moves.
+def draw_player_charts(plies: Plies, player: str, identities: frozenset[str]) -> tuple[list[Chart], str]:
+    """The pictures of a player: those of the profile sheet, one by one, and blunders of evaluated moves.
 
     Args:
-        player: the handle. identities: as ``mover_id`` has them.
+        plies: of the player's games. player: the handle. identities: as ``mover_id`` has them.
     Returns:
-        By heading what adds it up, as ``computed_together`` takes it: for all players, and for those with evaluations.
+        As ``draw_charts``.
     Raises:
         ExportError: matplotlib is not installed.
     """
     pictures = _pictures()
-    who = pictures.words.Who(player, identities)
-
-    def adding(panels: Mapping[str, Any]) -> dict[str, Begin]:
-        return {heading: partial(panel.add, who=who) for heading, panel in panels.items()}
-
-    return adding(pictures.catalogue.PLAYER_PANELS), adding(pictures.catalogue.BLUNDER_PANELS)
-
-
-def draw_player_charts(added: Mapping[str, Any], player: str) -> tuple[list[Chart], str]:
-    """The pictures of a player.
-
-    Args:
-        added: by heading what ``player_panels`` added up, or the ``ExportError`` why there is nothing.
-        player: the handle.
-    Returns:
-        As ``draw_charts``.
-    """
-    panels = {**_pictures().catalogue.PLAYER_PANELS, **_pictures().catalogue.BLUNDER_PANELS}
-    wanted = [heading for heading in panels if not isinstance(added.get(heading, ExportError()), ExportError)]
-    return _draw([(heading, None, _drawing(panels[heading].drawn, added[heading], player)) for heading in wanted])
+    panels = {**pictures.catalogue.PLAYER_PANELS, **pictures.catalogue.BLUNDER_PANELS}
+    found = pictures.panels.computed_panels(panels, plies, pictures.words.Who(player, identities))
+    wanted = [heading for heading, data in found.items() if not isinstance(data, ExportError)]
+    return _draw([(heading, None, _drawing(panels[heading].drawn, found[heading], player)) for heading in wanted])
 
 
 class _Drawn(NamedTuple):
@@ -281,7 +264,7 @@ def _wanted(
             yield f"Time for each move{letter}", board, _drawing(pictures.move_times, own, moves=moves)
         if (own["lag_ms"] > 0).any():
             with suppress(ExportError):  # only inferred moves have lag
-                lags = pictures.lag.COURSE.added(own, None)  # once for both themes
+                lags = pictures.lag.COURSE.computed(own, None)  # once for both themes
                 yield f"Lag{letter}", board, _drawing(pictures.lag.COURSE.drawn, lags, None, moves=moves)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exporters.bpgn import BpgnExporter
-from exporters.clocks import SideClocks, side_clocks
 from exporters.evaluations import score_text, thoughts_by_ply
 from exporters.holdings import BothHoldings, match_holdings
 from exporters.pgn.exporter import PgnExporter, PgnOptions
@@ -264,40 +263,35 @@ def _table(names: Sequence[str], columns: Sequence[Sequence[str]]) -> dict[str, 
 
 def _clock_columns(game: Game) -> list[tuple[str, ...]]:
     """White's figures and Black's: times and clocks, or clocks alone where there are no times (BPGN)."""
-    timed = {side.side: _clock_column(side) for side in side_clocks(game)}
-    found = []
-    for white, side in ((True, "white"), (False, "black")):
-        column = timed.get(side) or _untimed_column(game, white)
-        if column is not None:
-            found.append(column)
-    return found
+    return [column for white in (True, False) if (column := _clock_column(game, white)) is not None]
 
 
-def _untimed_column(game: Game, white: bool) -> tuple[str, ...] | None:
+def _clock_column(game: Game, white: bool) -> tuple[str, ...] | None:
+    """A side's figures; its first move, which servers do not charge, is not timed."""
     own = [ply for ply in game.plies if ply.white_moved is white]
+    timed = [(ply.elapsed_ms, ply) for ply in own if ply.elapsed_ms is not None and ply.ply > 2]
     clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
-    if all(ms is None for ms in clocks.values()):
+    if not timed and all(ms is None for ms in clocks.values()):
         return None
-    exact = all(is_exact(ply) for ply in own)
+    exact = all(is_exact(ply) for _, ply in timed) if timed else all(map(is_exact, own))
     handle = plain_name((game.white if white else game.black).handle)
     left = [clock_text(clocks.get(number), exact) for number in (10, 20, 30, 40)]
-    return (handle, "White" if white else "Black", "0", *("–",) * 4, *left, "–")
+    lags = sorted(ply.lag_ms for ply in own if ply.lag_ms is not None)
+    at_95 = lags[(95 * len(lags) + 99) // 100 - 1] if lags else None
+    lag = f"{_mean(lags)} / {at_95} / {lags[-1]} ms" if lags else "–"
+    head = (handle, "White" if white else "Black", str(len(timed)))
+    if not timed:
+        return (*head, *("–",) * 4, *left, lag)
+    times = sorted(ms for ms, _ in timed)
+    longest_ms, longest = max(timed, key=lambda pair: pair[0])
+    figures = (sum(times), _mean(times), _mean(times[(len(times) - 1) // 2 : len(times) // 2 + 1]))
+    move = f"{(longest.ply + 1) // 2}{'.' if white else '…'} {longest.san}"
+    return (*head, *(clock_text(ms, exact) for ms in figures), f"{clock_text(longest_ms, exact)} ({move})", *left, lag)
 
 
-def _clock_column(side: SideClocks) -> tuple[str, ...]:
-    exact = side.precision != "seconds"
-    times_ms = (side.total_ms, side.mean_ms, side.median_ms)
-    dots = "." if side.side == "white" else "…"
-    left_ms = (side.clock_at_10_ms, side.clock_at_20_ms, side.clock_at_30_ms, side.clock_at_40_ms)
-    return (
-        plain_name(side.handle),
-        side.side.capitalize(),
-        str(side.moves),
-        *(clock_text(ms, exact) for ms in times_ms),
-        f"{clock_text(side.longest_ms, exact)} ({side.longest_move_no}{dots} {side.longest_san})",
-        *(clock_text(ms, exact) for ms in left_ms),
-        "–" if side.lag_mean_ms is None else f"{side.lag_mean_ms} / {side.lag_p95_ms} / {side.lag_max_ms} ms",
-    )
+def _mean(values: Sequence[int]) -> int:
+    """The mean of at least one value, rounded half up."""
+    return (2 * sum(values) + len(values)) // (2 * len(values))
 
 
 def _missing(boards: Sequence[PlaybackBoard]) -> str:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from exporters.measures.batches import PlyBatches, mapped
-from exporters.report.charts import draw_player_charts, player_panels
+from exporters.measures.source import Plies, among
+from exporters.report.charts import draw_player_charts
 from exporters.report.page import count, plain_name, render_page
 from exporters.report.ratings import draw_ratings
 from exporters.report.tables import (
@@ -25,8 +25,7 @@ from exporters.report.tables import (
     score_cells,
     text_of,
 )
-from exporters.tables.arrays import records
-from exporters.tables.facts import ChosenPlayer, choose_player, reason_words
+from exporters.tables.facts import ChosenPlayer, NamedPlayer, choose_player, reason_words
 from recorder.errors import ExportError
 
 if TYPE_CHECKING:
@@ -42,47 +41,47 @@ _Row: TypeAlias = "Mapping[str, Any]"
 
 MOST_GAMES = 1000
 """The most games that the page lists; its figures are of all games."""
-_COUNTED = (
-    "key", "server", "player_id", "player_guest", "player_computer", "player_rating", "side", "opponent", "opponent_id",
-    "opponent_guest", "opponent_computer", "variant", "category", "time_control", "eco", "opening", "score", "complete",
-    "day",
-)  # fmt: skip
-"""The columns that are counted of all games; others are of the games that the page lists."""
 _MOST_OPPONENTS = 20
 _MOST_OPENINGS = 20
 
 
-def player_of_handle(sides: pd.DataFrame, player: str) -> ChosenPlayer:
+def player_of_handle(sides: Sequence[_Row], player: str) -> ChosenPlayer:
     """The player of a handle, over all servers of the games; guests are never pooled.
 
     Args:
-        sides: the side frame of games with this handle. player: the handle, in any case.
+        sides: those of others are ignored. player: the handle, in any case.
     Returns:
         The player, with what was excluded.
     Raises:
         ExportError: the handle is that of several guests, or of no player.
     """
-    found = choose_player(sides, player, "player")
+    games: dict[tuple[str, str, bool | None], set[str]] = {}
+    for row in sides:
+        if row["player"].lower() != player.lower():
+            continue
+        who = (row["player"], row["player_id"], row["player_guest"])
+        games.setdefault(who, set()).add(row["key"])
+    found = choose_player([NamedPlayer(*who, len(keys)) for who, keys in games.items()], player)
     if not found.identities:
         raise ExportError(f"{player} played no game of this selection.")
     return found
 
 
-def games_by_server(sides: pd.DataFrame, chosen: ChosenPlayer) -> dict[str, int]:
+def games_by_server(sides: Sequence[_Row], chosen: ChosenPlayer) -> dict[str, int]:
     """The number of the player's games on each server, the largest first; ``unknown``: no log names it.
 
     Args:
-        sides: the side frame of games with this handle.
+        sides: the sides of games with this handle.
         chosen: as ``player_of_handle`` returns it.
     Returns:
         Numbers of games by the server's name, in falling order.
     """
-    return _servers(records(sides.loc[sides["player_id"].isin(chosen.identities), ["key", "server"]]))
+    return _servers([row for row in sides if row["player_id"] in chosen.identities])
 
 
 def player_report(
-    plies: pd.DataFrame | PlyBatches,
-    sides: pd.DataFrame,
+    plies: Plies | pd.DataFrame,
+    sides: Sequence[_Row],
     *,
     player: str,
     excluded: Mapping[str, int] | None = None,
@@ -92,24 +91,19 @@ def player_report(
     """A self-contained page about one player.
 
     Args:
-        plies: the ply frame of the player's games, both sides, or batches. sides: the side frame of the same games.
+        plies: those of the player's games, both sides. sides: the player's sides of the same games.
         player: the handle, in any case.
-        excluded: reason → games that match the filters and are not in the frames.
+        excluded: reason → games that match the filters and are not there.
         site: that the page is part of. filters: that choose the player's games there, by their names in addresses.
     Returns:
         HTML in UTF-8; the same tables give the same bytes.
     Raises:
         ExportError: the handle is not one player's (see ``player_of_handle``), or what the page needs is not installed.
     """
+    plies = Plies.of(plies)
     chosen = player_of_handle(sides, player)
-    own_sides = sides[sides["player_id"].isin(chosen.identities)]
-    keys = own_sides["key"].unique()
-
-    def own_games(batch: pd.DataFrame) -> pd.DataFrame:
-        inside = batch["key"].isin(keys)
-        return batch if inside.all() else batch[inside]
-
-    games = mapped(plies, own_games, "key") if isinstance(plies, PlyBatches) else own_games(plies)
+    own_sides = [row for row in sides if row["player_id"] in chosen.identities]
+    games = plies.in_games(among("mover_id", chosen.identities))
     page = PlayerPage(chosen.handle, chosen.identities, {**(excluded or {}), **chosen.excluded}, filters or {})
     (html,) = player_pages(games, own_sides, [page], site=site, pictures=True)
     return html
@@ -131,8 +125,8 @@ class PlayerPage(NamedTuple):
 
 
 def player_pages(
-    plies: pd.DataFrame | PlyBatches,
-    sides: pd.DataFrame,
+    plies: Plies,
+    sides: Sequence[_Row],
     pages: Sequence[PlayerPage],
     *,
     site: Site | None = None,
@@ -141,7 +135,7 @@ def player_pages(
     """The pages of several players, whose measures are computed together.
 
     Args:
-        plies: the ply frame of all their games, both sides, or batches. sides: the side frame of the same games.
+        plies: those of all their games, both sides. sides: the sides of these games.
         pages: whom they are about. site: that they are part of.
         pictures: whether the only page has them; drawing those of one player takes seconds.
     Yields:
@@ -151,13 +145,12 @@ def player_pages(
     from exporters.report.player_tables import sections_of
 
     numbers = {identity: str(number) for number, page in enumerate(pages) for identity in page.identities}
-    rows: list[list[dict[str, Any]]] = [[] for _ in pages]
-    sides = sides[sides["player_id"].isin(numbers)]
-    for place, row in enumerate(records(sides[[*_COUNTED]])):
-        rows[int(numbers[row["player_id"]])].append(row | {"place": place})
-    panels = player_panels(pages[0].handle, pages[0].identities) if pictures else ({}, {})
-    found, added = measure_players(plies, numbers, *panels)
-    charts, style = draw_player_charts(added, pages[0].handle) if pictures else ([], "")
+    rows: list[list[_Row]] = [[] for _ in pages]
+    for row in sides:
+        if row["player_id"] in numbers:
+            rows[int(numbers[row["player_id"]])].append(row)
+    found = measure_players(plies, numbers)
+    charts, style = draw_player_charts(plies, pages[0].handle, pages[0].identities) if pictures else ([], "")
     for number, (page, own) in enumerate(zip(pages, rows, strict=True)):
         tables = found[str(number)]
         sections = sections_of(tables, site, page.filters, _by_control(own))
@@ -177,7 +170,7 @@ def player_pages(
             "sections": [section for section in shown if section.tables],
             "missing": _missing(table for section in sections for table in section.tables if not table.rows),
             "opponents": _opponents(own, site, page.filters),
-            "games": [_game(row, site) for row in records(sides.iloc[[one["place"] for one in _newest_first(own)]])],
+            "games": [_game(row, site) for row in _newest_first(own)],
             "game_count": len({row["key"] for row in own}),
         }
         styles = ("tables.css", "ratings.css") if ratings else ("tables.css",)

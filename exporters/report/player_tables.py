@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from exporters.measures.players import PlayerTable
 from exporters.report.events import CAUSE_WORDS
 from exporters.report.page import count, plain_name
+from exporters.report.player_measures import PlayerTable
 from exporters.report.tables import (
     NOTHING,
     AnyCell,

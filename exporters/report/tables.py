@@ -11,7 +11,7 @@ from exporters.report.page import clock_text, count
 from recorder.model import variant_beside
 
 if TYPE_CHECKING:
-    from exporters.measures.players import PlayerTable
+    from exporters.report.player_measures import PlayerTable
 
 __all__ = [
     "AnyCell",

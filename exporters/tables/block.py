@@ -71,6 +71,8 @@ def read_block(reader: ColumnReader, ids: list[int]) -> PlyBlock | None:
     mine = (loaded.ply >= first) & (loaded.ply <= last)
     if not mine.all():
         loaded, view = loaded.at(mine), view[mine]
+    if (np.bincount(view, minlength=len(views)) != [one.to_ply - one.from_ply + 1 for one in views]).any():
+        raise LookupError("plies of a segment are missing")  # the archive says which row is malformed
     facts = {game.id: game for game in reader.facts(ids)}
     numbers = {row_id: number for number, row_id in enumerate(dict.fromkeys(one.game_id for one in views))}
     games = [facts[row_id] for row_id in numbers]

@@ -9,6 +9,7 @@ from recorder.ledger import Cause
 from recorder.model import ELAPSED_ORIGINS, GameKind, Origin, Precision, Proof, StartPrecision, TimeBasis
 
 __all__ = [
+    "ALL_PLY_COLUMNS",
     "EVALUATIONS",
     "EVENT_COLUMNS",
     "GAME_COLUMNS",
@@ -79,6 +80,10 @@ PLY_COLUMNS = (
     _word("category", "the server's word: `blitz`, `standard`, `wild/fr` …; missing if not printed"),
     _truth("rated", "whether the game was rated; missing if not printed"),
     _text("day", "day of the game's start, `2020-01-31`, in the time zone of the source; missing if unknown"),
+    _ms(
+        "started_ms",
+        "start of the game: since 1970 if `time_basis` is `utc`; otherwise only differences are meaningful",
+    ),
     _word("time_control", "the mover's base + increment in seconds, `300+0`; `-` untimed; missing if unknown"),
     _whole("base_s", "the mover's base time; 0 if untimed, missing if unknown", "s"),
     _whole("increment_s", "the mover's increment for each move; missing if unknown", "s"),
@@ -202,12 +207,15 @@ ON_REQUEST = (
 )
 """Columns of plies that are there only when they are asked for."""
 
+ALL_PLY_COLUMNS = (*MATCH_COLUMNS, *PLY_COLUMNS, *ON_REQUEST)
+"""All that a ply table may have."""
+
 _OF_GAMES = ("key", "server", "server_game_no", "kind", "variant", "category", "rated")
 _ENDED = ("result", "ending", "termination", "reason", "complete")
 _PLY = {column.name: column for column in PLY_COLUMNS}
 _STARTED = (
     Column("started_at", "instant", "datetime64[ms, UTC]", "", "when the game began; missing unless UTC is known"),
-    _ms("started_ms", "start: since 1970 if `time_basis` is `utc`; otherwise only differences are meaningful"),
+    _PLY["started_ms"],
     _word(
         "start_precision",
         "unit in which the start is known: `minute` (then its first moment), `second` or `millisecond`",

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from recorder.errors import ExportError
 from recorder.model import Player, SourceKind, control_of
 from storage.read.columns import GameFacts
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = [
     "SCORES",
     "ChosenPlayer",
+    "NamedPlayer",
     "GameSide",
     "choose_player",
     "connection_of",
+    "game_facts",
     "identity",
     "reason_words",
     "side_of",
     "time_control",
-    "with_progress",
 ]
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
@@ -94,37 +92,44 @@ class ChosenPlayer(NamedTuple):
     excluded: Mapping[str, int]
 
 
-def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> ChosenPlayer:
-    """Find the player of a handle: the registered player on all servers of the table, else the only guest with it.
+class NamedPlayer(NamedTuple):
+    """One player who had a handle: spelling, identity, whether it was a guest, and in how many games."""
+
+    handle: str
+    identity: str
+    guest: bool | None
+    games: int
+
+
+def choose_player(people: Iterable[NamedPlayer], handle: str) -> ChosenPlayer:
+    """Find the player of a handle: the registered player on all servers, else the only guest with it.
 
     Guests are never pooled, with each other or with a registered player: another guest may have the handle tomorrow.
 
     Args:
-        frame: a ply frame or a side frame. handle: in any case.
-        column: the column of the handles, ``mover`` or ``player``.
+        people: all who had the handle, in any spelling. handle: in any case.
     Returns:
-        The player, with identities and the numbers of games that were excluded; without identities if no player of the
-        table has the handle.
+        The player, with identities, the most frequent spelling, and the numbers of games that were excluded; without
+        identities if no player had the handle.
     Raises:
         ExportError: only guests had the handle, several of them.
     """
-    own = frame[frame[column].astype("string").str.lower() == handle.lower()]
-    if own.empty:
+    own = list(people)
+    if not own:
         return ChosenPlayer(frozenset(), handle, {})
-    guest = own[f"{column}_guest"].fillna(False).astype(bool)
-    chosen = own[~guest]
+    chosen = [one for one in own if not one.guest]
     excluded = {}
-    if chosen.empty:
+    if not chosen:
         chosen = own
-        if (guests := chosen[f"{column}_id"].nunique()) > 1:
+        if (guests := len({one.identity for one in own})) > 1:
             raise ExportError(
                 f"{handle} is the handle of {guests} guests, maybe of several people: choose one by a game's KEY, or "
                 "by --source where a journal recorded the games."
             )
-    elif guest.any():
-        excluded["of guests who had this handle"] = int(own.loc[guest, "key"].nunique())
-    identities = frozenset(chosen[f"{column}_id"].astype("string").unique())
-    return ChosenPlayer(identities, str(chosen[column].iloc[-1]), excluded)
+    elif len(chosen) < len(own):
+        excluded["of guests who had this handle"] = sum(one.games for one in own if one.guest)
+    spelled = min(chosen, key=lambda one: (-one.games, one.handle))
+    return ChosenPlayer(frozenset(one.identity for one in chosen), spelled.handle, excluded)
 
 
 def side_of(game: GameFacts, white: bool) -> GameSide:
@@ -147,6 +152,44 @@ def side_of(game: GameFacts, white: bool) -> GameSide:
         base_s,
         increment_s,
     )
+
+
+def game_facts(facts: GameFacts, plies: int) -> dict[str, Any]:
+    """The columns of the table of games, and what else both sides of a game have in common.
+
+    Args:
+        facts: of the game. plies: their number.
+    """
+    white, black = side_of(facts, True), side_of(facts, False)
+    return {
+        **facts._asdict(),
+        **_of_player("white", white),
+        **_of_player("black", black),
+        "time_control": white.time_control,
+        "black_time_control": black.time_control,
+        "base_s": white.base_s,
+        "increment_s": white.increment_s,
+        "black_base_s": black.base_s,
+        "black_increment_s": black.increment_s,
+        "white_sealed": white.sealed,
+        "black_sealed": black.sealed,
+        "termination": facts.termination or None,
+        "reason": facts.reason_key,
+        "started_ms": facts.started_at_ms,
+        "day": facts.day,
+        "plies": plies,
+        "offset": facts.first_offset,
+    }
+
+
+def _of_player(name: str, side: GameSide) -> dict[str, Any]:
+    return {
+        name: side.handle,
+        f"{name}_id": side.identity,
+        f"{name}_guest": side.guest,
+        f"{name}_computer": side.computer,
+        f"{name}_rating": side.rating,
+    }
 
 
 def connection_of(key: str, journal: str | None) -> str:
@@ -179,20 +222,3 @@ def time_control(base_s: int | None, increment_s: int | None) -> str | None:
     if base_s is None or increment_s is None:
         return None
     return f"{base_s}+{increment_s}" if base_s or increment_s else "-"
-
-
-def with_progress(frame: pd.DataFrame, in_progress: Collection[str]) -> pd.DataFrame:
-    """Set the ending ``in-progress`` for the games with these keys.
-
-    Args:
-        frame: with the columns ``key`` and ``ending``.
-        in_progress: keys of games.
-    Returns:
-        The frame itself if there are no such keys, else a changed copy.
-    """
-    if not in_progress:
-        return frame
-    ending = frame["ending"].astype("string").mask(frame["key"].isin(in_progress), "in-progress")
-    found = frame.assign(ending=ending)
-    found.attrs = frame.attrs
-    return found

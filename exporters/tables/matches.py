@@ -3,60 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from exporters.bpgn import find_matches
-from exporters.tables.arrays import empty, frame_of_lists
 from exporters.tables.columns import MATCH_COLUMNS, PLY_COLUMNS
-from exporters.tables.frames import joined_plies, ply_frame
+from exporters.tables.frames import frame_of_lists
+from exporters.tables.tables import GamesTables, open_tables
 from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, MatchMoment, leads, timeline
 from storage import GameFilter
 from storage.dataset.reading import DatasetStore
 from storage.read.store import GameStore
 
-__all__ = ["match_columns", "match_frame", "matches_of"]
+__all__ = ["match_columns", "open_matches", "read_matches"]
 
 _FEW = 200  # keys that a filter may hold
 _Row = tuple[Any, ...]
 
 
-def matches_of(storage: GameStore, where: GameFilter, *, arrow: bool = True) -> pd.DataFrame:
-    """The plies of both boards of bughouse matches, in the order in which they were made.
+@contextmanager
+def open_matches(storage: GameStore, where: GameFilter, *, arrow: bool = True) -> Iterator[GamesTables]:
+    """The tables of both boards of bughouse matches; one match after the other, in the order of games.
 
     Args:
         storage: the archive, a shared database or a data set.
         where: which games; a match is included if one of its boards matches.
         arrow: use ADBC if the extra ``arrow`` is installed.
-    Returns:
-        One row for each ply of a match: ``MATCH_COLUMNS`` before those of plies. Matches are in the order of games.
-    Raises:
-        StorageError: it cannot be read.
     """
     bughouse = replace(where, variants=frozenset({"bughouse"}))
     if isinstance(storage, DatasetStore):
-        return _matches_of_dataset(storage, bughouse)
+        with storage.columns() as reader:
+            games = reader.boards_of(bughouse)
+        with open_tables(storage, games=games) as tables:
+            yield tables
+        return
     with storage.snapshot():
-        matches = _read_matches(storage, bughouse)
-    plies = ply_frame(storage, _boards_of(matches, where), arrow=arrow) if matches else empty(PLY_COLUMNS)
-    return match_frame(plies, matches)
+        matches = read_matches(storage, bughouse)
+    boards = _boards_of(matches, where)
+    if not matches:
+        boards = replace(boards, last=0)
+    with open_tables(storage, boards, arrow=arrow, matches=match_columns(matches)) as tables:
+        yield tables
 
 
-def _matches_of_dataset(storage: DatasetStore, where: GameFilter) -> pd.DataFrame:
-    """As ``matches_of``: a data set has ``MATCH_COLUMNS`` as columns of plies."""
-    with storage.columns() as reader:
-        boards = reader.boards_of([row_id for row_id, _ in reader.games_of(where)])
-        plies = joined_plies(reader, boards, (*MATCH_COLUMNS, *PLY_COLUMNS))
-    # The boards of a match follow each other; a match that two sources have is there twice, one after the other.
-    place = np.repeat(np.arange(len(boards)) // 2, [count for _, count in boards])
-    return plies.assign(_place=place).sort_values(["_place", "moment"], ignore_index=True).drop(columns="_place")
-
-
-def _read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
+def read_matches(storage: GameStore, bughouse: GameFilter) -> list[Match]:
     """The matches of which at least one board matches a filter and both are there, in the order of games."""
     games = {game.key: game for game in storage.games(bughouse)}
     linked = {link.key for game in games.values() for link in game.links if link.kind is LinkKind.PARTNER}
@@ -83,18 +77,6 @@ def _boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
         keys=keys if len(keys) <= _FEW else frozenset(),
         per_source=where.per_source,
     )
-
-
-def match_frame(plies: pd.DataFrame, matches: Iterable[Match]) -> pd.DataFrame:
-    """The ply table of the boards of some matches with ``MATCH_COLUMNS`` in front; matches, then moments in order.
-
-    Args:
-        plies: at least those of all boards. matches: in the order of the table.
-    Returns:
-        One row for each ply of a match, ``MATCH_COLUMNS`` before the columns of ``plies``.
-    """
-    found = match_columns(matches).merge(plies, on=["key", "ply"], how="inner", validate="one_to_one")
-    return found[[*(column.name for column in MATCH_COLUMNS), *plies.columns]]
 
 
 def match_columns(matches: Iterable[Match]) -> pd.DataFrame:

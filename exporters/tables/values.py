@@ -1,8 +1,8 @@
-"""The values of the ply table as arrays of many games: what frames and text files are made of. No pandas."""
+"""What is known of each ply, as arrays of many games. No pandas."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from exporters.tables.block import PlyBlock, holdings_of, moves_of, read_block
 from exporters.tables.boards import fens, material, replay
 from exporters.tables.clocks import CAUSES, clocks_of
-from exporters.tables.columns import EVALUATIONS, PHASES, PLY_COLUMNS
+from exporters.tables.columns import EVALUATIONS, PHASES
 from exporters.tables.evaluations import Judged, judge_block
-from exporters.tables.facts import side_of
-from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, Precision, Proof, TimeBasis
-from recorder.rules.position import decode_move
-from storage.read.columns import NULL, ColumnReader, GameFacts, Ints
+from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, Precision, Proof
+from storage.read.columns import NULL, ColumnReader, Ints
 
 __all__ = ["PlyValues", "Spread", "values_of"]
 
@@ -34,18 +32,17 @@ class Spread(NamedTuple):
     rows: NDArray[np.signedinteger[Any]]
 
 
-_NAMES = tuple(column.name for column in PLY_COLUMNS)
-
 PlyValues = dict[str, "Spread | Ints | NDArray[np.object_]"]
 """Columns by name: few values at many rows, integers (``NULL`` where unknown), or texts (None where unknown)."""
 
 
-def values_of(reader: ColumnReader, ids: list[int], names: Collection[str] = _NAMES) -> PlyValues | None:
-    """The columns of the plies of some games.
+def values_of(reader: ColumnReader, ids: list[int], names: Collection[str]) -> PlyValues | None:
+    """Columns of the plies of some games.
 
     Args:
         reader: of the archive. ids: row numbers of games, in the order of the rows.
-        names: of ``PLY_COLUMNS`` and ``ON_REQUEST``: the columns that are wanted; what only others need is skipped.
+        names: ``game``, the row number; columns of ``PLY_TYPES``; ``material`` and ``fen``. What only others need is
+            skipped.
     Returns:
         The columns; None if the games have no plies.
     """
@@ -59,30 +56,22 @@ def values_of(reader: ColumnReader, ids: list[int], names: Collection[str] = _NA
 def _values(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> PlyValues:
     plies, white = block.plies, block.plies.ply & 1 == 1
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
+    printed = np.where(white, plies.black_clock_ms, plies.white_clock_ms)
     values: PlyValues = {
-        **_facts_of_games(block, names),
-        **_numbers(plies.ply),
+        "game": np.array([game.id for game in block.games], dtype=np.int64)[block.game],
+        "ply": plies.ply,
+        "move": plies.move,
         "san": plies.san,
         "clock_after_ms": after,
-        "white_clock_ms": plies.white_clock_ms,
-        "black_clock_ms": plies.black_clock_ms,
+        "both_clocks": (printed != NULL).astype(np.int8),
         "elapsed_ms": plies.elapsed_ms,
         "elapsed_origin": Spread((*ELAPSED_ORIGINS, None), _elapsed_origin(block)),
         "lag_ms": plies.lag_ms,
         "arrival_ms": plies.at_ms,
         **_quality(block),
     }
-    if "at" in names:
-        utc = np.array([one.time_basis == TimeBasis.UTC.value for one in block.games], dtype=bool)[block.game]
-        values["at"] = np.where(utc, plies.at_ms, NULL)
-    if "event" in names:
-        named = reader.named_events([one.id for one in block.games])
-        values["event"] = Spread([named.get(one.id) for one in block.games], block.game)
     if "opponent_clock_ms" in names:
-        values["opponent_clock_ms"] = _waiting(block, after)
-    if "uci" in names:
-        moves, place = np.unique(plies.move, return_inverse=True)
-        values["uci"] = Spread([None if move == NULL else decode_move(move) for move in moves.tolist()], place)
+        values["opponent_clock_ms"] = _waiting(block, after, printed)
     if not _OF_CLOCKS.isdisjoint(names):
         clocks = clocks_of(block, reader)
         values |= {
@@ -120,66 +109,6 @@ def _boards(block: PlyBlock, reader: ColumnReader, names: frozenset[str]) -> Ply
     return values
 
 
-_OF_GAME = (
-    "key", "server", "server_game_no", "kind", "variant", "category", "result", "ending", "time_basis", "eco",
-    "opening",
-)  # fmt: skip
-_OF_MOVER = {
-    "time_control": "time_control",
-    "base_s": "base_s",
-    "increment_s": "increment_s",
-    "mover": "handle",
-    "mover_id": "identity",
-    "mover_guest": "guest",
-    "mover_computer": "computer",
-    "mover_rating": "rating",
-    "mover_score": "score",
-    "mover_sealed": "sealed",
-}
-_OF_OPPONENT = {
-    "opponent": "handle",
-    "opponent_id": "identity",
-    "opponent_guest": "guest",
-    "opponent_computer": "computer",
-    "opponent_rating": "rating",
-}
-"""Columns that repeat a fact of the game, or of one of its sides."""
-
-
-_OF_GAME_ALSO: Mapping[str, Callable[[GameFacts], Any]] = {
-    "rated": lambda game: None if game.rated is None else bool(game.rated),
-    "day": lambda game: game.day,
-    "complete": lambda game: bool(game.complete),
-    "termination": lambda game: game.termination or None,
-    "reason": lambda game: game.reason_key,
-}
-
-
-def _facts_of_games(block: PlyBlock, names: frozenset[str]) -> PlyValues:
-    """The columns that repeat facts of the games and their sides for each ply."""
-    games = block.games
-    black = 1 - (block.plies.ply & 1)
-    rows = block.game + black * len(games)
-    facts: dict[str, list[Any]] = {name: [getattr(one, name) for one in games] * 2 for name in names & {*_OF_GAME}}
-    facts |= {name: [fact(one) for one in games] * 2 for name, fact in _OF_GAME_ALSO.items() if name in names}
-    if not names.isdisjoint({*_OF_MOVER, *_OF_OPPONENT}):
-        white_sides, black_sides = ([side_of(one, white) for one in games] for white in (True, False))
-        movers, opponents = [*white_sides, *black_sides], [*black_sides, *white_sides]
-        for sides, fields in ((movers, _OF_MOVER), (opponents, _OF_OPPONENT)):
-            facts |= {name: [getattr(one, field) for one in sides] for name, field in fields.items() if name in names}
-    return {name: Spread(column, rows) for name, column in facts.items()}
-
-
-def _numbers(ply: Ints) -> PlyValues:
-    """The columns that follow from the number of the ply."""
-    numbers = range(int(ply.max()) + 1)
-    return {
-        "ply": Spread(numbers, ply),
-        "move_no": Spread([(number + 1) >> 1 for number in numbers], ply),
-        "side": Spread([("black", "white")[number & 1] for number in numbers], ply),
-    }
-
-
 _QUALITIES = [(precision, origin, proof) for precision in (None, *Precision) for origin in Origin for proof in Proof]
 """Precision, origin and proof of a ply: all that may occur together."""
 
@@ -206,13 +135,12 @@ def _elapsed_origin(block: PlyBlock) -> Ints:
     return np.where(block.plies.elapsed_ms == NULL, -1, origin)
 
 
-def _waiting(block: PlyBlock, after: Ints) -> Ints:
+def _waiting(block: PlyBlock, after: Ints, printed: Ints) -> Ints:
     """The opponent's clock after each ply: as printed with it, else that after the opponent's move just before.
 
     Saved games and deltas print the mover's clock only; ``after`` has these. It does not change while the mover thinks.
     """
     plies, game = block.plies, block.game
-    printed = np.where(plies.ply & 1 == 1, plies.black_clock_ms, plies.white_clock_ms)
     found = printed.copy()
     follows = (game[1:] == game[:-1]) & (plies.ply[1:] == plies.ply[:-1] + 1)
     found[1:] = np.where((printed[1:] == NULL) & follows, after[:-1], printed[1:])

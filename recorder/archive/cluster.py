@@ -19,20 +19,19 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from recorder.archive.dataset_pieces import find_source
+from recorder.archive.dataset_sources import find_source
 from recorder.archive.inputs import Input, local_copy
 from recorder.archive.workers import WorkerDiedError
 from recorder.errors import RecorderError
 from recorder.pipeline import PARSER_VERSION
-from recorder.urls import file_system, reason
+from recorder.urls import file_system, is_url, reason
 from storage.dataset.folder import DataFolder
 from storage.dataset.records import DATASET_SCHEMA
 
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
-    from recorder.archive.dataset_pieces import Piece, Reporting, SourceToFind
-    from recorder.archive.dataset_sources import Run
+    from recorder.archive.dataset_sources import Reporting, Run, SourceToFind, SourceToMake
     from recorder.progress import Progress
 
 __all__ = ["check_reading", "cluster_client", "cluster_run"]
@@ -48,8 +47,6 @@ _LOOK_S: Final = 2
 _TASKS_AHEAD: Final = 4
 """How many tasks wait for each thread of the cluster, the one that runs included."""
 _RETRIES: Final = 2
-_TASK_BYTES: Final = "64MiB"
-"""A piece of a PGN file is a task of 8 MB; Dask warns of more than this."""
 
 
 @contextmanager
@@ -65,32 +62,30 @@ def cluster_client(address: str) -> Iterator[Client]:
             workers end.
     """
     try:
-        import dask
         from distributed import Client, KilledWorker
     except ImportError as error:
         raise RecorderError(f"--dask needs Dask: pip install '{_PACKAGE}[dask]'.") from error
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _TASK_BYTES}):
+    try:
+        client = Client(address, timeout=_CONNECT_S)  # type: ignore[no-untyped-call]  # Dask has no types
+    except (OSError, ValueError, TypeError) as error:
+        raise RecorderError(
+            f"{address}: no scheduler of Dask answers there; start it with `dask scheduler` and give its address, "
+            "as in tcp://host:8786."
+        ) from error
+    with client, _watched(client, address):
         try:
-            client = Client(address, timeout=_CONNECT_S)  # type: ignore[no-untyped-call]  # Dask has no types
-        except (OSError, ValueError, TypeError) as error:
+            client.wait_for_workers(1, timeout=_WORKERS_S)
+        except TimeoutError as error:
             raise RecorderError(
-                f"{address}: no scheduler of Dask answers there; start it with `dask scheduler` and give its address, "
-                "as in tcp://host:8786."
+                f"{address}: the scheduler has no workers; start them with `dask worker {address}`."
             ) from error
-        with client, _watched(client, address):
-            try:
-                client.wait_for_workers(1, timeout=_WORKERS_S)
-            except TimeoutError as error:
-                raise RecorderError(
-                    f"{address}: the scheduler has no workers; start them with `dask worker {address}`."
-                ) from error
-            _check_versions(client)
-            try:
-                yield client
-            except KilledWorker as error:
-                raise RecorderError(
-                    f"{_died(error)} It may need more memory than a worker has: start fewer workers on each computer."
-                ) from error
+        _check_versions(client)
+        try:
+            yield client
+        except KilledWorker as error:
+            raise RecorderError(
+                f"{_died(error)} It may need more memory than a worker has: start fewer workers on each computer."
+            ) from error
 
 
 @contextmanager
@@ -263,12 +258,9 @@ def check_reading(client: Client, folder: str, files: Sequence[str]) -> None:
 
 def _try_reading(files: Sequence[str]) -> str | None:
     """Open files of a data set; runs on the worker. None: it can."""
-    from storage.dataset.files import arrow_place
-
     for path in files:
-        name, system = arrow_place(path)
         try:
-            with Path(name).open("rb") if system is None else system.open(path, "rb") as file:
+            with file_system(path).open(path, "rb") if is_url(path) else Path(path).open("rb") as file:
                 file.read(4)
         except Exception as error:  # as in storage.dataset.folder
             return reason(error)
@@ -340,14 +332,13 @@ def _run(
     def first() -> Future[_Result]:
         remote, (number, count) = submitted.popleft()
         found = _outcome(remote)
-        progress(f"{number:,} of {count:,} files {done}", ends[number - 1] if number else 0, ends[-1] or None)
+        progress(f"{number:,} of {count:,} files {done}", ends[number - 1], ends[-1] or None)
         return found
 
-    for task in cast("Iterable[SourceToFind | Piece]", tasks):
+    for task in cast("Iterable[SourceToFind | SourceToMake]", tasks):
         key = f"{_PACKAGE}-{secrets.token_hex(8)}"
         remote = client.submit(_work, function, task, key=key, pure=False, retries=_RETRIES)
-        number, count = task.place
-        submitted.append((remote, (number if getattr(task, "last", True) else number - 1, count)))
+        submitted.append((remote, task.place))
         threads: dict[str, int] = client.nthreads()  # type: ignore[no-untyped-call]  # Dask has no types
         while len(submitted) >= _TASKS_AHEAD * max(sum(threads.values()), 1):
             yield first()

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from secrets import token_hex
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from exporters.base import refuse_protected
-from exporters.dataset_files import count_shared_games
+from exporters.base import ExportReport, refuse_protected
 from exporters.table_files import import_pyarrow
-from recorder.archive.dataset_pieces import (
-    Reporting,
-)
-from recorder.archive.dataset_sources import Making, Run
+from recorder.archive.dataset_sources import Making, Reporting, Run
+from recorder.archive.exporting import protected, require_games
 from recorder.archive.inputs import Input, ReadOptions, checked_options, open_inputs
-from recorder.archive.pieces import pieces_of
 from recorder.archive.storing import Outcome
 from recorder.archive.workers import Workers, in_order, jobs_for
 from recorder.errors import ExportError
@@ -29,21 +27,28 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.progress import shown_progress
 from recorder.text import plural
 from recorder.urls import is_url
+from storage.dataset.files import count_shared_games
 from storage.dataset.folder import DataFolder, open_folder
 from storage.dataset.records import (
     Manifest,
+    SourceRecord,
     read_manifest,
     read_records,
     remove_empty,
     remove_unfinished,
+    stem_of,
     why_broken,
     write_manifest,
+    write_record,
 )
 
 if TYPE_CHECKING:
     from recorder.progress import Progress
+    from storage import ArchiveStore, GameFilter
 
-__all__ = ["DatasetReport", "convert_to_dataset", "make_dataset"]
+__all__ = ["DatasetReport", "convert_to_dataset", "export_dataset", "make_dataset"]
+
+_PLIES_AT_ONCE: Final = 500_000
 
 
 _Task = TypeVar("_Task")
@@ -119,13 +124,13 @@ def convert_to_dataset(
         sources = list(stack.enter_context(inputs))
         progress(plural(len(sources), "file"), 0, sum(source.size_bytes for source in sources) or None)
         if dask is None:
-            run = stack.enter_context(_local_run(sources, options, jobs))
+            run = stack.enter_context(_local_run(sources, jobs))
         else:
             from recorder.archive.cluster import cluster_run
 
             sources = [replace(source, path=source.path.absolute()) for source in sources]
             run = stack.enter_context(cluster_run(dask, folder, sources))
-        before = _look(folder, sources, update=update, force=force)
+        before = _look(folder, [path for source in sources for path in source.files()], update=update, force=force)
         records = [] if before is None or force else read_records(folder)
         known = {record.source: record for record in records}
         making = Making(folder, options, known, run, progress, on_file)
@@ -165,8 +170,8 @@ def _finished(folder: DataFolder, report: DatasetReport, *, incomplete: bool) ->
         if (problem := problems[record.source]) is not None:
             report.outcomes.append(Outcome(record.name, "failed", problem, record.kind, record.source))
     whole = [record for record in found if problems[record.source] is None]
-    games = [part for record in whole for part in record.parts if part.name.startswith("games/")]
-    shared = count_shared_games(folder, games)
+    games = [part.name for record in whole for part in record.parts if part.name.startswith("games/")]
+    shared = count_shared_games(folder, games) if len(whole) > 1 else 0
     complete = len(whole) == len(found) and not incomplete
     return write_manifest(folder, found, shared, parser_version=PARSER_VERSION, complete=complete)
 
@@ -214,7 +219,46 @@ def make_dataset(
         return convert_to_dataset(names, where, options, jobs=jobs, update=update, force=force, progress=show)
 
 
-def _look(folder: DataFolder, sources: Sequence[Input], *, update: bool, force: bool) -> Manifest | None:
+def export_dataset(archive: ArchiveStore, chosen: GameFilter, where: str, *, force: bool = False) -> ExportReport:
+    """Write the tables of games of an archive as a data set: the archive is its one source.
+
+    Args:
+        archive: where the games are. chosen: which. where: the folder, or its URL. force: replace an existing data set.
+    Returns:
+        The numbers of games and plies that were written.
+    Raises:
+        ExportError: pyarrow is not installed, the folder is there, or it cannot be written.
+    """
+    import_pyarrow()
+    require_games(archive, chosen)
+    from exporters.dataset_parts import PartFiles, related_frames
+    from exporters.tables.filling import in_pieces
+    from exporters.tables.matches import match_columns, read_matches
+    from exporters.tables.tables import open_tables
+
+    folder = open_folder(where)
+    before = _look(folder, protected(archive), update=False, force=force)
+    with open_tables(archive, chosen) as tables, closing(PartFiles(token_hex(32))) as files:
+        matches = match_columns(read_matches(archive, replace(chosen, variants=frozenset({"bughouse"}))))
+        games = archive.games(chosen, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+        for run in in_pieces(tables.games, _PLIES_AT_ONCE):
+            tables.choose(run)
+            frames = related_frames(list(islice(games, len(run))), ()) | {"matches": matches}
+            for name, frame in frames.items():
+                tables.connection.register(name, frame)
+            files.take(tables.connection, "chosen", order="place")
+        if before is not None:
+            folder.remove_all()
+        record = SourceRecord(
+            files.source, archive.path.name, archive.path.stat().st_size, "archive", files.games, files.plies,
+            parser_version=PARSER_VERSION, parts=files.finish(tables.connection, folder, stem_of(files.source)),
+        )  # fmt: skip
+    write_record(folder, record)
+    write_manifest(folder, [record], parser_version=PARSER_VERSION, complete=True)
+    return ExportReport(record.games, record.plies)
+
+
+def _look(folder: DataFolder, keep: Collection[Path], *, update: bool, force: bool) -> Manifest | None:
     """Look at the folder, and change nothing; return the manifest that is there.
 
     Raises:
@@ -224,24 +268,18 @@ def _look(folder: DataFolder, sources: Sequence[Input], *, update: bool, force: 
     if manifest is None and folder.files():
         raise ExportError(f"{folder.name} is there and is no data set; name another folder.")
     if manifest is not None and force:
-        for source in sources:
-            refuse_protected(Path(folder.name), source.files())
+        refuse_protected(Path(folder.name), keep)
     if manifest is not None and not (update or force):
         raise ExportError(
-            f"{folder.name} is a data set already; use --update to add sources to it, or --force to replace it."
+            f"{folder.name} is a data set already; use --force to replace it, or `convert --update` to add sources."
         )
     return manifest
 
 
 @contextmanager
-def _local_run(sources: Sequence[Input], options: ReadOptions, jobs: int | None) -> Iterator[Run]:
+def _local_run(sources: Sequence[Input], jobs: int | None) -> Iterator[Run]:
     """As many processes as ``jobs`` says, or none where there is too little to read."""
-    sizes: list[int] = []
-    for source in sources:
-        pieces = 0 if source.error is not None else pieces_of(source, options)
-        size = source.size_bytes
-        sizes += [size // pieces] * pieces if pieces else [size]
-    processes = jobs_for(sizes, jobs)
+    processes = jobs_for([source.size_bytes for source in sources], jobs)
     if processes < 2:
         yield _run_here
         return

@@ -1,8 +1,7 @@
 """Making the sources of a data set: which of them, by which processes, and their records.
 
-A source is read twice. The first pass finds its hash, by which it is known. The second writes its files; of a large PGN
-file in pieces, each by a process of its own. When all pieces are written the record is: until then the source is not
-there, and the next run removes what a run that was ended has left of it.
+A source is read twice. The first pass finds its hash, by which it is known. The second writes its files, and its record
+last: until then the source is not there, and the next run removes what a run that was ended has left of it.
 """
 
 from __future__ import annotations
@@ -12,27 +11,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from recorder.archive.dataset_growth import DOUBLINGS, doublings_of, find_earlier, find_wholes
-from recorder.archive.dataset_pieces import (
-    Piece,
-    PieceMade,
-    Reporting,
-    SourceToFind,
-    find_source,
-    make_piece,
-    rename_doubles,
-)
-from recorder.archive.inputs import Input, ReadOptions, timing_of
-from recorder.archive.pieces import NoBorderError, cut_file, joined_report, pieces_of
+from recorder.archive.importing import identify, is_internal, why_failed
+from recorder.archive.inputs import GameReader, Input, ReadOptions, timing_of
 from recorder.archive.storing import Outcome
 from recorder.archive.workers import WorkerDiedError
-from recorder.errors import SourceError
-from recorder.model import SourceKind
+from recorder.containment import failures_sentence
+from recorder.errors import ExportError, StorageError
+from recorder.model import SourceKind, SourceReport
 from recorder.pipeline import PARSER_VERSION
 from recorder.progress import of_several
-from storage.dataset.folder import DataFolder
+from storage.dataset.folder import DataFolder, Part
 from storage.dataset.records import (
     DATASET_SCHEMA,
     SourceRecord,
@@ -43,16 +34,23 @@ from storage.dataset.records import (
     why_broken,
     write_record,
 )
+from storage.write.games import successor
 
 if TYPE_CHECKING:
+    from recorder.model import Game
     from recorder.progress import Progress
 
-__all__ = ["Making", "Run"]
-
-_PIECE_BYTES: Final = 8 << 20
+__all__ = ["Making", "Reporting", "Run", "SourceToFind", "SourceToMake", "find_source", "make_source"]
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
+
+
+class Reporting(Protocol):
+    """What a task that runs somewhere has of its caller."""
+
+    def progress(self, name: str, done: int, total: int | None) -> None:
+        """Report the progress of the task."""
 
 
 class Run(Protocol):
@@ -72,30 +70,118 @@ class Run(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class SourceToFind:
+    """A source whose hash and kind a process finds, how it is read, and sizes at which its hash is wanted, too.
+
+    ``place``: of the source among all of the run, from 1, and how many there are.
+    """
+
+    source: Input
+    options: ReadOptions
+    marks: Sequence[int]
+    place: tuple[int, int]
+
+
+def find_source(task: SourceToFind, reporting: Reporting) -> Outcome:
+    """Find the hash and the kind of a source; runs in a process of its own."""
+    return identify(task.source, task.options, task.marks, of_several(reporting.progress, *task.place))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceToMake:
+    """A source of which a process writes the files.
+
+    Attributes:
+        folder: of the data set.
+        source, sha256, kind, options: of the source, and how it is read.
+        size_bytes: of the source, decompressed. place: as in ``SourceToFind``.
+    """
+
+    folder: DataFolder
+    source: Input
+    sha256: str
+    kind: SourceKind
+    options: ReadOptions
+    size_bytes: int
+    place: tuple[int, int]
+
+
+@dataclass(slots=True)
+class SourceMade:
+    """What was written of a source.
+
+    Attributes:
+        games, plies, undated: how many. report: of the source. message: why not all could be read, or None.
+        failed: why the source cannot be read, or None. internal: an error of this program is why. parts: the files.
+    """
+
+    games: int = 0
+    plies: int = 0
+    undated: int = 0
+    report: SourceReport = field(default_factory=SourceReport)
+    message: str | None = None
+    failed: str | None = None
+    internal: bool = False
+    parts: list[Part] = field(default_factory=list)
+
+
+def make_source(task: SourceToMake, reporting: Reporting) -> SourceMade:
+    """Write the files of a source; nothing else is changed, and doing it again gives the same files.
+
+    Args:
+        task: what is read. reporting: gets the progress.
+    Raises:
+        ExportError: a file cannot be written. StorageError: a file of the data set cannot be read.
+    """
+    from exporters.dataset_parts import SourceWriter
+
+    if task.source.error is not None:
+        return SourceMade(failed=task.source.error)
+    made = SourceMade()
+    keys: set[str] = set()
+    options = replace(task.options, kind=task.kind)
+    try:
+        with SourceWriter(task.folder, stem_of(task.sha256), task.sha256, task.kind.value) as writer:
+            reader = GameReader(task.source, options, of_several(reporting.progress, *task.place), task.size_bytes)
+            for game in reader:
+                _name(game, keys)
+                writer.add(game)
+                made.undated += game.day is None
+    except (ExportError, StorageError):
+        raise
+    except Exception as error:
+        return SourceMade(failed=why_failed(error, task.source.name), internal=is_internal(error))
+    made.report = reader.report
+    made.games, made.plies, made.parts = writer.games, writer.plies, writer.parts
+    made.message = reader.damage or failures_sentence(made.report, task.source.name)
+    return made
+
+
+def _name(game: Game, keys: set[str]) -> None:
+    """Give a game its key: of several games with one key, the later ones get its successors, as in an archive."""
+    key, number = game.key, 1
+    while key in keys:
+        number += 1
+        key = successor(game.key, number)
+    keys.add(key)
+    game.key = key
+
+
 @dataclass(slots=True)
 class _Plan:
     """A source that is to be made.
 
     Attributes:
-        outcome: of it, filled in when it is done. place: as in ``Piece``. divided: it is read in pieces.
-        undivided: it must be read again as one, because its pieces do not end where games do.
-        done: its record is written, or it has failed.
-        made: its pieces so far.
+        outcome: of it, filled in when it is done. place: as in ``SourceToFind``. done: its record is written, or it has
+            failed.
     """
 
     source: Input
     options: ReadOptions
     outcome: Outcome
     place: tuple[int, int]
-    divided: bool
-    undivided: bool = False
     done: bool = False
-    made: list[PieceMade] = field(default_factory=list)
-
-    @property
-    def ended(self) -> bool:
-        """Whether no more of its pieces are wanted."""
-        return self.undivided or self.outcome.status == "failed"
 
 
 class Making:
@@ -188,11 +274,11 @@ class Making:
     def make(self) -> None:
         """Make sources; what an earlier run has left of them is removed before."""
         left = part_names(self._folder.files())
-        self._make_all(self._plans, left)
+        self._make(self._plans, left)
         alone = [plan for plan, whole in self._parts if whole.status == "failed"]
         for plan in alone:
             plan.outcome.status, plan.outcome.part_of = "new", None
-        self._make_all(alone, left)
+        self._make(alone, left)
         self._report()
         for record in read_records(self._folder):
             earlier = self._earlier.get(record.source, set())
@@ -200,19 +286,6 @@ class Making:
                 write_record(self._folder, replace(record, earlier=sorted(earlier)))
             for sha256 in earlier & self._records.keys():
                 remove_source(self._folder, sha256, left.get(stem_of(sha256), []))
-
-    def _make_all(self, plans: Sequence[_Plan], left: dict[str, list[str]]) -> None:
-        """Make sources, those that cannot be divided as one; ``left``: as for ``_remove``."""
-        for plan in plans:
-            self._remove(plan, left)
-        self._make(plans)
-        again = [plan for plan in plans if plan.undivided]
-        left = part_names(self._folder.files()) if again else {}
-        for plan in again:
-            self._remove(plan, left)
-            plan.divided = plan.undivided = False
-            plan.made.clear()
-        self._make(again)
 
     def _report(self) -> None:
         """Report sources that are done, up to the first that is not."""
@@ -222,11 +295,6 @@ class Making:
                 return
             self._unreported.popleft()
             self._on_file(outcome)
-
-    def _remove(self, plan: _Plan, names: dict[str, list[str]]) -> None:
-        """Remove the files of a source; ``names``: as ``part_names`` gives them."""
-        sha256 = plan.outcome.sha256 or ""
-        remove_source(self._folder, sha256, names.get(stem_of(sha256), []))
 
     def _plan(self, source: Input, outcome: Outcome, place: tuple[int, int], seen: set[str]) -> _Plan | None:
         """What is to be made of a source; None: nothing. ``seen``: hashes of the sources before it."""
@@ -244,88 +312,55 @@ class Making:
         outcome.status = "new" if before is None else "grown" if known is None else "replaced"
         if before is not None:
             options = options.over(ReadOptions.from_json(before.options, options.timing))
-        divided = pieces_of(source, options) > 0
-        return _Plan(source, options, outcome, place, divided)
+        return _Plan(source, options, outcome, place)
 
-    def _make(self, plans: Sequence[_Plan]) -> None:
-        """Have sources made, in their order."""
-        sent: deque[tuple[_Plan, bool]] = deque()
-        for future in self._run(make_piece, self._pieces(plans, sent), self._progress):
-            self._report()
-            plan, last = sent.popleft()
-            if plan.ended:
-                continue
+    def _make(self, plans: Sequence[_Plan], left: dict[str, list[str]]) -> None:
+        """Have sources made, in their order; ``left``: files that are there, as ``part_names`` gives them."""
+        tasks = []
+        for plan in plans:
+            outcome, sha256 = plan.outcome, plan.outcome.sha256 or ""
+            remove_source(self._folder, sha256, left.get(stem_of(sha256), []))
+            kind = SourceKind(outcome.kind)
+            tasks.append(
+                SourceToMake(self._folder, plan.source, sha256, kind, plan.options, outcome.size_bytes, plan.place)
+            )
+        for plan, future in zip(plans, self._run(make_source, tasks, self._progress), strict=True):
             try:
                 made = future.result()
             except WorkerDiedError as error:
                 self.incomplete = True
-                _fail(plan, _died(plan.source, error))
-                continue
-            if made is None:
-                plan.undivided = True
-            elif made.failed is not None:
-                self.incomplete = self.incomplete or made.internal
-                _fail(plan, made.failed)
+                made = SourceMade(failed=_died(plan.source, error))
+            self.incomplete = self.incomplete or made.internal
+            if made.failed is not None:
+                plan.outcome.status, plan.outcome.message = "failed", made.failed
             else:
-                plan.made.append(made)
-                if last:
-                    self._finish(plan)
-                    self._report()
-        self._report()
+                self._finish(plan, made)
+            plan.done = True
+            self._report()
 
-    def _pieces(self, plans: Sequence[_Plan], sent: deque[tuple[_Plan, bool]]) -> Iterator[Piece]:
-        """All pieces; ``sent`` gets the plan of each and whether it is the last one."""
-        for plan in plans:
-            sha256, kind = plan.outcome.sha256 or "", SourceKind(plan.outcome.kind)
-            whole = Piece(
-                self._folder, plan.source, sha256, kind, plan.options, plan.outcome.size_bytes, place=plan.place
-            )
-            if not plan.divided:
-                sent.append((plan, True))
-                yield whole
-                continue
-            progress = of_several(self._progress, *plan.place)
-            try:
-                cut = cut_file(plan.source, plan.options, whole.size_bytes, _PIECE_BYTES, progress)
-                for number, (data, begin, last) in enumerate(cut):
-                    sent.append((plan, last))
-                    yield replace(whole, number=number, data=data, begin=begin, last=last)
-            except NoBorderError:
-                plan.undivided = True
-            except SourceError as error:
-                _fail(plan, str(error))
-
-    def _finish(self, plan: _Plan) -> None:
+    def _finish(self, plan: _Plan, made: SourceMade) -> None:
         """Write the record of a source whose files are written."""
-        outcome = plan.outcome
-        rename_doubles(self._folder, plan.made)
-        for made in plan.made:
-            outcome.games += made.games
-            outcome.plies += made.plies
-            outcome.undated += made.undated
-            outcome.message = outcome.message or made.message
-            outcome.report = made.report if outcome.report is None else joined_report(outcome.report, made.report)
-        assert outcome.report is not None
+        outcome, sha256 = plan.outcome, plan.outcome.sha256 or ""
+        outcome.games, outcome.plies, outcome.undated = made.games, made.plies, made.undated
+        outcome.message, outcome.report = outcome.message or made.message, made.report
         record = SourceRecord(
-            outcome.sha256 or "",
+            sha256,
             plan.source.name,
             outcome.size_bytes,
             outcome.kind or "",
             outcome.games,
             outcome.plies,
-            len(outcome.report.anomalies),
+            len(made.report.anomalies),
             outcome.message,
             plan.options.to_json(),
             parser_version=PARSER_VERSION,
             doublings=doublings_of(outcome.marks),
-            earlier=sorted(self._earlier.get(outcome.sha256 or "", ())),
-            parts=sorted(part for made in plan.made for part in made.parts),
+            earlier=sorted(self._earlier.get(sha256, ())),
+            parts=made.parts,
         )
         write_record(self._folder, record)
-        plan.done = True
         for part, whole in self._parts:
             part.done = part.done or whole is outcome
-        plan.made.clear()
 
 
 def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
@@ -334,11 +369,6 @@ def _is_current(known: SourceRecord, options: ReadOptions) -> bool:
     made_by = (known.program, known.parser_version, known.schema)
     current = made_by == (version("ics-recorder"), PARSER_VERSION, DATASET_SCHEMA)
     return current and known.options | given == known.options
-
-
-def _fail(plan: _Plan, why: str) -> None:
-    plan.outcome.status, plan.outcome.message, plan.done = "failed", why, True
-    plan.made.clear()
 
 
 def _died(source: Input, error: WorkerDiedError) -> str:

@@ -29,7 +29,6 @@ __all__ = [
     "backup_archive",
     "chosen_games",
     "export_bpgn",
-    "export_dataset",
     "export_games",
     "export_pgn",
     "export_plies",
@@ -80,7 +79,10 @@ def chosen_games(
 
 def archive_files(path: Path) -> list[Path]:
     """An archive's file and those that SQLite keeps beside it, there or not."""
-    return [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal", "-positions"))]
+    return [
+        path,
+        *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal", "-positions", "-columns")),
+    ]
 
 
 def protected(archive: AnyStore) -> list[Path]:
@@ -465,30 +467,12 @@ def export_plies(
             not be written.
     """
     from exporters.base import open_output
-    from exporters.table_files import PliesParquetExporter, write_plies
+    from exporters.table_files import write_plies
+    from recorder.progress import show_progress
 
     require_games(archive, chosen)
-    keep = protected(archive)
-    if format_name != "parquet":
-        with open_output(output, force, keep) as out:
-            return write_plies(archive, chosen, out, format_name, raw=raw)
-    with chosen_games(archive, chosen) as games, open_output(output, force, keep) as out:
-        return PliesParquetExporter().write(games, out)
-
-
-def export_dataset(archive: ArchiveStore, chosen: GameFilter, folder: Path, *, force: bool = False) -> ExportReport:
-    """Write the table of plies as a folder of Parquet files.
-
-    Args:
-        archive, chosen, force: as for ``export_pgn``. folder: must not exist, or be such a folder.
-    Raises:
-        StorageError: the archive cannot be read. NoGamesError: no game matches. ExportError: the folder cannot or must
-            not be written.
-    """
-    from exporters.table_files import write_dataset
-
-    require_games(archive, chosen)
-    return write_dataset(archive, chosen, folder, force=force, protect=protected(archive))
+    with open_output(output, force, protected(archive)) as out, show_progress(steps=True) as progress:
+        return write_plies(archive, chosen, out, format_name, raw=raw, progress=progress)
 
 
 def backup_archive(where: str, target: str) -> None:

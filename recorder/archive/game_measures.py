@@ -11,31 +11,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from recorder.archive.exporting import handles_of, named_games, require_games
 from recorder.archive.related import games_in_progress, match_of, of_source
 from recorder.errors import StorageError
+from recorder.progress import Progress, no_progress
 from storage import GameFilter
 from storage.dataset.reading import DatasetStore
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from exporters.measures.batches import PlyBatches
+    from exporters.measures.program import Measured
+    from exporters.measures.source import Plies
     from recorder.archive.exporting import AnyStore
-    from storage.read.store import TableReader
 
 __all__ = [
     "CLOCK_TABLES",
     "ClockTable",
     "DIMENSIONS",
     "EXTRA_DIMENSIONS",
-    "FEW_PLIES",
+    "GamesMeasure",
     "OwnMoves",
     "PictureData",
-    "batches_of",
-    "clock_table",
+    "measure_games",
     "moves_of",
     "picture_data",
     "picture_games",
     "plies_of_games",
     "pools_people",
+    "with_progress",
 ]
 
 
@@ -55,6 +56,7 @@ class ClockTable(NamedTuple):
 
 
 CLOCK_TABLES = {
+    "games": ClockTable("game_sides", "each side of each game: think times, clocks and lag", grouped=False),
     "usage": ClockTable("time_usage", "how long moves took: total, mean, median, 95th percentile, longest"),
     "profile": ClockTable("profile", "results, think times, lowest clock and lag; one row a player, or as --by groups"),
     "time-left": ClockTable("time_left", "the clock after moves 10, 20, 30 and 40"),
@@ -104,50 +106,74 @@ EXTRA_DIMENSIONS = ("eco", "opening", "event")
 """Those of them that are columns of plies only on request."""
 
 
-def clock_table(
+class GamesMeasure(NamedTuple):
+    """A measure of chosen games.
+
+    Attributes:
+        table: as it was computed; ``attrs["engines"]`` has the engines where evaluations count.
+        excluded: games by the reason that excludes them.
+        identities: whose moves count; None: those of all who had the chosen handles, or of everybody.
+        handles: that were chosen; empty: the moves of everybody count.
+    """
+
+    table: Measured
+    excluded: dict[str, int]
+    identities: list[str] | None
+    handles: list[str]
+
+
+def measure_games(
     archive: AnyStore,
     chosen: GameFilter,
     name: str,
     by: tuple[str, ...] = (),
+    *,
     top: int | None = None,
+    first_moves: bool = False,
     dask: str | None = None,
-) -> tuple[pd.DataFrame, dict[str, int]]:
+    omitted: bool = False,
+    progress: Progress = no_progress,
+) -> GamesMeasure:
     """A measure of the chosen games' moves, with a filter for players of those players' moves.
 
     Args:
         archive: where the games are. chosen: which; keys may be ``last`` and ``last~2``.
         name: of ``CLOCK_TABLES``. by: of ``DIMENSIONS``. top: how many of the longest thinks.
+        first_moves: include each side's first move where the measure is about the time that moves took.
         dask: address of a cluster that computes it, of a data set.
-    Returns:
-        The table, whose ``attrs["engines"]`` has the engines where evaluations count; and which games are excluded.
+        omitted: count excluded plies by the dimensions, too. progress: called while moves are read.
     Raises:
         StorageError: no game matches, or the archive cannot be read.
-        DimensionError: ``by`` does not go with the table.
+        DimensionError: ``by`` does not go with the table. ExportError: a handle was that of several guests.
     """
-    from exporters import measures
+    from exporters.measures import definitions
+    from exporters.measures.program import run
 
     table = CLOCK_TABLES[name]
     chosen = named_games(archive, chosen)
     excluded = require_games(archive, chosen)
-    measure = getattr(measures, table.measure)
+    define = getattr(definitions, table.measure)
+    options: dict[str, Any] = {} if top is None else {"n": top}
+    if "first_moves" in signature(define).parameters:
+        options["first_moves"] = first_moves
+    if by:
+        options["by"] = [word.replace("-", "_") for word in by]
     extra = [word for word in by if word in EXTRA_DIMENSIONS]
-    with plies_of_games(archive, chosen, matches=table.matches, dask=dask, extra=extra) as plies:
+    with plies_of_games(archive, chosen, matches=table.matches, dask=dask, extra=extra, progress=progress) as plies:
+        identities = None
+        handles: list[str] = []
         if chosen.players and not table.both_sides:
-            own = moves_of(plies, handles_of(archive, chosen.players), one_player=pools_people(table, by, measure))
-            plies, excluded = own.plies, excluded | own.excluded
-        if not table.grouped:
-            return (measure(plies) if top is None else measure(plies, top)), excluded
-        names = [word.replace("-", "_") for word in by]
-        found = measure(plies, names) if names else measure(plies)
+            handles = handles_of(archive, chosen.players)
+            own = moves_of(plies, handles, one_player=pools_people(table, by, define))
+            plies, excluded, identities = own.plies, excluded | own.excluded, own.identities
+        found = run(define(**options), plies, omitted=omitted)
         if table.evaluated:
-            found.attrs["engines"] = _engines(measure(plies, "eval_engine"))
-    return found, excluded
-
-
-_ROWS_AT_ONCE = 100_000
-_ONE_FRAME = 20_000  # plies of which a picture is computed more quickly from a frame than from batches
-FEW_PLIES = 200_000
-"""So many plies are one batch at most, whose columns are kept for the next reading."""
+            found.attrs["engines"] = _engines(run(define(by="eval_engine"), plies))
+        if name == "games" and plies.relation is not None:  # in the order of a list of games
+            rows = plies.relation("SELECT key, place FROM chosen").fetchall()
+            places = dict(rows)
+            found.rows.sort(key=lambda row: places[row[0]])
+    return GamesMeasure(found, excluded, identities, handles)
 
 
 @contextmanager
@@ -158,131 +184,75 @@ def plies_of_games(
     matches: bool = False,
     dask: str | None = None,
     extra: Collection[str] = (),
-) -> Iterator[Any]:
-    """What a measure takes: batches of an archive's games, a relation of a data set; of ``matches`` both boards.
+    progress: Progress = no_progress,
+) -> Iterator[Plies]:
+    """The plies of games; of ``matches`` both boards.
 
-    ``dask``: of a data set the frame of a cluster. ``extra``: those of ``EXTRA_DIMENSIONS`` that it needs.
+    ``dask``: of a data set those of a cluster. ``extra``: those of ``EXTRA_DIMENSIONS`` that are needed.
     """
+    from exporters.measures.source import Plies
+    from exporters.tables.tables import open_tables
+
     if isinstance(archive, DatasetStore) and dask is not None:
         if extra:
             raise StorageError("A cluster reads no columns of games, such as openings and events: leave --dask out.")
         from recorder.archive.cluster import check_reading, cluster_client
 
+        files = archive.files_of_plies(chosen, matches=matches)
         with cluster_client(dask) as client:
-            check_reading(client, archive.where, archive.some_files())
-            yield archive.plies_for_dask(chosen, matches=matches)
-    elif isinstance(archive, DatasetStore):
-        with archive.errors():
-            yield archive.relation(chosen, matches=matches, extra=extra)
+            check_reading(client, archive.where, [path for path, _ in (*files[:1], *files[1:][-1:])])
+            yield Plies.of_files(files)
     elif matches:
-        from exporters.tables.matches import matches_of
+        from exporters.tables.columns import MATCH_COLUMNS
+        from exporters.tables.matches import open_matches
 
-        yield matches_of(archive, chosen)
+        with open_matches(archive, chosen) as tables:
+            yield tables.plies([column.name for column in MATCH_COLUMNS]).where("match IS NOT NULL")
     else:
-        with archive.columns() as reader:
-            yield batches_of(reader, reader.games_of(chosen))
-
-
-def batches_of(
-    reader: TableReader,
-    games: list[tuple[int, int]],
-    *,
-    in_progress: Collection[str] = (),
-    dates: str | None = None,
-    rows_at_once: int = _ROWS_AT_ONCE,
-) -> PlyBatches:
-    """Batches of the plies of games; of few plies (``FEW_PLIES``) one.
-
-    Args:
-        reader: of the archive or data set. games: row number and number of plies of each game.
-        in_progress: keys of games. dates: an attribute of each batch. rows_at_once: of a batch, about.
-    """
-    import pandas as pd
-
-    from exporters.measures.batches import PlyBatches
-    from exporters.tables.arrays import empty
-    from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
-    from exporters.tables.facts import with_progress
-    from exporters.tables.frames import joined_plies, ply_batches
-
-    # A game's key at each of its plies is the same text: as a category it is compared and stored once.
-    columns = [one._replace(dtype="category") if one.name == "key" else one for one in (*PLY_COLUMNS, *ON_REQUEST)]
-    rows = sum(plies for _, plies in games)
-    small = rows <= FEW_PLIES
-    kept: dict[Any, pd.Series[Any]] = {}
-    attrs: dict[Any, Any] = {} if dates is None else {"dates": dates}
-
-    def frames(names: Collection[str]) -> Iterator[pd.DataFrame]:
-        wanted = [column for column in columns if column.name in names]
-        if not small:
-            yield from ply_batches(reader, games, rows_at_once, wanted)
-            return
-        if new := [column for column in wanted if column.name not in kept]:
-            kept.update(joined_plies(reader, games, new).items())
-        yield pd.DataFrame({column.name: kept[column.name] for column in wanted}, copy=False)
-
-    def read(names: Collection[str]) -> Iterator[pd.DataFrame]:
-        for frame in frames({*names, "key"} if "ending" in names else names):
-            batch = with_progress(frame, in_progress) if "ending" in frame else frame
-            batch.attrs = {**attrs}
-            del frame
-            yield batch
-            del batch
-
-    nothing = empty(columns)
-    nothing.attrs = {**attrs}
-    return PlyBatches(read, nothing, rows)
+        with open_tables(archive, chosen, progress=progress) as tables:
+            yield tables.plies(extra)
 
 
 class OwnMoves(NamedTuple):
     """Moves of players.
 
     Attributes:
-        plies: a table of any engine, or batches.
-        excluded: how many games are excluded for a reason.
+        plies: the moves. excluded: how many games are excluded for a reason.
         identities: whose moves they are; None: of everybody who had the handles.
     """
 
-    plies: Any
+    plies: Plies
     excluded: dict[str, int]
     identities: list[str] | None
 
 
-def moves_of(plies: Any, handles: Sequence[str], *, one_player: bool) -> OwnMoves:
-    """The moves of some players, of a table of any engine or of batches.
+def moves_of(plies: Plies, handles: Sequence[str], *, one_player: bool) -> OwnMoves:
+    """The moves of some players.
 
     Args:
         one_player: of each handle only the moves of the player that it names, no others' who had it.
     """
-    import narwhals as nw
+    from exporters.measures.source import among
 
-    from exporters.measures.batches import filtered, movers
-
-    named = nw.col("mover").str.to_lowercase().is_in([handle.lower() for handle in handles])
-    own = filtered(plies, named, "mover")
     if not one_player:
-        return OwnMoves(own, {}, None)
-    from exporters.tables.facts import choose_player
-
-    people = movers(own)
-    players = [choose_player(people, handle) for handle in handles]
+        return OwnMoves(plies.moved_by(handles), {}, None)
+    players = [plies.player(handle) for handle in handles]
     identities = sorted({identity for one in players for identity in one.identities})
     excluded = {reason: number for one in players for reason, number in one.excluded.items()}
-    return OwnMoves(filtered(own, nw.col("mover_id").is_in(identities), "mover_id"), excluded, identities)
+    return OwnMoves(plies.where(among("mover_id", identities)), excluded, identities)
 
 
-def pools_people(table: ClockTable, by: tuple[str, ...], measure: Callable[..., Any]) -> bool:
+def pools_people(table: ClockTable, by: tuple[str, ...], define: Callable[..., Any]) -> bool:
     """Whether a row of the table may be about several people of one handle: not if it has players or games apart."""
-    words = by or (signature(measure).parameters["by"].default if table.grouped else ("game",))
+    words = by or (signature(define).parameters["by"].default if table.grouped else ("game",))
     return {"player", "game"}.isdisjoint([words] if isinstance(words, str) else words)
 
 
-def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
+def _engines(by_engine: Measured) -> list[dict[str, Any]]:
     """Whose evaluations count, and of how many plies: most first. The name of an unknown engine is None."""
     counts: dict[str | None, int] = {}
-    names = by_engine["eval_engine"].astype(object).where(by_engine["eval_engine"].notna(), None)
-    for name, count in zip(names, by_engine["plies"], strict=True):
-        counts[name] = counts.get(name, 0) + int(count)
+    for row in by_engine.records():
+        counts[row["eval_engine"]] = counts.get(row["eval_engine"], 0) + row["plies"]
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0] or ""))
     return [{"engine": name, "plies": count} for name, count in ordered]
 
@@ -318,7 +288,7 @@ class PictureData:
     """What a picture is drawn of.
 
     Attributes:
-        plies: a ply frame; of pictures of many games batches of it. ``attrs["dates"]`` is the day of the games, or the
+        plies: a ply frame; of pictures of many games ``Plies``. ``attrs["dates"]`` is the day of the games, or the
             first and the last, which PGN has without times of moves.
         events: of a picture of one game.
         games: how many there are.
@@ -330,24 +300,36 @@ class PictureData:
 
 
 @contextmanager
-def picture_data(archive: AnyStore, scope: str, shown: GameFilter) -> Iterator[PictureData]:
+def picture_data(
+    archive: AnyStore, scope: str, shown: GameFilter, progress: Progress = no_progress
+) -> Iterator[PictureData]:
     """The plies of the games that a picture shows, and of one game its events.
 
     Args:
         archive: where the games are. scope: of the picture. shown: as ``picture_games`` returns it.
+        progress: called while moves are read.
     Yields:
         The data, which can be read in the block.
     """
-    from exporters.tables.columns import PLY_COLUMNS
-    from exporters.tables.frames import events_of, game_rows
+    from exporters.tables.events import events_of
+    from exporters.tables.tables import open_tables
 
     events = events_of(archive, shown) if scope == "game" else None
-    with archive.columns() as reader:
-        games, in_progress = reader.games_of(shown), games_in_progress(archive)
-        ends = [*games[:1], *reader.games_of(replace(shown, last=1))]  # games come by their start
-        days = [row["day"] for row in game_rows(reader, ends) if row["day"] is not None]
-        batches = batches_of(reader, games, in_progress=in_progress, dates=" to ".join(dict.fromkeys(days)))
-        plies: Any = batches
-        if scope not in ("games", "player") or batches.rows <= _ONE_FRAME:
-            (plies,) = batches.read([column.name for column in PLY_COLUMNS])
-        yield PictureData(plies, events, sum(count > 0 for _, count in games))
+    with open_tables(archive, shown, progress=progress) as tables:
+        in_progress = games_in_progress(archive)
+        attrs = {"dates": tables.dates()}
+        plies: Any
+        if scope in ("games", "player"):
+            plies = replace(tables.plies().ending(in_progress), attrs=attrs)
+        else:
+            plies = with_progress(tables.ply_frame(), in_progress)
+            plies.attrs = attrs
+        yield PictureData(plies, events, sum(count > 0 for _, count in tables.games))
+
+
+def with_progress(frame: pd.DataFrame, in_progress: Collection[str]) -> pd.DataFrame:
+    """Set the ending ``in-progress`` for the games with these keys; the frame has ``key`` and ``ending``."""
+    if not in_progress:
+        return frame
+    ending = frame["ending"].astype("string").mask(frame["key"].isin(in_progress), "in-progress")
+    return frame.assign(ending=ending)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager
 from importlib import import_module
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from exporters.selection import Filters, make_filter, takes_filters
@@ -18,11 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from duckdb import DuckDBPyRelation
 
+    from exporters.tables.tables import GamesTables
     from recorder.model import Game
     from storage import GameFilter
     from storage.read.store import GameStore
 
-__all__ = ["Dataset", "GameTables", "Tables"]
+__all__ = ["Dataset", "GameTables", "Tables", "free_bytes"]
 
 
 class GameTables(Closing):
@@ -52,6 +55,11 @@ class GameTables(Closing):
         from recorder.archive.positions import with_position  # it loads the rules
 
         return with_position(self._store, where)
+
+    def _tables(self, where: GameFilter, *, plies: bool = True) -> AbstractContextManager[GamesTables]:
+        from exporters.tables.tables import open_tables  # it loads NumPy
+
+        return open_tables(self._store, where, arrow=self._arrow, plies=plies)
 
     # --- games
 
@@ -120,7 +128,7 @@ class GameTables(Closing):
         → number of games that are not there).
 
         Args:
-            extra: columns that are included only on request: ``material``, ``fen``.
+            extra: columns that are included only on request: ``material``, ``fen``, ``eco``, ``opening``, ``event``.
             as_timedelta: times are Timedelta, in columns without the unit (``elapsed`` for ``elapsed_ms``); measures
                 need the integers.
             filters: see ``Filters``.
@@ -132,11 +140,11 @@ class GameTables(Closing):
                 is unknown to the rules and occurs in no game. StorageError: the archive cannot be read.
         """
         _add_measures()
-        from exporters.tables.frames import ply_frame
-
         _check(extra)
         where = self._filter(filters)
-        return self._described(ply_frame(self._store, where, extra, arrow=self._arrow), where, as_timedelta)
+        with self._tables(where) as tables:
+            _warn_of_size(sum(plies for _, plies in tables.games), free_bytes())
+            return self._described(tables.ply_frame(extra), where, as_timedelta)
 
     @takes_filters
     def batches(
@@ -161,14 +169,11 @@ class GameTables(Closing):
             ExportError, StorageError: as for ``plies``, before the first piece; also if ``rows`` is less than 1.
         """
         _add_measures()
-        from exporters.tables.frames import ply_batches, with_extra
-
         _check(extra)
         if rows < 1:
             raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
-        where = self._filter(filters)
-        with self._store.columns(arrow=self._arrow) as reader:
-            for table in ply_batches(reader, reader.games_of(where), rows, with_extra(extra)):
+        with self._tables(self._filter(filters)) as tables:
+            for table in tables.batches(rows, extra):
                 yield _with_units(table, as_timedelta)
 
     @takes_filters
@@ -182,11 +187,9 @@ class GameTables(Closing):
         Raises:
             ExportError, StorageError: as for ``plies``.
         """
-        from exporters.tables.frames import side_frame
-
         where = self._filter(filters)
-        with self._store.columns(arrow=False) as reader:
-            return self._described(side_frame(reader, reader.games_of(where)), where, as_timedelta)
+        with self._tables(where, plies=False) as tables:
+            return self._described(tables.side_frame(), where, as_timedelta)
 
     @takes_filters
     def game_table(self, **filters: Unpack[Filters]) -> pd.DataFrame:
@@ -199,11 +202,9 @@ class GameTables(Closing):
         Raises:
             ExportError, StorageError: as for ``plies``.
         """
-        from exporters.tables.frames import game_frame
-
         where = self._filter(filters)
-        with self._store.columns(arrow=False) as reader:
-            return self._described(game_frame(reader, reader.games_of(where)), where, False)
+        with self._tables(where, plies=False) as tables:
+            return self._described(tables.game_frame(), where, False)
 
     @takes_filters
     def events(self, *, as_timedelta: bool = False, **filters: Unpack[Filters]) -> pd.DataFrame:
@@ -216,7 +217,7 @@ class GameTables(Closing):
         Raises:
             ExportError, StorageError: as for ``plies``.
         """
-        from exporters.tables.frames import events_of
+        from exporters.tables.events import events_of
 
         where = self._filter(filters)
         return self._described(events_of(self._store, where), where, as_timedelta)
@@ -234,10 +235,11 @@ class GameTables(Closing):
             ExportError, StorageError: as for ``plies``.
         """
         _add_measures()
-        from exporters.tables.matches import matches_of
+        from exporters.tables.matches import open_matches
 
         where = self._filter(filters)
-        return self._described(matches_of(self._store, where, arrow=self._arrow), where, as_timedelta)
+        with open_matches(self._store, where, arrow=self._arrow) as tables:
+            return self._described(tables.match_frame(), where, as_timedelta)
 
     def _described(self, table: pd.DataFrame, where: GameFilter, as_timedelta: bool) -> pd.DataFrame:
         """The table with its ``attrs``: units, numbers of games and plies, and the excluded games."""
@@ -249,7 +251,7 @@ class GameTables(Closing):
 
 
 def _with_units(table: pd.DataFrame, as_timedelta: bool) -> pd.DataFrame:
-    from exporters.tables.arrays import units_of, with_timedeltas
+    from exporters.tables.units import units_of, with_timedeltas
 
     if as_timedelta:
         table = with_timedeltas(table)
@@ -257,9 +259,34 @@ def _with_units(table: pd.DataFrame, as_timedelta: bool) -> pd.DataFrame:
     return table
 
 
+_BYTES_IN_ROW = 320
+_BYTES_TO_READ_ROW = 600
+_MB = 1_000_000
+
+
+def _warn_of_size(rows: int, free: int | None) -> None:
+    """Warn if a ply frame of so many rows does not fit into the free memory; ``free`` None: it is unknown."""
+    if free is not None and rows * _BYTES_TO_READ_ROW > free:
+        warnings.warn(
+            f"The table of {rows:,} plies has about {rows * _BYTES_IN_ROW // _MB:,} MB, and reading it takes about "
+            f"{rows * _BYTES_TO_READ_ROW // _MB:,} MB of memory, of which {free // _MB:,} MB are free: read pieces of "
+            "it with batches(), or a data set with recorder.Dataset.",
+            stacklevel=3,  # the caller of Archive.plies
+        )
+
+
+def free_bytes() -> int | None:
+    """The memory that programs can get, in bytes; None where the operating system does not report it."""
+    try:
+        words = Path("/proc/meminfo").read_text(encoding="ascii").split()
+        return int(words[words.index("MemAvailable:") + 1]) * 1024
+    except (OSError, ValueError):
+        return None
+
+
 def _add_measures() -> None:
     """Register ``DataFrame.ics``. Not when this module loads: reading games needs no pandas."""
-    import_module("exporters.measures")
+    import_module("exporters.measures.functions")
 
 
 def _check(extra: Collection[str]) -> None:
@@ -277,18 +304,17 @@ def _check(extra: Collection[str]) -> None:
 
 
 class Dataset(GameTables):
-    """The games of a folder that ``ics-recorder convert --dataset`` wrote. Needs the extra ``duckdb``.
+    """The games of a folder that ``ics-recorder convert --dataset`` wrote.
 
     It has the filters, tables and measures of an archive, except filters by position and the columns ``fen`` and
-    ``material``. A game that several sources contain is included once for each of them. DuckDB computes with 200 MB of
-    memory, and with temporary files for the rest. Use a data set as a context manager, or call ``close``. A folder of
-    ``export plies --dataset`` has plies only: no dates, and no tables of games and events.
+    ``material``. A game that several sources contain is included once for each of them. DuckDB computes with 300 MB of
+    memory, and with temporary files for the rest. Use a data set as a context manager, or call ``close``.
 
     Args:
         path: the folder (``~`` is the home folder) or its ``s3://`` URL. The data set is read as it is when the object
             is created; Python warns of one that ``make_dataset`` or ``convert`` did not complete.
     Raises:
-        StorageError: DuckDB is not installed, or the folder has no readable data set. Every method can raise it, too.
+        StorageError: the folder has no readable data set. Every method can raise it, too.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:

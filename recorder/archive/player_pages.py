@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from exporters.report.game_list import FileSite, player_file
 from exporters.report.page import BarItem
 from recorder.archive.related import games_in_progress
+from recorder.archive.reports import ending_of
 from storage import ArchiveStore, GameFilter
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ PLAYER_GAMES: Final = 2000
 """The most games that a player's page of a site is about: the newest."""
 _GAMES_AT_ONCE: Final = 1000
 """Games that are read at once, if no player has more."""
-_FACTS_AT_ONCE: Final = 5000
 
 
 class SitePlayer(NamedTuple):
@@ -67,22 +67,18 @@ def players_of_games(archive: ArchiveStore, chosen: GameFilter) -> list[SitePlay
     Returns:
         The players by handle, in lower case, and server.
     """
-    from exporters.tables.facts import side_of
+    from exporters.tables.tables import open_tables
 
     found: dict[tuple[str, str | None], dict[str, _Played]] = {}
-    with archive.columns(arrow=False) as reader:
-        games = reader.games_of(chosen)
-        for begin in range(0, len(games), _FACTS_AT_ONCE):
-            run = [(place, *game) for place, game in enumerate(games[begin : begin + _FACTS_AT_ONCE], begin)]
-            for game, facts in zip(run, reader.facts([row_id for _, row_id, _ in run]), strict=True):
-                dated = facts.started_at_ms is not None or facts.date_text is not None
-                for side in (side_of(facts, True), side_of(facts, False)):
-                    identities = found.setdefault((side.handle.lower(), facts.server), {})
-                    played = identities.setdefault(side.identity, _Played(side.guest))
-                    played.handle = side.handle
-                    if played.games[-1:] != [game]:  # who plays both sides has one game
-                        played.games.append(game)
-                        played.dated += dated
+    with open_tables(archive, chosen, plies=False) as tables:
+        for place, (game, facts) in enumerate(zip(tables.games, tables.game_rows(), strict=True)):
+            for side in ("white", "black"):
+                identities = found.setdefault((facts[side].lower(), facts["server"]), {})
+                played = identities.setdefault(facts[f"{side}_id"], _Played(facts[f"{side}_guest"]))
+                played.handle = facts[side]
+                if played.games[-1:] != [(place, *game)]:  # who plays both sides has one game
+                    played.games.append((place, *game))
+                    played.dated += facts["day"] is not None or facts["started_ms"] is not None
     ordered = sorted(found.items(), key=lambda one: (one[0][0], one[0][1] or ""))
     players = (_player_of(server, identities) for (handle, server), identities in ordered if handle.strip())
     return [one for one in players if one is not None]
@@ -114,18 +110,17 @@ def pages_of_players(
         Each player with the page's bytes.
     """
     from exporters.report.player import player_pages
-    from exporters.tables.facts import with_progress
-    from exporters.tables.frames import plies_of, side_frame
+    from exporters.tables.tables import open_tables
 
     for run in _runs(players):
-        with archive.columns() as reader:
+        games = [(row_id, plies) for _, row_id, plies in sorted({game for one in run for game in one.games})]
+        with open_tables(archive, games=games) as tables:
             in_progress = games_in_progress(archive)
-            games = [(row_id, plies) for _, row_id, plies in sorted({game for one in run for game in one.games})]
-            sides = with_progress(side_frame(reader, games), in_progress)
-            plies = with_progress(plies_of(reader, [row_id for row_id, _ in games]), in_progress)
-        bar = [BarItem("Games", "../index.html", "up")]
-        pages = [_page_of(one) for one in run]
-        yield from zip(run, player_pages(plies, sides, pages, site=replace(site, bar=bar)), strict=True)
+            sides = [row | ending_of(row, in_progress) for row in tables.side_rows()]
+            bar = [BarItem("Games", "../index.html", "up")]
+            pages = [_page_of(one) for one in run]
+            plies = tables.plies().ending(in_progress)
+            yield from zip(run, player_pages(plies, sides, pages, site=replace(site, bar=bar)), strict=True)
 
 
 def _page_of(player: SitePlayer) -> PlayerPage:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recorder.archive.exporting import require_games
-from recorder.archive.game_measures import FEW_PLIES, batches_of
+from recorder.archive.game_measures import with_progress
 from recorder.archive.related import anomalies_of_game, games_in_progress, match_of, of_source
+from recorder.progress import Progress, no_progress
 from recorder.text import plural
 from storage import GameFilter
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from exporters.measures.batches import PlyBatches
     from exporters.report.page import Site
     from recorder.archive.exporting import AnyStore
 
 _GAMES_AT_ONCE = 1000
-_PLIES_AT_ONCE = 400_000  # a page has many measures, and each of them takes some time for any batch
 
-__all__ = ["ReportPage", "page_of_archive", "page_of_game", "page_of_player"]
+__all__ = ["ReportPage", "ending_of", "page_of_archive", "page_of_game", "page_of_player"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +59,8 @@ def page_of_game(
         StorageError: there is no such game, or there are several.
     """
     from exporters.report.game import game_report
-    from exporters.tables.facts import with_progress
-    from exporters.tables.frames import event_frame, ply_frame
+    from exporters.tables.events import event_frame
+    from exporters.tables.tables import open_tables
 
     game = archive.game(spec)
     match, evidence = match_of(archive, game) or (None, "")
@@ -78,12 +75,16 @@ def page_of_game(
     chosen = GameFilter(keys=frozenset(one.key for one in games), kinds=frozenset(), min_plies=0)
     chosen = of_source(archive, game, chosen)
     in_progress = games_in_progress(archive)
+    plies = None
+    if pictures:
+        with open_tables(archive, chosen) as tables:
+            plies = with_progress(tables.ply_frame(), in_progress)
     html = game_report(
         game,
         match=match,
         evidence=evidence,
         anomalies=anomalies,
-        plies=with_progress(ply_frame(archive, chosen), in_progress) if pictures else None,
+        plies=plies,
         events=event_frame(games) if pictures else None,
         in_progress=in_progress,
         site=site,
@@ -98,37 +99,38 @@ def page_of_player(
     *,
     site: Site | None = None,
     filters: Mapping[str, str] | None = None,
+    progress: Progress = no_progress,
 ) -> ReportPage:
     """The page of one player's games.
 
     Args:
         archive: where they are. player: the handle. chosen: which games.
         site: that the page is part of. filters: ``chosen`` by the names that filters have in the site's addresses.
+        progress: called while moves are read.
     Raises:
         StorageError: no game matches.
     """
     from exporters.report.player import games_by_server, player_of_handle, player_report
-    from exporters.tables.columns import PLY_COLUMNS
-    from exporters.tables.facts import with_progress
-    from exporters.tables.frames import side_frame
+    from exporters.tables.tables import open_tables
 
     excluded = require_games(archive, chosen)
     if chosen.servers:
         counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
         excluded |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
-    with archive.columns() as reader:  # both tables of one moment
-        games = reader.games_of(chosen)
+    with open_tables(archive, chosen, progress=progress) as tables:
         in_progress = games_in_progress(archive)
-        sides = with_progress(side_frame(reader, games, player), in_progress)
+        sides = [row | ending_of(row, in_progress) for row in tables.side_rows(player)]
         of_player = player_of_handle(sides, player)
-        batches = batches_of(reader, games, in_progress=in_progress, dates="", rows_at_once=_PLIES_AT_ONCE)
-        plies: pd.DataFrame | PlyBatches = batches
-        if batches.rows <= FEW_PLIES:  # a frame is computed more quickly
-            (plies,) = batches.read([column.name for column in PLY_COLUMNS])
+        plies = tables.plies().ending(in_progress)
         html = player_report(plies, sides, player=player, excluded=excluded, site=site, filters=filters)
     servers = games_by_server(sides, of_player)
     title = f"the report of {plural(sum(servers.values()), 'game')} of {of_player.handle}"
     return ReportPage(html, title, {**excluded, **of_player.excluded}, servers)
+
+
+def ending_of(row: Mapping[str, Any], in_progress: Collection[str]) -> dict[str, str]:
+    """The ending of a row of a game or a side, if the game is one of these keys, which are in progress."""
+    return {"ending": "in-progress"} if row["key"] in in_progress else {}
 
 
 def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
@@ -138,22 +140,16 @@ def page_of_archive(archive: AnyStore, chosen: GameFilter) -> ReportPage:
         StorageError: no game matches.
     """
     from exporters.report.index import index_report
-    from exporters.tables.frames import game_rows
+    from exporters.tables.tables import open_tables
 
     excluded = require_games(archive, chosen)
-    with archive.columns(arrow=False) as reader:
-        games = reader.games_of(chosen)
+    with open_tables(archive, chosen, plies=False) as tables:
         in_progress = games_in_progress(archive)
 
-        def rows(wanted: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
-            for row in game_rows(reader, wanted):
-                yield row | {"ending": "in-progress"} if row["key"] in in_progress else row
+        def rows(places: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+            for row in tables.game_rows(places):
+                yield row | ending_of(row, in_progress)
 
-        html = index_report(
-            rows(games),
-            lambda places: rows([games[place] for place in places]),
-            archive.sources(),
-            excluded=excluded,
-            most=chosen.last,
-        )
+        html = index_report(rows(), rows, archive.sources(), excluded=excluded, most=chosen.last)
+        games = tables.games
     return ReportPage(html, f"the index of {plural(len(games), 'game')}", excluded)

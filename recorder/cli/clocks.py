@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.archive.exporting import chosen_games, named_games, protected, require_games
-from recorder.archive.game_measures import CLOCK_TABLES, DIMENSIONS, clock_table
+from recorder.archive.exporting import protected
+from recorder.archive.game_measures import CLOCK_TABLES, DIMENSIONS, measure_games
 from recorder.archive.locate import open_games
-from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded, say_written, write_json
+from recorder.cli.export_options import csv_option, format_of, output_options, say_excluded, write_json
 from recorder.cli.option_types import complete_names
 from recorder.cli.options import (
     Command,
@@ -22,16 +22,12 @@ from recorder.cli.options import (
     unique_option,
     wide_option,
 )
-from recorder.cli.output import print_table, say
+from recorder.cli.output import long_work, print_table, say
 from recorder.text import clean, plural
-from recorder.times import format_clock
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from exporters.clocks import SideClocks
+    from exporters.measures.program import Measured
     from recorder.archive.exporting import AnyStore
-    from storage import GameFilter
 
 __all__ = ["command"]
 
@@ -62,9 +58,10 @@ Examples:
   $ ics-recorder clocks --player Helmsman --by phase
   Phase      Games Plies    Total Share     Mean   Median      P95  Longest
   ...
-  opening        1    14 0:41.951 61.3% 0:02.997 0:02.702 0:09.270 0:09.270
+  opening        1    13 0:41.951 61.3% 0:03.227 0:02.793 0:09.270 0:09.270
   middlegame     1     8 0:26.518 38.7% 0:03.315 0:02.298 0:09.046 0:09.046
-  1 game, 22 plies counted, of which 22 derived clock.
+  1 game, 21 plies counted, of which 21 derived clock.
+  Plies excluded: 1 first move.
   $ ics-recorder clocks --player Morphy --last 20
   ics-recorder clocks --player Morphy --by time-control
   ics-recorder clocks --by time-control --by phase --table time-left
@@ -101,6 +98,12 @@ Examples:
     "--top", type=click.IntRange(min=1), metavar="N", show_default="10", help="Number of rows of --table longest."
 )
 @click.option(
+    "--sort", metavar="COLUMN", help="Sort by this column, as --format csv calls it; -COLUMN: the largest first."
+)
+@click.option(
+    "--first-moves", is_flag=True, help="Include each side's first move, which servers do not charge, in think times."
+)
+@click.option(
     "--format",
     "format_name",
     type=click.Choice(_FORMATS),
@@ -127,6 +130,8 @@ def command(
     by: tuple[str, ...],
     name: str | None,
     top: int | None,
+    sort: str | None,
+    first_moves: bool,
     format_name: str | None,
     shortcut: str | None,
     csv_raw: bool,
@@ -153,27 +158,36 @@ def command(
     format_name = format_of(format_name or shortcut, output, _FORMATS)
     if format_name == "table" and output != "-":
         raise click.UsageError("--format table is for the terminal only; use csv, jsonl or json for files.")
-    if name is None and (by or top is not None):
-        name = "usage" if by else "longest"
-    if dask is not None and (dataset is None or name is None):
+    if name is None:
+        name = "usage" if by else "longest" if top is not None else "games"
+    if dask is not None and (dataset is None or name == "games"):
         raise click.UsageError("--dask computes a measure of a data set: add --dataset, and --by or --table.")
     from exporters.base import refuse_existing
 
     refuse_existing(output, force)
-    if name is None:
-        with open_games(where, dataset, say) as archive:
-            _write_games(archive, chosen, format_name, output, force, csv_raw)
-        return
     asked = _Asked(name, by, top)
     _refuse_contradictions(asked)
-    from exporters.measures.base import DimensionError
+    from exporters.measures.dimensions import DimensionError
 
     with open_games(where, dataset, say) as archive:
         try:
-            table, reasons = clock_table(archive, chosen, name, by, top, dask)
+            with long_work(steps=True) as progress:
+                found = measure_games(
+                    archive, chosen, name, by, top=top, first_moves=first_moves, dask=dask, progress=progress
+                )
         except DimensionError as error:
             raise click.UsageError(f"--by {' --by '.join(by)} does not go with --table {name}: {error}.") from None
-        _write_table(table, asked, reasons, format_name, output, force, archive, csv_raw)
+        table = found.table.sorted_by(sort) if sort else found.table
+        _write_table(
+            _of_games(table) if name == "games" else table,
+            asked,
+            found.excluded,
+            format_name,
+            output,
+            force,
+            archive,
+            csv_raw,
+        )
 
 
 def _refuse_contradictions(asked: _Asked) -> None:
@@ -186,35 +200,48 @@ def _refuse_contradictions(asked: _Asked) -> None:
         raise click.UsageError("--by names a dimension twice.")
 
 
-def _write_games(
-    archive: AnyStore, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool
-) -> None:
-    """Two rows a game."""
-    from exporters.base import open_output
-    from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter, ClockSummary
+_OF_GAMES = [
+    "key",
+    "server",
+    "variant",
+    "base_s",
+    "increment_s",
+    "complete",
+    "side",
+    "player",
+    "opponent",
+    "plies",
+    "total_ms",
+    "mean_ms",
+    "median_ms",
+    "longest_ms",
+    "longest_move_no",
+    "longest_san",
+    "clock_at_10_ms",
+    "clock_at_20_ms",
+    "clock_at_30_ms",
+    "clock_at_40_ms",
+    "lag_plies",
+    "lag_mean_ms",
+    "lag_p95_ms",
+    "lag_max_ms",
+    "precision",
+]
+_CALLED = {"player": "handle", "plies": "moves", "lag_plies": "lag_moves"}
 
-    named = named_games(archive, chosen)
-    reasons = require_games(archive, named)
-    keep = protected(archive)
-    with chosen_games(archive, named, events=False, holdings=False, lines=False, thinking=False) as games:
-        if format_name in ("csv", "jsonl"):
-            with open_output(output, force, keep) as out:
-                exporter = ClocksCsvExporter(raw=csv_raw) if format_name == "csv" else ClocksJsonExporter()
-                report = exporter.write(games, out)
-            say_written(report, output, reasons)
-            return
-        summary = ClockSummary()
-        sides = list(summary.rows(games))
-    if format_name == "json":
-        write_json([side._asdict() for side in sides], output, force, keep)
-    else:
-        _print_sides(sides)
-    say(f"{plural(summary.games, 'game')}, {plural(summary.plies, 'ply', 'plies')} with times.")
-    say_excluded([*reasons.items(), *sorted(summary.excluded.items())])
+
+def _of_games(table: Measured) -> Measured:
+    """The columns of the table of games."""
+    places = [table.columns.index(name) for name in _OF_GAMES]
+    rows = [tuple(row[place] for place in places) for row in table.rows]
+    return table._replace(
+        columns=[_CALLED.get(name, name) for name in _OF_GAMES],
+        kinds=[table.kinds[place] for place in places],
+        rows=rows,
+    )
 
 
-def _print_sides(sides: list[SideClocks]) -> None:
-    rows = [_row(side) for side in sides]
+def _print_sides(table: Measured) -> None:
     names = (
         "Total",
         "Mean",
@@ -230,33 +257,31 @@ def _print_sides(sides: list[SideClocks]) -> None:
     )
     print_table(
         ("Key", "Player", "Opponent", "Moves", *names),
-        rows,
+        map(_row, table.records()),
         right=("Moves", *names),
         narrow=(*reversed(names[4:]), ("Opponent", 12), ("Player", 12), "Total"),
     )
 
 
-def _row(side: SideClocks) -> tuple[object, ...]:
-    exact = side.precision != "seconds"
-    dots = "." if side.side == "white" else "..."
+def _row(side: dict[str, Any]) -> tuple[object, ...]:
+    from exporters.measures.words import figure_text
+
+    dots = "." if side["side"] == "white" else "..."
+    clocks = (f"clock_at_{number}_ms" for number in (10, 20, 30, 40))
     return (
-        side.key[:8],
-        side.handle,
-        side.opponent,
-        side.moves,
-        format_clock(side.total_ms, exact),
-        format_clock(side.mean_ms, exact),
-        format_clock(side.median_ms, exact),
-        f"{format_clock(side.longest_ms, exact)} {side.longest_move_no}{dots} {side.longest_san}",
-        *(format_clock(clock_ms, exact) for clock_ms in side[16:20]),
-        side.lag_mean_ms,
-        side.lag_p95_ms,
-        side.lag_max_ms,
+        side["key"][:8],
+        side["handle"],
+        side["opponent"],
+        side["moves"],
+        *(figure_text(name, side) for name in ("total_ms", "mean_ms", "median_ms")),
+        f"{figure_text('longest_ms', side)} {side['longest_move_no']}{dots} {side['longest_san']}",
+        *(figure_text(name, side) for name in clocks),
+        *(None if side[name] is None else round(side[name]) for name in ("lag_mean_ms", "lag_p95_ms", "lag_max_ms")),
     )
 
 
 def _write_table(
-    table: pd.DataFrame,
+    table: Measured,
     asked: _Asked,
     reasons: dict[str, int],
     format_name: str,
@@ -270,16 +295,17 @@ def _write_table(
     Raises:
         ExportError: the output cannot be written.
     """
-    from exporters.measures.words import plain_rows
-
-    if format_name == "table":
+    if format_name == "table" and asked.name == "games":
+        _print_sides(table)
+    elif format_name == "table":
         _print_table(table, of_lag=asked.name == "lag")
     elif format_name == "json":
-        write_json(_as_json(table, asked, reasons), output, force, protected(archive))
+        of_games = asked.name == "games"
+        write_json(table.records() if of_games else _as_json(table, asked, reasons), output, force, protected(archive))
     else:
         from exporters.base import open_output
 
-        rows = plain_rows(table)
+        rows = iter(table.rows)
         batches = iter(lambda: list(islice(rows, _ROWS_AT_ONCE)), [])
         with open_output(output, force, protected(archive)) as out:
             if format_name == "csv":
@@ -293,9 +319,7 @@ def _write_table(
     _say_counts(table.attrs, reasons)
 
 
-def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dict[str, Any]:
-    from exporters.measures.words import plain_rows
-
+def _as_json(table: Measured, asked: _Asked, reasons: dict[str, int]) -> dict[str, Any]:
     attributes = table.attrs
     return {
         "table": asked.name,
@@ -306,18 +330,18 @@ def _as_json(table: pd.DataFrame, asked: _Asked, reasons: dict[str, int]) -> dic
         "left_out_plies": attributes["excluded"],
         "left_out_games": reasons,
         **({"engines": attributes["engines"]} if "engines" in attributes else {}),
-        "rows": [dict(zip(table.columns, row, strict=True)) for row in plain_rows(table)],
+        "rows": table.records(),
     }
 
 
-def _print_table(table: pd.DataFrame, *, of_lag: bool) -> None:
-    from exporters.measures.words import figure_text, heading, plain_rows, shown_names
+def _print_table(table: Measured, *, of_lag: bool) -> None:
+    from exporters.measures.words import figure_text, heading, shown_names
 
-    names = shown_names(list(table.columns))
-    values = (dict(zip(table.columns, row, strict=True)) for row in plain_rows(table))
-    rows = ([figure_text(name, of_row, of_lag=of_lag) for name in names] for of_row in values)
+    names = shown_names(table.columns)
+    rows = ([figure_text(name, of_row, of_lag=of_lag) for name in names] for of_row in table.records())
     headings = [heading(name) for name in names]
-    numbers = [word for name, word in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
+    kinds = dict(zip(table.columns, table.kinds, strict=True))
+    numbers = [word for name, word in zip(names, headings, strict=True) if kinds[name] not in ("VARCHAR", "BOOLEAN")]
     print_table(headings, rows, right=numbers, narrow=headings[:2:-1])
 
 

@@ -282,4 +282,7 @@ def _print_total(report: DatasetReport, where: str) -> None:
     games, plies = plural(whole.games, "game"), plural(whole.plies, "ply", "plies")
     say(f"The data set {where} has {games}, {plies} of {plural(whole.sources, 'log')}.")
     if whole.shared_games:
-        say(f"{plural(whole.shared_games, 'game')} in several logs, each once for every log; import merges them.")
+        say(
+            f"{plural(whole.shared_games, 'game')} in several logs, each once for every log; "
+            "--unique counts one of each."
+        )

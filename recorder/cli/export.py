@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,7 +169,7 @@ Examples:
   $ ics-recorder export plies -o plies.csv
   Wrote 8 games, 303 plies to plies.csv.
   ics-recorder export plies --variant crazyhouse -o zh.parquet
-  ics-recorder export plies --dataset -o plies/
+  ics-recorder export plies --dataset -o set/
 """,
 )
 @filter_options
@@ -185,22 +184,21 @@ Examples:
     help="Output format; parquet requires the extra `parquet`.",
 )
 @csv_option
-@click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o, one file per variant and month.")
+@click.option("--dataset", is_flag=True, help="Write a data set, a folder of Parquet files, to -o.")
 def _plies(
     where: str, output: str, force: bool, format_name: str | None, csv_raw: bool, dataset: bool, **filters: Any
 ) -> None:
     """Export a table of plies, with times in milliseconds.
 
-    docs/reference/tables.md lists the columns. --dataset writes a partitioned data set for DuckDB, Dask and similar
-    programs.
+    docs/reference/tables.md lists the columns. --dataset writes a data set as `convert` does, with tables of plies,
+    games and events, for --dataset of other commands, DuckDB, Dask and similar programs.
     """
     if dataset:
         if output == "-" or format_name not in (None, "parquet"):
             raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
-        from recorder.archive.exporting import export_dataset
+        from recorder.archive.dataset_making import export_dataset
 
-        folder = Path(output)
-        _write(lambda archive, chosen: export_dataset(archive, chosen, folder, force=force), where, output, filters)
+        _write(lambda archive, chosen: export_dataset(archive, chosen, output, force=force), where, output, filters)
         return
     from recorder.archive.exporting import export_plies
 

@@ -156,7 +156,7 @@ def dataset_option(command: _AnyCommand) -> _AnyCommand:
             raise click.UsageError("--dataset and --db both say where the games are: give one of them.")
         return command(*words, **values)
 
-    help_text = "Data set (folder or s3:// URL) to read instead of an archive; requires the extra `duckdb`."
+    help_text = "Data set (folder or s3:// URL) to read instead of an archive."
     option = click.option("--dataset", metavar="DIR", type=NameType(), help=help_text)
     return option(cast("_AnyCommand", checked))
 

@@ -177,9 +177,10 @@ class JournalWriter:
         self._sync = sync
         self._max_bytes = max_bytes
         self._clock_ns = clock.monotonic_ns
+        self._start_ns = clock.monotonic_ns()
         self._open_part = open_part
         program = f"ics-recorder {version('ics-recorder')}"
-        self.anchor_utc_ns, self._start_ns = clock.utc_ns(), clock.monotonic_ns()  # nothing between: one instant
+        self.anchor_utc_ns = clock.utc_ns()
         self._header = JournalHeader(VERSION, secrets.token_hex(8), 0, role, host, port, self.anchor_utc_ns, program)
         self._refusal: str | None = None
         self._file: PartFile | None = None

@@ -13,7 +13,6 @@ from starlette.routing import Route
 from recorder.archive.locate import open_archive
 from recorder.errors import RecorderError
 from recorder.web.answers import FormChoices, failed, not_found, page
-from recorder.web.computing import Computations
 from recorder.web.game_answers import GameAnswers
 from recorder.web.insight_answers import InsightAnswers
 from recorder.web.list_answers import ListAnswers
@@ -24,12 +23,11 @@ from recorder.web.security import Access, Guard
 __all__ = ["make_app"]
 
 
-def make_app(where: str, access: Access, feed: LiveFeed, computations: Computations) -> Guard:
+def make_app(where: str, access: Access, feed: LiveFeed) -> Guard:
     """The site of an archive.
 
     Args:
         where: the archive, as ``--db`` names it. access: who may read what. feed: what running recordings see.
-        computations: of measures.
     Raises:
         StorageError: the archive cannot be used.
     """
@@ -37,7 +35,7 @@ def make_app(where: str, access: Access, feed: LiveFeed, computations: Computati
         choices = FormChoices(where)
     public = not access.private
     lists, games = ListAnswers(where, choices, public=public), GameAnswers(where, public=public)
-    insights, live = InsightAnswers(where, choices, computations, public=public), _Live(feed)
+    insights, live = InsightAnswers(where, choices, public=public), _Live(feed)
     routes = [
         Route("/", lists.games),
         Route("/games.{suffix}", lists.download),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from exporters.report.page import plain_name
 from exporters.report.tables import NOTHING, control_words
-from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS
-from recorder.archive.insights import MEASURES, Insight
+from recorder.archive.game_measures import DIMENSIONS, EXTRA_DIMENSIONS, GamesMeasure
+from recorder.archive.insights import MEASURES
 from recorder.errors import ExportError
 from recorder.text import plural
 from recorder.web.links import WebSite
@@ -29,7 +29,7 @@ PRESETS: Final = (
     ("Moves made at once, by clock left", "measure=instant&by=clock-band"),
     ("Blunders in time trouble", "measure=blunders&by=time-control"),
 )
-_OWN: Final = ("measure", "by", "then", "figure", "versus")
+_OWN: Final = ("measure", "by", "then", "figure", "versus", "sort")
 _MOST_ROWS: Final = 500
 _MOST_BARS: Final = 30
 _FIRST_FIGURES: Final = ("mean_ms", "median_ms", "share", "score", "correlation", "lost_share")
@@ -45,6 +45,7 @@ class InsightState:
         measure: a name of ``MEASURES``; None: nothing is asked for yet.
         by: dimensions, none to two. figure: the column that the picture shows; None: the measure's first.
         listed: the filters. versus: the second player.
+        sort: the column that the table is sorted by, with ``-`` in front: the largest first; None: as it is.
     """
 
     measure: str | None
@@ -52,10 +53,11 @@ class InsightState:
     figure: str | None
     listed: ListState
     versus: str | None
+    sort: str | None = None
 
     def query(self) -> str:
         """The same as the query of an address."""
-        given = (self.measure, *(*self.by, None, None)[:2], self.figure, self.versus)
+        given = (self.measure, *(*self.by, None, None)[:2], self.figure, self.versus, self.sort)
         own = urlencode([(name, value) for name, value in zip(_OWN, given, strict=True) if value])
         return "&".join(filter(None, (own, self.listed.query())))
 
@@ -88,7 +90,7 @@ def read_insight(pairs: Sequence[tuple[str, str]]) -> InsightState:
         raise ExportError("Group by: both dimensions are the same.")
     if versus is not None and "player" not in listed.values:
         raise ExportError("Compare with: choose the first player in the field Player.")
-    return InsightState(measure, by, given.get("figure"), listed, versus)
+    return InsightState(measure, by, given.get("figure"), listed, versus, given.get("sort"))
 
 
 _TESTS: Final[Mapping[str, str]] = {
@@ -106,7 +108,7 @@ _ONLY_LISTS: Final = ("lasts_from", "lasts_to", "clock_below", "event", "next")
 """Filters that neither ``Archive`` nor its tables have."""
 
 
-def python_code(state: InsightState, listed: ListState, insight: Insight, path: str) -> str:
+def python_code(state: InsightState, listed: ListState, insight: GamesMeasure, path: str) -> str:
     """A program that computes the same table; a comment if a filter is one of the site alone.
 
     Args:
@@ -154,13 +156,13 @@ class _Side(NamedTuple):
 
     name: str
     listed: ListState
-    insight: Insight
+    insight: GamesMeasure
     rows: dict[tuple[Any, ...], dict[str, Any]]
 
 
 def shown_insight(
     state: InsightState,
-    computed: Sequence[tuple[str, ListState, Insight]],
+    computed: Sequence[tuple[str, ListState, GamesMeasure]],
     count: Callable[[ListState], int | None],
     site: WebSite,
 ) -> dict[str, Any]:
@@ -171,27 +173,31 @@ def shown_insight(
         count: how many games a list has; None: counting takes too long.
         site: that the page is part of.
     """
-    from exporters.measures.words import group_columns, heading, plain_rows, shown_names
+    from exporters.measures.words import group_columns, heading, shown_names
 
     table = computed[0][2].table
-    columns = list(table.columns)
+    if state.sort is not None:
+        table = table.sorted_by(state.sort)
+    columns = table.columns
     groups, shown = group_columns(columns), shown_names(columns)
     sides = []
     for name, listed, insight in computed:
-        rows = [dict(zip(insight.table.columns, row, strict=True)) for row in plain_rows(insight.table)]
+        rows = insight.table.records()
         sides.append(_Side(name, listed, insight, {tuple(row[name] for name in groups): row for row in rows}))
-    keys = list(dict.fromkeys(key for side in sides for key in side.rows))
-    figures = [name for name in shown if name not in (*groups, *_NO_FIGURES) and table[name].dtype.kind in "iuf"]
+    first = (tuple(row[name] for name in groups) for row in table.records())
+    keys = list(dict.fromkeys([*first, *(key for side in sides for key in side.rows)]))
+    numbers = {name for name, kind in zip(columns, table.kinds, strict=True) if kind not in ("VARCHAR", "BOOLEAN")}
+    figures = [name for name in shown if name not in (*groups, *_NO_FIGURES) and name in numbers]
     figure = next((name for name in (state.figure, *_FIRST_FIGURES) if name in figures), figures[0])
     links = _Links(count, site)
     of_lag = state.measure == "lag"
     marked = [name for name in shown if name in groups]
     return {
         "headings": [
-            *((heading(name), False) for name in marked),
-            *([("Player", False)] if len(sides) > 1 else []),
-            *((heading(name), True) for name in shown if name not in groups),
-            ("Plies excluded", False),
+            *((heading(name), False, _sorting(state, name, site)) for name in marked),
+            *([("Player", False, None)] if len(sides) > 1 else []),
+            *((heading(name), True, _sorting(state, name, site)) for name in shown if name not in groups),
+            ("Plies excluded", False, None),
         ],
         "rows": [
             _row(side, side.rows[key], marked, shown, links, of_lag=of_lag, compared=len(sides) > 1)
@@ -211,13 +217,19 @@ def shown_insight(
     }
 
 
+def _sorting(state: InsightState, name: str, site: WebSite) -> str:
+    """The address of the same table, sorted by a column: the largest first, and at the next click the other way."""
+    sort = name if state.sort == f"-{name}" else f"-{name}"
+    return site.insights(replace(state, sort=sort).query())
+
+
 def _counted(side: _Side) -> str:
     """A sentence about what counts of a side, and what does not."""
     attributes = side.insight.table.attrs
     name = f"{plain_name(side.name)}: " if side.name else ""
     marked = ", ".join(f"{number:,} {words}" for words, number in attributes["marked"].items())
     excluded = ", ".join(f"{number:,} {words}" for words, number in attributes["excluded"].items())
-    games = ", ".join(f"{number:,} {words}" for words, number in side.insight.games_excluded.items())
+    games = ", ".join(f"{number:,} {words}" for words, number in side.insight.excluded.items())
     counted = f"{plural(attributes['games'], 'game')} and {plural(attributes['plies'], 'ply', 'plies')} counted"
     return (
         f"{name}{counted}{f', of which {marked}' if marked else ''}. "
@@ -256,8 +268,8 @@ def _row(
         for name in shown
         if name not in marked
     ]
-    key = tuple(0 if name == "_all" else row.get(name) for name in side.insight.group_columns)
-    excluded = side.insight.excluded.get(key, {})
+    found = side.insight.table
+    excluded = found.omitted.get(tuple(row.get(name) for name in found.keys), {})
     return {
         "groups": [_group_text(row, name) for name in marked],
         "player": plain_name(side.name) if compared else None,

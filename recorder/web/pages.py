@@ -18,7 +18,6 @@ from recorder.archive.game_measures import DIMENSIONS
 from recorder.archive.insights import MEASURES
 from recorder.archive.kept_bytes import GameLine
 from recorder.text import plural
-from recorder.web.computing import Computation
 from recorder.web.insights import PRESETS
 from recorder.web.links import WebSite
 from recorder.web.listing import FIELDS, FormField, ListState
@@ -27,7 +26,7 @@ from storage.read.listing import ListedGame
 
 __all__ = [
     "field_values", "game_bar", "games_page", "insights_page", "lines_page", "live_page", "login_page", "message_page",
-    "progress_words", "render",
+    "render",
 ]  # fmt: skip
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -164,7 +163,6 @@ def insights_page(
     shown: Mapping[str, Any] | None = None,
     codes: Sequence[tuple[str, str]] = (),
     problem: tuple[str, str] | None = None,
-    searching: str | None = None,
 ) -> bytes:
     """The page of insights.
 
@@ -174,7 +172,6 @@ def insights_page(
         shown: as ``shown_insight`` returns it; None: nothing is computed.
         codes: for each player a name and the program that computes the same.
         problem: what went wrong, in a word or two and in a sentence.
-        searching: how far a computation is that has not ended.
     """
     site = WebSite((_GAMES, _EXPLORER, _INSIGHTS._replace(here=True), _LIVE))
     measure, dimensions = asked.get("measure", ""), [asked[name] for name in ("by", "then") if asked.get(name)]
@@ -189,20 +186,9 @@ def insights_page(
         "shown": shown,
         "codes": [(name, code.split("\n")) for name, code in codes],
         "problem": problem,
-        "searching": searching,
-        "back": site.insights(urlencode({name: value for name, value in asked.items() if name != "measure"})),
         **_form(values, choices),
     }
-    return render("insights.html", found, site, scripts=() if searching else ("games.js",))
-
-
-def progress_words(computation: Computation) -> str:
-    """How far a computation is, in a sentence."""
-    if not computation.total:
-        return "The computation waits for others to end."
-    percent = 100 * computation.read // computation.total
-    again = f" (reading {computation.reading})" if computation.reading > 1 else ""
-    return f"{computation.read:,} of {plural(computation.total, 'ply', 'plies')} read, {percent} %{again}."
+    return render("insights.html", found, site, scripts=("games.js",))
 
 
 def lines_page(

@@ -11,10 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recorder.errors import ExportError, StorageError
+from recorder.errors import ExportError, RecorderError, StorageError
 from recorder.live.net.sockets import Address, format_address, listen
 from recorder.text import reason_of
 from recorder.web.security import LEAST_TOKEN, Access, is_loopback, new_token
+from storage.read.game_filter import ALL_PLAYED
 
 if TYPE_CHECKING:
     import uvicorn
@@ -79,7 +80,6 @@ def serve(
         import uvicorn
 
         from recorder.web.app import make_app
-        from recorder.web.computing import Computations
         from recorder.web.live_feed import LiveFeed
     except ImportError as error:
         name = (error.name or "").partition(".")[0]
@@ -89,23 +89,17 @@ def serve(
     made = new_token() if token is None and not is_loopback(address.host) and not behind_proxy else None
     access = _access(address.host, token or made, behind_proxy)
     feed = LiveFeed(journals, with_chat=access.private)
-    computations = Computations()
-    app = make_app(where, access, feed, computations)
+    app = make_app(where, access, feed)
     sockets = listen(address, "--port or --host")
     port = sockets[0].getsockname()[1]
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", server_header=False, proxy_headers=False, ws="none"
     )
-
-    def end() -> None:
-        feed.close()
-        computations.close()
-
     shown = "localhost" if address.host in _ANY else address.host
-    threading.Thread(target=_load_pictures, daemon=True).start()
+    threading.Thread(target=_prepare, args=(where,), daemon=True).start()
     started(f"http://{format_address(Address(shown, port))}/", made)
     try:
-        ending(uvicorn.Server(config), end).run(sockets=sockets)
+        ending(uvicorn.Server(config), feed.close).run(sockets=sockets)
     except KeyboardInterrupt:
         pass  # uvicorn has finished its answers and raises the signal again
     finally:
@@ -139,12 +133,17 @@ def ending(server: uvicorn.Server, end: Callable[[], None]) -> uvicorn.Server:
     return server
 
 
-def _load_pictures() -> None:
-    """Load what draws the first game, which takes seconds, before a reader asks for it."""
+def _prepare(where: str) -> None:
+    """Load what draws the first game, and make the columnar copy, before a reader asks for them."""
     with suppress(ImportError):  # the page of a game says what is missing
         import_module("exporters.plots")
-        import_module("exporters.tables.frames")
-        import_module("exporters.measures")
+        import_module("exporters.measures.functions")
+    with suppress(RecorderError, OSError):  # who asks for a measure sees why
+        from exporters.tables.tables import open_tables
+        from recorder.archive.locate import open_archive
+
+        with open_archive(where) as archive, open_tables(archive, ALL_PLAYED):
+            pass
 
 
 def _names(host: str) -> frozenset[str]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.errors import StorageError
 from recorder.text import plural
 from recorder.urls import file_system, is_url, reason
-from storage.dataset.folder import open_folder
+from storage.dataset.folder import DataFolder, open_folder
 from storage.dataset.records import DATASET_SCHEMA, read_manifest, read_records, update_command, why_broken
+from storage.read.engine import new_database
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["DatasetFiles", "DatasetSource", "arrow_place", "connect", "dataset_errors", "find_files"]
-
-_MEMORY: Final = "200MB"
-_OURS: Final = b"ics-recorder"
+__all__ = [
+    "DatasetFiles",
+    "DatasetSource",
+    "connect",
+    "count_shared_games",
+    "dataset_errors",
+    "find_files",
+    "listed",
+    "register",
+]
 
 
 class DatasetSource(NamedTuple):
@@ -52,8 +58,7 @@ class DatasetFiles:
 
     Attributes:
         sources: whose records name the files.
-        plies, games, events: by the SHA-256 of the source that they were made from. A folder of ``export plies
-            --dataset`` does not name sources: its files of plies are under an empty text, and there are no others.
+        plies, games, events: by the SHA-256 of the source that they were made from.
         complete: False while a program writes the data set, and after it was interrupted.
     """
 
@@ -62,6 +67,11 @@ class DatasetFiles:
     games: dict[str, tuple[str, ...]]
     events: dict[str, tuple[str, ...]]
     complete: bool = True
+
+    def tables(self) -> dict[str, list[str]]:
+        """The files of the tables ``game_rows``, ``plies`` and ``events``."""
+        named = {"game_rows": self.games, "plies": self.plies, "events": self.events}
+        return {name: [path for paths in files.values() for path in paths] for name, files in named.items()}
 
 
 def find_files(where: str) -> DatasetFiles:
@@ -108,60 +118,55 @@ def find_files(where: str) -> DatasetFiles:
         raise StorageError(
             f"{where} is no data set, but {where.rstrip('/')}/{inner.rpartition('/')[0]} may be one: name that folder."
         )
-    plies = tuple(f"{folder.name}/{name}" for name in names if name.endswith(".parquet"))
-    if not plies or not _is_ours(plies[0]):
-        raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
-    return DatasetFiles([], {"": plies}, {}, {})
+    raise StorageError(f"{where} is no data set of this program: `ics-recorder convert --dataset` writes one.")
 
 
-def _is_ours(path: str) -> bool:
-    """Whether a file has plies that this program wrote."""
-    import pyarrow.parquet as pq
-
-    name, system = arrow_place(path)
-    try:
-        schema = pq.read_schema(name, filesystem=system)
-    except (OSError, ValueError):  # pyarrow's errors of files that are no Parquet are ValueErrors
-        return False
-    return "ply" in schema.names and _OURS in (schema.metadata or {})
-
-
-def arrow_place(path: str) -> tuple[str, Any]:
-    """The name of a data set's file and the file system that has it, as pyarrow takes them."""
-    return (path.partition("://")[2], file_system(path)) if is_url(path) else (path, None)
-
-
-def connect(where: str) -> DuckDBPyConnection:
-    """A database in memory: sorting and joining use no more than 200 MB, and files in the folder for temporary ones.
+def connect(where: str = "") -> DuckDBPyConnection:
+    """A database in memory: what needs more than 300 MB is put into files of the folder for temporary ones.
 
     Args:
         where: the data set that it is to read.
-    Raises:
-        StorageError: DuckDB or pyarrow is not installed.
     """
-    import tempfile
-
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401 -- DuckDB gives its results to pandas through it
-    except ImportError as error:
-        raise StorageError("A data set needs DuckDB: pip install 'ics-recorder[duckdb]'.") from error
-    connection = duckdb.connect(
-        config={
-            "memory_limit": _MEMORY,
-            "temp_directory": str(Path(tempfile.gettempdir()) / f"ics-recorder-{token_hex(8)}"),
-            "autoinstall_known_extensions": False,
-        }
-    )
+    connection = new_database()
     if is_url(where):
-        system = file_system(where, listed=True)
-        system.invalidate_cache()
-        try:
-            system.find(where.rstrip("/"))  # one request for the sizes of all files, not one for each
-        except Exception as error:  # the libraries below fsspec have errors of their own
-            raise StorageError(f"{where} cannot be read: {reason(error)}.") from None
-        connection.register_filesystem(system)
+        register(connection, where)
     return connection
+
+
+def register(connection: DuckDBPyConnection, where: str) -> None:
+    """Let a connection read the files of a data set that are not on this computer.
+
+    Raises:
+        StorageError: they cannot be listed.
+    """
+    system = file_system(where, listed=True)
+    system.invalidate_cache()
+    try:
+        system.find(where.rstrip("/"))  # one request for the sizes of all files, not one for each
+    except Exception as error:  # the libraries below fsspec have errors of their own
+        raise StorageError(f"{where} cannot be read: {reason(error)}.") from None
+    connection.register_filesystem(system)
+
+
+def listed(paths: Collection[str]) -> str:
+    """The SQL of a list of texts."""
+    texts = (path.replace("'", "''") for path in paths)
+    return "[{}]".format(", ".join(f"'{text}'" for text in texts))
+
+
+def count_shared_games(folder: DataFolder, names: Sequence[str]) -> int:
+    """How many games several sources have, by their fingerprints; each game counts once.
+
+    Args:
+        folder: of the data set. names: of its files of games.
+    """
+    if not names:
+        return 0
+    files = listed([f"{folder.name}/{name}" for name in names])
+    equal = f"SELECT fingerprint FROM read_parquet({files}) GROUP BY fingerprint HAVING count(DISTINCT source) > 1"
+    with connect(folder.name) as connection:
+        ((count,),) = connection.execute(f"SELECT count(fingerprint) FROM ({equal})").fetchall()
+    return int(count)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recorder.model import (
     EventKind,
@@ -30,10 +30,7 @@ from recorder.model import (
 )
 from recorder.rules.position import encode_move
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["PLY_NAMES", "events_by_game", "game_of"]
+__all__ = ["EVENT_NAMES", "PLY_NAMES", "events_by_game", "game_of"]
 
 PLY_NAMES = (
     "ply",
@@ -52,20 +49,19 @@ PLY_NAMES = (
     "black_holdings",
 )
 """The columns of plies that a game is made from, in the order of ``_ply_row``."""
-_EVENT_NAMES = ("detail", "ply", "actor", "value", "text", "white_clock_ms", "black_clock_ms", "arrival_ms")
-"""The columns of events from ``GameEvent.detail`` to ``GameEvent.at_ms``."""
+EVENT_NAMES = ("kind", "detail", "ply", "actor", "value", "text", "white_clock_ms", "black_clock_ms", "arrival_ms")
+"""The columns of events from ``GameEvent.kind`` to ``GameEvent.at_ms``."""
 _PROOFS = {one.name.lower(): one.value for one in Proof}
 _ORIGINS = {one.name.lower(): one.value for one in Origin}
 _PRECISIONS: dict[str | None, int | None] = {one.name.lower(): one.value for one in Precision} | {None: None}
 
 
-def events_by_game(table: pa.Table | None) -> dict[int, list[GameEvent]]:
-    """The events of games by the column ``number``; ``table``: as ``DatasetReader.events`` returns it."""
+def events_by_game(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[GameEvent]]:
+    """The events of games by their places; ``rows``: the place, and ``EVENT_NAMES``."""
     found: dict[int, list[GameEvent]] = {}
-    for row in () if table is None else table.to_pylist():
-        events = found.setdefault(row["number"], [])
-        values = (row[name] for name in _EVENT_NAMES)
-        events.append(GameEvent._make((len(events), EventKind(row["kind"]), *values, 0)))
+    for place, kind, *values in rows:
+        events = found.setdefault(place, [])
+        events.append(GameEvent._make((len(events), EventKind(kind), *values, 0)))
     return found
 
 

@@ -34,7 +34,7 @@ __all__ = [
     "write_record",
 ]
 
-DATASET_SCHEMA: Final = 3
+DATASET_SCHEMA: Final = 4
 """Changes when readers of a data set must know more than before."""
 _MANIFEST: Final = "manifest.json"
 _SOURCES: Final = "sources"

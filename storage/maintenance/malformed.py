@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -272,6 +273,9 @@ def storage_error(path: Path, error: BaseException) -> StorageError | None:
         return corrupt(path) or StorageError(f"The archive {path} cannot be read or written: {reason}.")
     if isinstance(error, _OF_VALUES) and not isinstance(error, RecorderError):
         return corrupt(path)
+    if (duckdb := sys.modules.get("duckdb")) is not None and isinstance(error, duckdb.Error):
+        said = str(error).partition("\n")[0]
+        return corrupt(path) or StorageError(f"DuckDB cannot compute the tables of {path}: {said}.")
     return None
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from recorder.errors import StorageError
 from recorder.files import sync_folder
 from storage.archive import ArchiveStore
+from storage.columnar import drop_copy
 from storage.files import backup, open_sqlite
 from storage.schema import upgrade as schema
 from storage.settings import CONTENT_VERSION, DECISIONS
@@ -99,6 +100,7 @@ class Replacement:
             lock.close()
             self.path.replace(self._old)
         self._old.with_name(f"{self._old.name}-positions").unlink(missing_ok=True)  # moves may differ now
+        drop_copy(self._old)
         sync_folder(self._old.parent)
         return saved
 

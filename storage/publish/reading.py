@@ -66,6 +66,9 @@ class _Reader(ColumnReader):
         self._driver: SqlDriver = driver
         self._connection = driver.connection
 
+    def content_version(self) -> str | None:
+        return None
+
     def _ids(self, where: GameFilter) -> list[int]:
         return game_ids(self._driver, where, _FILTERS)
 

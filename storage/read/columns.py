@@ -9,7 +9,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from datetime import date
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +23,7 @@ from storage.read.game_filter import GameFilter
 from storage.read.games import load_games
 from storage.read.query import EVENT_TAG, game_ids
 from storage.read.store import Rows, SqlDriver
+from storage.settings import content_version
 
 __all__ = [
     "pieces",
@@ -91,6 +91,7 @@ class GameFacts(NamedTuple):
     time_basis: str
     start_fen: str | None
     start_ply: int
+    first_offset: int
     started_at_ms: int | None
     start_precision: str | None
     date_text: str | None
@@ -176,6 +177,16 @@ class ThinkingColumns(NamedTuple):
     engine: NDArray[np.object_]
 
 
+_STAMPS: Final = """
+SELECT g.id, g.ply_count, g.key || ' ' || json_array(g.last_offset, g.ended_at_ms, g.result, g.ending, g.termination,
+  g.reason_key, g.server, g.white, g.white_rating_text, g.white_titles, g.white_registered, g.white_sealed, g.black,
+  g.black_rating_text, g.black_titles, g.black_registered, g.black_sealed, g.rated, g.variant, g.category, g.base_s,
+  g.increment_s, g.started_at_ms, g.time_basis, g.date_text, g.complete, g.eco, g.me, s.parser_version) || ' ' ||
+  coalesce((SELECT group_concat(s.from_ply || '-' || s.to_ply || ':' || l.first_ply_id || '+' || l.ply_count)
+  FROM segments s JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0 WHERE s.game_id = g.id), '')
+  || coalesce((SELECT ' ' || group_concat(a.id) FROM analyses a WHERE a.game_key = g.key), '')
+FROM games g LEFT JOIN sources s ON s.id = g.source_id WHERE g.merged_into IS NULL
+"""
 _OF_SOURCES = {"source_sha256": "s.sha256", "source_kind": "s.kind"}
 _SELECT_GAMES = f"SELECT {', '.join(_OF_SOURCES.get(name, f'g.{name}') for name in GameFacts._fields)}"
 _SELECT_VIEWS = (
@@ -208,6 +219,7 @@ class ColumnReader:
 
     def __init__(self, driver: sqlite3.Connection, fetch: Fetch | None) -> None:
         self._driver: SqlDriver = driver
+        self._database = driver
         self._fetch = fetch or _by_driver(driver)
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
@@ -216,15 +228,13 @@ class ColumnReader:
         counts = dict(self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids))
         return [(row_id, counts[row_id]) for row_id in ids]
 
-    def days_of(self, where: GameFilter) -> Iterator[tuple[int, int, str | None, date | None]]:
-        """Row number, number of plies, variant and day of the games that match, in the archive's order."""
-        select = "SELECT g.id, g.ply_count, g.variant, g.started_at_ms, g.time_basis, g.date_text"
-        ids = self._ids(where)
-        for row_id, plies, variant, *about in self._rows(
-            select, "games g ON g.id = wanted.value ORDER BY wanted.key", ids
-        ):
-            started_at_ms, basis, date_text = about
-            yield row_id, plies, variant, day_of(started_at_ms, TimeBasis(basis), date_text)
+    def content_version(self) -> str | None:
+        """What differs after each change of the archive; None: it is not known."""
+        return content_version(self._database)
+
+    def stamps(self) -> dict[int, tuple[int, str]]:
+        """Of each game that is shown its number of plies, and what changes when its row or its main line does."""
+        return {row_id: (plies, stamp) for row_id, plies, stamp in self._driver.execute(_STAMPS)}
 
     def games(self, ids: list[int], *, thinking: bool = False) -> Iterator[Game]:
         """Games, in this order: with what explains their clocks, or with what engines thought of their moves."""

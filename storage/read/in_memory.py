@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from recorder.model import EventKind, ObservationKind
 from storage.mapping import GAMES, PRECISION_CODES, game_row
 from storage.read.columns import (
     NULL,
@@ -29,6 +30,10 @@ _STORED: Final = [(name, GAMES.columns.index(name)) for name in GameFacts._field
 """The facts that are columns of ``games``, each with its place in the row."""
 _PRECISIONS: Final = np.array([PRECISION_CODES[code] for code in range(len(PRECISION_CODES) - 1)], dtype=np.int64)
 _UNKNOWN_PRECISION: Final = PRECISION_CODES[None]
+
+
+_EVENT_TAGS: Final = {(EventKind.TAG, "Event", None), (EventKind.NOTICE, "pgn-tag", "Event")}
+"""As ``EVENT_TAG``."""
 
 
 class GamesReader(ColumnReader):
@@ -72,6 +77,17 @@ class GamesReader(ColumnReader):
             for change in sorted(self._seen[number].holdings, key=lambda change: (change.offset, change.seq))
             if change.passed is None
         ]
+
+    def named_events(self, ids: list[int]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for number in ids:
+            game = self._games[number]
+            for seen in game.observations:
+                if seen.kind is ObservationKind.PGN or game.dialect == "ICC":
+                    for event in seen.events:
+                        if event.text is not None and (event.kind, event.detail, event.actor) in _EVENT_TAGS:
+                            found.setdefault(number, event.text)
+        return found
 
     def games_with_thinking(self, ids: list[int]) -> set[int]:
         return {number for number in ids if any(seen.thinking for seen in self._games[number].observations)}

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from recorder.archive import dataset_sources, inputs, pieces, workers
+from recorder.archive import inputs, pieces, workers
 from recorder.sources import read_blocks
 from tests.support.compiled import ROOT
 
@@ -14,7 +14,6 @@ from tests.support.compiled import ROOT
 @pytest.fixture
 def divided(monkeypatch: pytest.MonkeyPatch) -> None:
     """PGN files of 8 kB and more are divided, and any work is worth several processes."""
-    monkeypatch.setattr(dataset_sources, "_PIECE_BYTES", 4096)
     monkeypatch.setattr(pieces, "_DIVIDED_BYTES", 8192)
     monkeypatch.setattr(pieces, "PIECE_BYTES", 4096)
     monkeypatch.setattr(inputs, "read_blocks", partial(read_blocks, size=4096))

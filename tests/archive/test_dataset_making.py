@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import json
 import os
 import shlex
@@ -16,12 +17,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import dataset_files, dataset_parts
+from exporters import dataset_parts
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS
 from recorder import PARSER_VERSION, Archive, Dataset
-from recorder.archive import dataset_making, dataset_pieces, dataset_sources, inputs
-from recorder.archive.dataset_pieces import Piece, PieceMade, Reporting, make_piece
+from recorder.archive import dataset_making, dataset_sources, inputs
+from recorder.archive.dataset_sources import Reporting, SourceMade, SourceToMake, make_source
 from recorder.errors import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -107,7 +108,7 @@ def test_files_are_of_one_variant_and_month(cli: Cli, tmp_path: Path) -> None:
     cli("convert", "--dataset", tmp_path / "games", PGN, CORPUS / "ficsgames" / "2009-wild5.pgn")
     (record,) = [one for one in records(tmp_path / "games") if one["name"].endswith("wild5.pgn")]
     names = list(record["parts"])
-    stem = f"{record['source'][:16]}-0-0.parquet"
+    stem = f"{record['source'][:16]}-0.parquet"
     assert f"games/2009/{stem}" in names
     assert all(name.endswith(f"/{stem}") for name in names)
     assert any(name.startswith("plies/wild%2f5/2009/") for name in names)
@@ -119,8 +120,8 @@ def test_files_are_of_one_variant_and_month(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("divided")
-def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path) -> None:
-    """Not even where pieces have games with equal keys."""
+def test_processes_change_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Not even where games have equal keys."""
     saved = tmp_path / "saved.pgn"
     saved.write_bytes(SAVED + b"\n\n" + SAVED)
     for jobs in (1, 2):
@@ -129,22 +130,26 @@ def test_processes_and_pieces_change_nothing(cli: Cli, tmp_path: Path) -> None:
     same_as_archive(tmp_path / "jobs1", saved, tmp_path / "archive.sqlite")
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("divided")
-def test_a_file_that_cannot_be_divided_is_read_as_one(cli: Cli, tmp_path: Path) -> None:
-    saved = tmp_path / "saved.pgn"
-    game = '[Event "x"]\n[White "A{0}"]\n[Result "1-0"]\n\n1. e4 {{a letter: 1-0\n\n[Event "one"]}} e5 1/2\n\n'
-    saved.write_text("".join(game.format(number) for number in range(120)))
-    cli("convert", "--dataset", tmp_path / "games", "--date", "2020-01-31", saved)
-    same_as_archive(tmp_path / "games", saved, tmp_path / "archive.sqlite")
-    assert {name.rpartition("/")[2][16:18] for name in records(tmp_path / "games")[0]["parts"]} == {"-0"}
+def test_what_is_written_in_several_steps_is_joined(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset_parts, "_PLIES_AT_ONCE", 100)
+    monkeypatch.setattr(dataset_parts, "_PLIES_IN_TABLE", 300)
+    cli("convert", "--dataset", tmp_path / "steps", "--jobs", 1, PGN)
+    monkeypatch.undo()
+    cli("convert", "--dataset", tmp_path / "once", "--jobs", 1, PGN)
+    with Dataset(tmp_path / "steps") as steps, Dataset(tmp_path / "once") as once:
+        pd.testing.assert_frame_equal(steps.plies(), once.plies())
+        pd.testing.assert_frame_equal(steps.events(), once.events())
+    assert contents(tmp_path / "steps").keys() == contents(tmp_path / "once").keys()
 
 
 def test_logs_are_added_and_others_stay(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "games"
     cli("convert", "--dataset", folder, WATCHER)
     before = contents(folder)
-    assert "is a data set already; use --update" in cli("convert", "--dataset", folder, PGN, code=5).stderr
+    assert (
+        "is a data set already; use --force to replace it, or `convert --update`"
+        in cli("convert", "--dataset", folder, PGN, code=5).stderr
+    )
     assert contents(folder) == before
     copy = tmp_path / "copy.raw"
     copy.write_bytes(WATCHER.read_bytes())
@@ -198,10 +203,10 @@ def test_an_earlier_part_is_added_where_the_longer_log_cannot_be_read(
     saved = PGN.parent / "icc-saved-2012.pgn"
     whole.write_bytes(saved.read_bytes() + b"\n")
 
-    def failing(piece: Piece, reporting: Reporting) -> PieceMade | None:
-        return PieceMade(failed="no") if piece.source.path == whole else make_piece(piece, reporting)
+    def failing(task: SourceToMake, reporting: Reporting) -> SourceMade:
+        return SourceMade(failed="no") if task.source.path == whole else make_source(task, reporting)
 
-    monkeypatch.setattr(dataset_sources, "make_piece", failing)
+    monkeypatch.setattr(dataset_sources, "make_source", failing)
     cli("convert", "--dataset", tmp_path / "games", "--jobs", "1", whole, saved, code=3)
     assert [record["name"] for record in records(tmp_path / "games")] == [str(saved)]
 
@@ -235,11 +240,15 @@ def test_nothing_is_made_where_no_log_is_read(cli: Cli, tmp_path: Path) -> None:
     assert contents(folder) == before
 
 
-def dying(piece: Piece, reporting: Reporting) -> PieceMade | None:
-    """As ``make_piece``; kills its process at the second piece of a file."""
-    if piece.number == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return make_piece(piece, reporting)
+def dying(task: SourceToMake, reporting: Reporting) -> SourceMade:
+    """As ``make_source``; kills its process in the middle of the first source."""
+    if task.place[0] == 1:
+
+        def kill(*_: object) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        dataset_parts.SourceWriter.add = kill  # type: ignore[method-assign]
+    return make_source(task, reporting)
 
 
 @pytest.mark.long
@@ -251,23 +260,24 @@ def test_a_process_that_dies_costs_its_source_until_the_next_run(
     saved.write_bytes(SAVED)
     words = ("convert", "--dataset", tmp_path / "games")
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_sources, "make_piece", dying)
+        patch.setattr(dataset_sources, "make_source", dying)
         said = cli(*words, "--jobs", 2, saved, WATCHER, code=3).stderr
     assert f"{saved}: the process that read it ended with signal 9; nothing of it is in the data set" in said
     assert not json.loads((tmp_path / "games" / "manifest.json").read_text())["complete"]
     assert [record["name"] for record in records(tmp_path / "games")] == [str(WATCHER)]
-    left = next((tmp_path / "games").glob("games/*/*.parquet"))
-    left.with_name(f".{left.name}.1-00.part").write_bytes(b"unfinished")
+    stem = hashlib.sha256(saved.read_bytes()).hexdigest()[:16]
+    for name in (f".{stem}-0.parquet.1-00.part", f"{stem}-0.parquet"):
+        next((tmp_path / "games" / "games").iterdir(), tmp_path).joinpath(name).write_bytes(b"unfinished")
     cli(*words, "--jobs", 1, "--update", saved, WATCHER)
     cli("convert", "--dataset", tmp_path / "other", "--jobs", 1, saved, WATCHER)
     assert contents(tmp_path / "games") == contents(tmp_path / "other")
 
 
-def stopping(piece: Piece, reporting: Reporting) -> PieceMade | None:
-    """As ``make_piece``; the user presses Ctrl-C in the second source."""
-    if piece.place[0] == 2:
+def stopping(task: SourceToMake, reporting: Reporting) -> SourceMade:
+    """As ``make_source``; the user presses Ctrl-C in the second source."""
+    if task.place[0] == 2:
         raise KeyboardInterrupt
-    return make_piece(piece, reporting)
+    return make_source(task, reporting)
 
 
 def test_ctrl_c_leaves_the_sources_that_were_finished(
@@ -275,7 +285,7 @@ def test_ctrl_c_leaves_the_sources_that_were_finished(
 ) -> None:
     folder = tmp_path / "games"
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_sources, "make_piece", stopping)
+        patch.setattr(dataset_sources, "make_source", stopping)
         cli("convert", "--dataset", folder, WATCHER, PGN, code=None)
     assert [record["name"] for record in records(folder)] == [str(WATCHER)]
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
@@ -294,15 +304,14 @@ def test_a_data_set_without_a_log_that_an_error_of_this_program_ended_is_not_com
     folder = tmp_path / "games"
     words = ("convert", "--dataset", folder, "--jobs", "1", WATCHER, PGN)
 
-    def failing(piece: Piece, reporting: Reporting) -> PieceMade:
-        if piece.source.path == PGN:
+    def failing(source: inputs.Input, *how: Any) -> Any:
+        if source.path == PGN:
             raise ZeroDivisionError
-        return make(piece, reporting)
+        return inputs.GameReader(source, *how)
 
-    make = dataset_pieces._make_piece
     monkeypatch.setenv("ICS_RECORDER_CONTAINMENT", "on")
     with monkeypatch.context() as patch:
-        patch.setattr(dataset_pieces, "_make_piece", failing)
+        patch.setattr(dataset_sources, "GameReader", failing)
         said = cli(*words, code=3).stderr
     assert f"{PGN}: an error of this program, please report it: ZeroDivisionError" in said
     assert json.loads((folder / "manifest.json").read_text())["complete"] is False
@@ -367,13 +376,10 @@ def _open(path: Path, mode: str, **how: Any) -> Any:
     return _Full(path, mode) if mode == "wb" else open(path, mode, **how)  # noqa: PTH123
 
 
-@pytest.mark.parametrize("rows", [1, 25_000], ids=["while it is written", "at its end"])
-def test_a_full_disk_ends_the_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+def test_a_full_disk_ends_the_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next run adds what is missing."""
     words = ("convert", "--jobs", "1", "--dataset", tmp_path / "games", PGN.parent / "icc-saved-2012.pgn", PGN)
     with monkeypatch.context() as patches:
-        patches.setattr(dataset_files, "_GROUP_ROWS", rows)
-        patches.setattr(dataset_files, "_WAITING_ROWS", rows)
         patches.setattr(Path, "open", lambda path, mode="r", **how: _open(path, mode, **how))
         said = cli(*words, code=5).stderr
     assert said.endswith(
@@ -391,10 +397,7 @@ def test_files_that_no_record_names_are_not_read(cli: Cli, tmp_path: Path) -> No
     assert "has no finished source: `ics-recorder convert --dataset" in said
 
 
-def test_the_manifest_counts_games_that_several_sources_have(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dataset_files, "_FINGERPRINTS_AT_ONCE", 20)
+def test_the_manifest_counts_games_that_several_sources_have(cli: Cli, tmp_path: Path) -> None:
     more = tmp_path / "more.pgn"
     more.write_bytes((PGN.parent / "icc-saved-2012.pgn").read_bytes() + b"\n\n" + PGN.read_bytes())
     cli("convert", "--dataset", tmp_path / "games", PGN, more)

@@ -46,23 +46,10 @@ def test_plot(cli: Cli, folder: Path, tmp_path: Path, name: str) -> None:
     assert written[0] == written[1]
 
 
-@pytest.mark.long
-def test_plot_in_batches(cli: Cli, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many plies, which are read again in batches."""
-    picture, data = tmp_path / "lag.svg", tmp_path / "lag.csv"
-    written = []
-    for more, most in (((), 10**6), ((), 0), (("--dataset", folder), 0)):
-        monkeypatch.setattr("recorder.archive.game_measures.FEW_PLIES", most)
-        monkeypatch.setattr("recorder.archive.game_measures._ROWS_AT_ONCE", 300)
-        cli("plot", "lag", "--force", *more, "-o", picture, "--data", data)
-        written.append((picture.read_bytes(), data.read_bytes()))
-    assert written[0] == written[1] == written[2]
-
-
 @pytest.mark.parametrize("words", long_after(1, [["--index"], ["--player", "Helmsman"]]))
 def test_report(cli: Cli, folder: Path, tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures are those of the test above.
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     written = []
     for number, more in enumerate((("--dataset", folder), ())):
         answer = cli("report", *words, *more, "-o", tmp_path / f"{number}.html")
@@ -128,7 +115,7 @@ def test_a_game_of_two_sources_is_there_twice(cli: Cli, tmp_path: Path) -> None:
     other.write_bytes(b"\n" + saved.read_bytes())
     cli("convert", "--jobs", "1", "--dataset", tmp_path / "games", saved, other)
     answer = cli("clocks", "--unique", "--by", "phase", "--dataset", tmp_path / "games")
-    assert "1 game, 44 plies counted" in answer.stderr
+    assert "1 game, 42 plies counted" in answer.stderr
     assert "3 folded as probable duplicates" in answer.stderr
     with Dataset(tmp_path / "games") as both:
         assert [len(list(both.games())), both["6af8"].ply_count] == [6, 44]

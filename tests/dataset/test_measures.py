@@ -1,4 +1,4 @@
-"""Every measure is equal in all backends: pandas on an archive, DuckDB on a data set, Dask, and PostgreSQL."""
+"""Every measure is equal of an archive, its ply table, a data set, the parts of a cluster, and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from typing import Any
 import dask
 import dask.dataframe
 import duckdb
-import narwhals as nw
 import pandas as pd
 import pytest
 
-from exporters import measures
-from exporters.measures.base import DIMENSIONS
-from exporters.measures.batches import PlyBatches
+from exporters.measures import functions as measures
+from exporters.measures.source import Plies
+from exporters.selection import make_filter
+from exporters.tables.columns import MATCH_COLUMNS
+from exporters.tables.matches import match_columns, read_matches
+from exporters.tables.tables import open_tables
 from recorder import Archive, Dataset, Tables
-from storage import GameFilter
+from storage import ArchiveStore, GameFilter
 from storage.dataset.reading import DatasetStore
 from tests.support.postgres import Server
 
@@ -49,8 +51,9 @@ ON_DASK = ("time_usage", "game_sides")
 
 def _cases() -> Iterator[Any]:
     for name in measures.__all__:
-        yield pytest.param("batches", name)
+        yield pytest.param("of_archive", name)
         yield pytest.param("of_dataset", name)
+        yield pytest.param("of_cluster", name, marks=[] if name in ON_DASK else [pytest.mark.long])
         yield pytest.param("of_dask", name, marks=[] if name in ON_DASK else [pytest.mark.long])
         yield pytest.param("of_postgres", name, marks=[pytest.mark.needs("postgres")])
 
@@ -71,16 +74,20 @@ Measured = Callable[[str], pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def of_pandas(plies: pd.DataFrame) -> Measured:
+def of_frame(plies: pd.DataFrame) -> Measured:
     """What each measure gives when it is asked for nothing special, computed once for all tests."""
     return cache(lambda name: getattr(measures, name)(plies))
 
 
 @pytest.fixture(scope="module")
-def batches(plies: pd.DataFrame) -> PlyBatches:
-    """The same plies in three batches of whole games."""
-    games = plies["key"].astype("category").cat.codes % 3
-    return PlyBatches(lambda columns: (plies.loc[games == n, sorted(columns)] for n in range(3)), plies.head(0))
+def of_archive(archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plies]:
+    """Through the columnar copy."""
+    where = make_filter({"include": INCLUDE})
+    with pytest.MonkeyPatch.context() as patch, ArchiveStore.open(str(archive.path), read_only=True) as store:
+        patch.setattr("exporters.tables.tables._FEW_PLIES", 0)
+        matches = match_columns(read_matches(store, GameFilter(variants=frozenset({"bughouse"}))))
+        with open_tables(store, where, matches=matches) as tables:
+            yield tables.plies([column.name for column in MATCH_COLUMNS])
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +119,13 @@ def of_dask(files: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
+def of_cluster(folder: Path) -> Iterator[Plies]:
+    """Files of a data set, which workers read."""
+    with dask.config.set(scheduler="synchronous"), DatasetStore(str(folder)) as store:
+        yield Plies.of_files(store.files_of_plies(make_filter({"include": INCLUDE})))
+
+
+@pytest.fixture(scope="module")
 def of_postgres(archive: Archive, server: Server) -> pd.DataFrame:
     url = server.new_database()
     archive.publish(url)
@@ -121,24 +135,20 @@ def of_postgres(archive: Archive, server: Server) -> pd.DataFrame:
 @pytest.mark.long
 def test_matches_of_a_data_set_on_dask(folder: Path, archive: Archive) -> None:
     with dask.config.set(scheduler="synchronous"), DatasetStore(str(folder)) as store:
-        of_filter = store.plies_for_dask(GameFilter(players=frozenset({"Karpov"})), matches=True)
+        files = store.files_of_plies(GameFilter(players=frozenset({"Karpov"})), matches=True)
+        of_filter = Plies.of_files(files)
         assert_equal(measures.sitting(of_filter), measures.sitting(archive.matches(player="Karpov")))
 
 
-def assert_equal(found: pd.DataFrame, of_pandas: pd.DataFrame) -> None:
-    """What another backend gives is what pandas gives: values, types, order and attributes."""
-    pd.testing.assert_frame_equal(found, of_pandas)
-    assert found.attrs == of_pandas.attrs
+def assert_equal(found: pd.DataFrame, of_frame: pd.DataFrame) -> None:
+    """What another backend gives is what the ply table gives: values, types, order and attributes."""
+    pd.testing.assert_frame_equal(found, of_frame)
+    assert found.attrs == of_frame.attrs
 
 
 @pytest.mark.parametrize(("backend", "name"), list(_cases()))
-def test_backends_agree(
-    backend: str, name: str, of_pandas: Measured, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where the sums of batches are added up at once, and counts divided into small pieces."""
-    for limit, few in {"_ROWS_BETWEEN": 50, "_GROUPS_IN_SHARD": 20, "_ROWS_IN_PIECE": 500}.items():
-        monkeypatch.setattr(f"exporters.measures.batches.{limit}", few)
-    assert_equal(getattr(measures, name)(request.getfixturevalue(backend)), of_pandas(name))
+def test_backends_agree(backend: str, name: str, of_frame: Measured, request: pytest.FixtureRequest) -> None:
+    assert_equal(getattr(measures, name)(request.getfixturevalue(backend)), of_frame(name))
 
 
 @pytest.mark.parametrize(("name", "options"), ASKED, ids=str)
@@ -148,8 +158,8 @@ def test_engines_agree_on_other_tables(name: str, options: dict[str, Any], plies
 
 
 @pytest.mark.parametrize("name", measures.__all__)
-def test_a_table_has_its_columns_and_counts_every_ply(name: str, plies: pd.DataFrame, of_pandas: Measured) -> None:
-    full, empty = of_pandas(name), getattr(measures, name)(plies.head(0))
+def test_a_table_has_its_columns_and_counts_every_ply(name: str, plies: pd.DataFrame, of_frame: Measured) -> None:
+    full, empty = of_frame(name), getattr(measures, name)(plies.head(0))
     assert len(full)
     assert full.attrs["plies"] + sum(full.attrs["excluded"].values()) == len(plies)
     assert min(full.attrs["excluded"].values()) > 0
@@ -182,9 +192,7 @@ def test_key_is_the_game(plies: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(measures.time_usage(plies, by="key"), measures.time_usage(plies, by="game"))
 
 
-def test_unknown_stays_unknown_in_fractions() -> None:
+def test_unknown_stays_unknown_in_fractions(plies: pd.DataFrame) -> None:
     """``pandas.read_parquet`` reads whole numbers of which some are unknown as fractions."""
-    plies = pd.DataFrame({"lag_ms": [0.0, 250.0, float("nan")], "key": ["a", "b", "c"]})
-    (bands,) = DIMENSIONS["lag_band"].keys.values()
-    found = nw.from_native(plies).select(bands.alias("band")).to_native()["band"]
-    assert found.isna().tolist() == [False, False, True]
+    fractions = plies.astype(dict.fromkeys(plies.select_dtypes("integer").columns, "float64"))
+    assert_equal(measures.lag(fractions, by="lag_band"), measures.lag(plies, by="lag_band"))

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from exporters import measures
+from exporters.measures import functions as measures
 from recorder import Archive, Dataset, StorageError, make_dataset
 from storage.dataset.folder import open_folder
 from storage.dataset.records import read_manifest
@@ -121,17 +121,23 @@ def test_only_files_that_a_record_names_are_read(folder: Path, dataset: Dataset)
         unfinished.unlink()  # other tests share the folder
 
 
-@pytest.mark.long
-def test_a_folder_of_exported_plies(archive: Archive, cli: Cli, tmp_path: Path) -> None:
-    cli("export", "plies", "--dataset", "-o", tmp_path / "plies")
-    with Dataset(tmp_path / "plies") as plies:
-        expected = archive.plies(variant="crazyhouse", guests=False)
-        found = plies.plies(variant="crazyhouse", guests=False)
-        order = ["key", "ply"]
-        assert_frame_equal(*(one.sort_values(order, ignore_index=True).astype(str) for one in (found, expected)))
-        assert_frame_equal(measures.profile(plies.relation()), measures.profile(archive.plies()))
-        with pytest.raises(StorageError, match="no tables of games and events"):
-            plies.game_table()
+def test_an_archive_is_written_as_a_data_set(archive: Archive, cli: Cli, tmp_path: Path) -> None:
+    words = ("export", "plies", "--dataset", "-o", tmp_path / "games")
+    cli(*words, "--include", "examined,setup,empty")
+    filters: dict[str, Any] = {"include": ["examined", "setup", "empty"]}
+    with Dataset(tmp_path / "games") as found:
+        for table, order in (("plies", ["key", "ply"]), ("sides", ["key", "side"]), ("game_table", ["key"])):
+            both = (getattr(one, table)(**filters).sort_values(order, ignore_index=True) for one in (found, archive))
+            assert_frame_equal(*both)  # games that began at one moment come by their source
+        assert len(found.events(**filters)) == len(archive.events(**filters))
+        assert len(found.matches()) == len(archive.matches())
+        assert repr(found["last"]) == repr(archive["last"])
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert "is a data set already; use --force to replace it" in cli(*words, code=5).stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert "Wrote 3 games" in cli(*words, "--last", "3", "--force").stderr
+    with Dataset(tmp_path / "games") as found:
+        assert len(list(found.games())) == 3
 
 
 def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def has_something_to_run(path: Path) -> bool:
 def processes() -> ForkServerContext:
     """Makes processes that have imported what takes a second, and nothing of the program."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pandas", "pyarrow", "sqlalchemy", "matplotlib.figure", "narwhals"])
+    context.set_forkserver_preload(["pandas", "pyarrow", "sqlalchemy", "matplotlib.figure", "duckdb"])
     return context
 
 

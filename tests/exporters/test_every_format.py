@@ -9,19 +9,14 @@ import pytest
 
 from exporters.base import Exporter
 from exporters.bpgn import BpgnExporter
-from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn.exporter import PgnExporter
-from exporters.table_files import PliesParquetExporter
 from tests.exporters.games import make_game
 
 EXPORTERS: list[Callable[[], Exporter]] = [
     PgnExporter,
     BpgnExporter,
     GamesJsonExporter,
-    PliesParquetExporter,
-    ClocksCsvExporter,
-    ClocksJsonExporter,
 ]
 
 

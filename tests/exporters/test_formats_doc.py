@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import typing
 from dataclasses import fields
 from pathlib import Path
 
-from exporters.clocks import SideClocks
 from exporters.dataset_parts import DATASET_EVENT_COLUMNS, DATASET_GAME_COLUMNS, DATASET_PLY_COLUMNS
 from exporters.games_json import game_object
 from exporters.pgn import tags as pgn_tags
@@ -63,16 +61,6 @@ def test_game_fields() -> None:
     for name, kind in table("field"):
         if found[name] is not None:
             assert kinds[type(found[name])] == kind, name
-
-
-def test_clock_columns() -> None:
-    kinds = {"str": "text", "int": "integer", "bool": "boolean"}
-    hints = typing.get_type_hints(SideClocks)
-    expected = []
-    for name in SideClocks._fields:
-        plain = hints[name] if isinstance(hints[name], type) else typing.get_args(hints[name])[0]
-        expected.append((name, kinds[plain.__name__]))
-    assert table("clocks column") == expected
 
 
 def test_pgn_tags() -> None:

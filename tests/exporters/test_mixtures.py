@@ -13,15 +13,15 @@ from exporters.plots.catalogue import PlotOptions
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report
-from exporters.tables.arrays import records
 from recorder import Archive
-from recorder.archive.game_measures import CLOCK_TABLES, clock_table
+from recorder.archive.game_measures import CLOCK_TABLES, measure_games
 from recorder.archive.related import match_of
 from recorder.errors import ExportError
 from storage import ArchiveStore as Storage
 from storage import GameFilter
 from tests.support.cli import Cli
 from tests.support.effort import long_after
+from tests.support.tables import records
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 PLAYER = "Ada"
@@ -115,7 +115,8 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
             wishes = PlotOptions(player)
             try:
                 assert picture.draw(plies, None, wishes) is not None
-                assert not picture.table(plies, wishes).empty
+                table = picture.table(plies, wishes)
+                assert len(table if isinstance(table, pd.DataFrame) else table.fetchall())
             except ExportError as error:
                 reasons.append(str(error))
     assert all(sentence.endswith(".") for sentence in reasons)
@@ -124,11 +125,11 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
 @pytest.mark.long_except("some of all")
 def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Their pictures are those of the test above.
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     tables = Archive(mixed)
     player = member_of(tables)
     if player is not None:
-        page = player_report(tables.plies(player=player), tables.sides(player=player), player=player)
+        page = player_report(tables.plies(player=player), records(tables.sides(player=player)), player=player)
         assert player in page.decode()
     with Storage.open(str(mixed), read_only=True) as archive:
         rows = records(tables.game_table())
@@ -144,6 +145,6 @@ def test_every_table_of_clocks_of_every_mixture_is_made(mixed: Path) -> None:
     plies = len(Archive(mixed).plies())
     with Storage.open(str(mixed), read_only=True) as archive:
         for name, about in CLOCK_TABLES.items():
-            counts = clock_table(archive, GameFilter(), name)[0].attrs
+            counts = measure_games(archive, GameFilter(), name).table.attrs
             if not about.matches:
                 assert counts["plies"] + sum(counts["excluded"].values()) == plies

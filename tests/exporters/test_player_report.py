@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 import tracemalloc
-import weakref
-from collections.abc import Collection, Iterator
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -15,15 +12,15 @@ import pandas as pd
 import pytest
 from playwright.sync_api import ViewportSize
 
-from exporters import measures
-from exporters.measures.batches import PlyBatches, computed
-from exporters.measures.players import longest_by_player, measure_by_player
+from exporters.measures import definitions
+from exporters.measures import functions as measures
+from exporters.measures.program import run_each
+from exporters.measures.source import Plies
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import _opponents, games_by_server, player_of_handle, player_report
 from exporters.report.ratings import draw_ratings
 from exporters.report.tables import control_words, day_text, percent_text
-from exporters.tables.arrays import records
 from recorder import Archive
 from recorder.errors import ExportError
 from recorder.web.links import WebSite
@@ -32,6 +29,7 @@ from tests.exporters.test_report import HOSTILE, Page
 from tests.support.browsing import Open
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 from tests.support.evaluated import PGN
+from tests.support.tables import records
 
 ADA = SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw"
 """Six short games, three of them with guests."""
@@ -66,10 +64,10 @@ def page(cli: Cli, somebody: str, tmp_path_factory: pytest.TempPathFactory) -> b
     return out.read_bytes()
 
 
-def made_sides(*rows: tuple[str, str | None, bool, str]) -> pd.DataFrame:
+def made_sides(*rows: tuple[str, str | None, bool, str]) -> list[dict[str, Any]]:
     """Handle, server, whether a guest, identity; each of a game of its own."""
-    made = pd.DataFrame(rows, columns=["player", "server", "player_guest", "player_id"])
-    return made.assign(key=[f"{number:020}" for number in range(len(rows))])
+    names = ("player", "server", "player_guest", "player_id")
+    return [dict(zip(names, row, strict=True)) | {"key": f"{number:020}"} for number, row in enumerate(rows)]
 
 
 # --- whom it is about
@@ -161,21 +159,17 @@ def test_opponents_of_one_handle_on_several_servers_are_distinguished() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "by"),
-    [(measures.profile, ("time_control",)), (measures.time_left, ()), (measures.clock_lead, ()), (measures.lag, ())],
+    ("name", "by"), [("profile", ("time_control",)), ("time_left", ()), ("clock_lead", ()), ("lag", ())]
 )
-def test_a_measure_of_many_players_is_that_of_each(archive: Archive, measure: Any, by: tuple[str, ...]) -> None:
+def test_a_measure_of_many_players_is_that_of_each(archive: Archive, name: str, by: tuple[str, ...]) -> None:
     plies = archive.plies()
     players = list(plies["mover_id"].astype("string").value_counts().index[:3])
-    found = computed(lambda frame: measure_by_player(frame, measure, [*players, "absent"], by), plies)
+    program = getattr(definitions, name)(by=("mover_id", *by))
+    found = run_each(program, Plies.of(plies), [*players, "absent"])
     for player in players:
-        alone = measure(plies[plies["mover_id"] == player], by=("player", *by))
-        assert found[player].rows == records(alone)
+        alone = getattr(measures, name)(plies[plies["mover_id"] == player], by=by)
+        assert found[player].records() == records(alone)
         assert found[player].attrs == alone.attrs
-        longest = computed(partial(longest_by_player, players=[player], n=3), plies)[player]
-        expected = measures.longest_thinks(plies[plies["mover_id"] == player], 3)
-        assert [row["elapsed_ms"] for row in longest] == list(expected["elapsed_ms"])
-        assert [row["san"] for row in longest] == list(expected["san"])
     assert found["absent"].rows == []
     assert not found["absent"].attrs["plies"]
 
@@ -271,44 +265,17 @@ def test_its_figures_are_those_of_the_measures(archive: Archive, somebody: str, 
 
 
 @pytest.mark.long
-def test_the_page_of_batches_is_that_of_a_frame(
-    archive: Archive, somebody: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A batch is freed before the next is read, so memory holds one."""
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda added, player: ([], ""))
-    monkeypatch.setattr("exporters.report.player.player_panels", lambda player, identities: ({}, {}))
-    plies, sides = archive.plies(player=somebody), archive.sides(player=somebody)
-    games = plies["key"].unique()
-    assert len(games) > 1
-    read = 0
-
-    def batches(names: Collection[str]) -> Iterator[pd.DataFrame]:
-        nonlocal read
-        for keys in (games[:1], games[1:]):
-            batch = plies.loc[plies["key"].isin(keys), [*names]]
-            alive = weakref.ref(batch)
-            yield batch
-            del batch
-            assert alive() is None
-            read += 1
-
-    of_batches = player_report(PlyBatches(batches, plies.iloc[:0]), sides, player=somebody)
-    assert read >= 2
-    assert of_batches == player_report(plies, sides, player=somebody)
-
-
-@pytest.mark.long
 def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     sides = archive.sides()
     coarse = archive.plies()
     coarse = coarse[coarse["precision"] == "seconds"]
     name = str(coarse["mover"].astype("string").mode()[0])
     own = sides[sides["key"].isin(coarse["key"])]
-    text = Page(player_report(coarse, own, player=name)).text
+    text = Page(player_report(coarse, records(own), player=name)).text
     tables = text.partition("Results by time control")[2].partition("Do the clocks")[0]
     assert "in whole seconds only" in tables
-    assert not re.search(r"\d:\d\d\.\d", tables)
+    assert not re.search(r"\d:\d\d\.\d\d", tables), "means have tenths, and nothing is finer"
 
 
 def hostile(frame: pd.DataFrame) -> pd.DataFrame:
@@ -323,7 +290,7 @@ def hostile(frame: pd.DataFrame) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def hostile_pages(cli: Cli, archive: Archive, somebody: str) -> list[bytes]:
     with pytest.MonkeyPatch.context() as patch:  # test_report_browser.py has hostile words in pictures
-        patch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+        patch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
         return [hostile_player(archive, somebody), hostile_index(archive, cli.archive)]
 
 
@@ -331,7 +298,12 @@ def hostile_player(archive: Archive, player: str) -> bytes:
     plies, sides = hostile(archive.plies(player=player)), hostile(archive.sides(player=player))
     plies["mover_id"] = plies["mover_id"].astype("string")
     return player_report(
-        plies, sides, player=f"{player}{HOSTILE}", excluded={HOSTILE: 1}, site=WebSite(), filters={"player": HOSTILE}
+        plies,
+        records(sides),
+        player=f"{player}{HOSTILE}",
+        excluded={HOSTILE: 1},
+        site=WebSite(),
+        filters={"player": HOSTILE},
     )
 
 
@@ -419,7 +391,9 @@ def test_a_player_page_runs_nothing(page: bytes) -> None:
 @pytest.mark.long
 def test_the_same_archive_gives_the_same_bytes(archive: Archive, somebody: str, page: bytes) -> None:
     """The command, which was given the handle in capitals, and the function."""
-    assert player_report(archive.plies(player=somebody), archive.sides(player=somebody), player=somebody) == page
+    assert (
+        player_report(archive.plies(player=somebody), records(archive.sides(player=somebody)), player=somebody) == page
+    )
 
 
 def test_the_command_counts_what_the_index_excludes(cli: Cli, tmp_path: Path) -> None:
@@ -503,12 +477,12 @@ def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(
     tmp_path: Path, page: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The figures are computed by hand in tests/tables/measures/test_losses.py."""
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
     (tmp_path / "evaluated.pgn").write_bytes(PGN)
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", tmp_path / "evaluated.pgn")
     plies, sides = Archive(cli.archive).plies(), Archive(cli.archive).sides()
-    words = " ".join(Page(player_report(plies, sides, player="Ann")).text.split())
+    words = " ".join(Page(player_report(plies, records(sides), player="Ann")).text.split())
     assert "enough 2 1 0 0 0 % 0.40 little 3 1 0 2 67 % 7.53" in words
     assert "below 5 s 2 0 0 2 100 % 11.00" in words
     assert "No data: Time left after moves 10, 20, 30 and 40 (excluded: 6 plies (other moves)); " in words

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
-from exporters import measures
+from exporters.measures import functions as measures
 from exporters.plots import (
     PICTURES,
     bughouse_clocks,
@@ -31,11 +31,10 @@ from exporters.plots import (
 )
 from exporters.plots.catalogue import PlotOptions
 from exporters.plots.curve import clock_quartiles
-from exporters.plots.lag import lag_bands
 from exporters.plots.race import side_medians
 from exporters.plots.scores import lead_scores
 from exporters.plots.thinking import phase_shares
-from exporters.tables.facts import with_progress
+from recorder.archive.game_measures import with_progress
 from recorder.errors import ExportError
 from tests.support.effort import examples
 from tests.support.pictures import footer, gids, labels, line, title
@@ -57,7 +56,10 @@ def test_white_s_bars_go_up_and_black_s_down() -> None:
     right = ax.figure.axes[1]
     assert line(right, "sum-white").get_ydata()[-1] == pytest.approx(11.662)
     assert line(right, "sum-black").get_ydata()[-1] == pytest.approx(-16.237)
-    assert labels(ax) == ["Ann (white): 0:11.7 in all, median 0:02.7", "Bob (black): 0:16.2 in all, median 0:04"]
+    assert labels(ax) == [
+        "Ann (white): 0:11.7 in all, median 0:02.8 from move 2",
+        "Bob (black): 0:16.2 in all, median 0:04.1 from move 2",
+    ]
     assert ax.get_ylim()[0] == -ax.get_ylim()[1]
 
 
@@ -69,14 +71,18 @@ def test_times_of_an_untimed_game_are_drawn() -> None:
 
 def test_figures_of_whole_seconds_are_no_finer() -> None:
     ax = move_times(posed([0, 0, 3000, 4000, 2000], precision="seconds"))
-    assert labels(ax) == ["Ann (white): 0:05 in all, median 0:02", "Bob (black): 0:04 in all, median 0:02"]
+    assert labels(ax) == [
+        "Ann (white): 0:05 in all, median 0:02 from move 2",
+        "Bob (black): 0:04 in all, median 0:04 from move 2",
+    ]
 
 
 def test_shares_of_think_times_by_phase() -> None:
     shares = PICTURES["thinking"].table(posed(TEN), PlotOptions())
-    opening = shares[shares["phase"] == "opening"].set_index("think")["plies"].to_dict()
-    # 1000 and 2000 are the first of their classes; first moves are excluded.
-    assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
+    opening = shares[shares["plies"] > 0].set_index("think")["plies"].to_dict()
+    # Steps of equal width; 1000, 2000, 3000 and 4000 are the first of theirs, and first moves are excluded.
+    assert opening == {"1–1.5": 1, "2–2.5": 1, "2.5–3": 1, "3–3.5": 1, "4–4.5": 2, "5–5.5": 1, "6–6.5": 1}
+    assert len({*shares["think"]}) == len(shares)
     assert shares["share"].sum() == 1
     assert shares.attrs == {"games": 1, "plies": 8, "excluded": {"of first moves": 2}}
 
@@ -103,9 +109,9 @@ def test_phases_have_bars_and_medians() -> None:
 def test_classes_are_no_finer_than_the_coarsest_time() -> None:
     fine, coarse = posed([0, 0, 50, 150, 300]), posed([0, 0, 1000, 0, 3000], key="b" * 20, precision="seconds")
     ax = think_times(fine)
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["≤ 0.1 s", "0.1–0.2 s", "0.2–0.5 s"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0–0.1", "0.1–0.2", "0.2–0.3", "0.3–0.4"]
     ax = think_times(joined(fine, coarse))
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["< 1 s", "1–2 s", "2–3 s", "3–5 s"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0–1", "1–2", "2–3", "3–4"]
     assert footer(ax).endswith("3 plies have whole seconds only")
 
 
@@ -131,7 +137,8 @@ def test_the_heat_map_s_median_and_axes() -> None:
     ax = think_heatmap(posed(TEN))
     assert [text.get_text() for text in ax.get_yticklabels()] == ["1–2 s", "2–3 s", "3–5 s", "5–10 s"]
     assert list(line(ax, "median").get_xdata()) == [2, 3, 4, 5]
-    assert list(line(ax, "median").get_ydata()) == [2.5, 0.5, 2.5, 3.5]  # of 2.662 and 4.237 s: 3.450 s
+    # Of 2.662 and 4.237, 1 and 2, 3 and 4, 5 and 6 s, between the ends of the class: 3.4495 s in the third, 3 to 5 s.
+    assert line(ax, "median").get_ydata() == pytest.approx([2.22475, 0.5, 2.25, 3.1])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("move", "time for the move")
     assert len(ax.figure.axes) == 2  # with the colour bar
 
@@ -213,7 +220,7 @@ def test_medians_in_pictures_are_those_of_the_measures() -> None:
     untimed = posed([None, None, 70_000], key="c" * 20, base_s=0, increment_s=0)
     for plies, player in ((uneven, None), (uneven, "ann"), (joined(uneven, coarse, untimed), "Bob"), (coarse, None)):
         own = plies if player is None else plies[plies["mover"].str.lower() == player.lower()]
-        usage = measures.time_usage(own, by="phase", first_moves=False)
+        usage = measures.time_usage(own, by="phase")
         phases = phase_shares(plies, player).drop_duplicates("phase")
         assert dict(zip(phases["phase"], phases["median_ms"], strict=True)) == dict(
             zip(usage["phase"], usage["median_ms"], strict=True)
@@ -227,11 +234,6 @@ def test_medians_in_pictures_are_those_of_the_measures() -> None:
     for game in (uneven, coarse):
         sides = measures.game_sides(game)
         assert side_medians(game) == dict(zip(sides["side"], sides["median_ms"], strict=True))
-    two = joined(uneven, posed([0] * 10, key="d" * 20, lags_ms=lags[::-1]))
-    bands = lag_bands(two.groupby(["move_no", "lag_ms"]).size().rename("n").reset_index())
-    by_move = measures.lag(two, by="move_no")
-    pd.testing.assert_frame_equal(bands[["move_no", "p50_ms", "p95_ms"]], by_move[["move_no", "p50_ms", "p95_ms"]],
-                                  check_dtype=False)  # fmt: skip
 
 
 def test_the_curve_and_the_leads_are_the_measures() -> None:
@@ -480,8 +482,8 @@ def test_whole_seconds_of_one_side_or_phase_round_no_other_median() -> None:
     game = posed([0, 0, 301, 1000, 299, 3000])
     game["precision"] = ["seconds" if side == "black" else "milliseconds" for side in game["side"]]
     assert labels(move_times(game)) == [
-        "Ann (white): 0:00.6 in all, median 0:00.3",
-        "Bob (black): 0:04 in all, median 0:01",
+        "Ann (white): 0:00.6 in all, median 0:00.3 from move 2",
+        "Bob (black): 0:04 in all, median 0:02 from move 2",
     ]
     phases = posed([0, 0, 301, 301, 1000, 1000])
     phases["phase"] = ["opening"] * 4 + ["endgame"] * 2

@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from recorder.live.net.sockets import Address, listen
 from recorder.web.app import make_app
-from recorder.web.computing import Computations
 from recorder.web.live_feed import LiveFeed
 from recorder.web.security import Access
 from recorder.web.server import ending
@@ -45,7 +44,7 @@ def make_archive(folder: Path) -> Path:
 def client_of(archive: Path, access: Access = PRIVATE, feed: LiveFeed | None = None) -> TestClient:
     """A client of the site; errors of the program fail the test."""
     feed = feed or LiveFeed(archive.parent / "journals", with_chat=access.private)
-    app = make_app(str(archive), access, feed, Computations())
+    app = make_app(str(archive), access, feed)
     return TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False)
 
 
@@ -53,7 +52,7 @@ def serve(archive: Path, access: Access, *, journals: Path | None = None, port: 
     """A site, until the iteration ends; port 0 is a free one."""
     sockets = listen(Address("127.0.0.1", port))
     feed = LiveFeed(journals or archive.parent / "journals", with_chat=access.private)
-    app = make_app(str(archive), access, feed, Computations())
+    app = make_app(str(archive), access, feed)
     server = ending(uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="error", ws="none")), feed.close)
     thread = threading.Thread(target=server.run, kwargs={"sockets": sockets})
     thread.start()

@@ -12,12 +12,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from exporters.selection import make_filter
-from exporters.table_files import write_dataset
+from exporters.dataset_parts import DATASET_PLY_COLUMNS
 from exporters.tables.columns import PLY_COLUMNS
 from recorder import Archive
-from recorder.errors import ExportError
-from storage import ArchiveStore as Storage
 from tests.support.cli import Cli
 
 NAMES = [column.name for column in PLY_COLUMNS]
@@ -25,12 +22,11 @@ NAMES = [column.name for column in PLY_COLUMNS]
 
 @pytest.fixture(scope="module")
 def folder(corpus_archive: Archive, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("dataset") / "plies"
-    with Storage.open(str(corpus_archive.path), read_only=True) as storage:
-        report = write_dataset(storage, make_filter({}), target)
+    target = tmp_path_factory.mktemp("dataset") / "set"
+    said = Cli(corpus_archive.path)("export", "plies", "--dataset", "-o", target).stderr
     plies = corpus_archive.plies()
-    assert (report.plies, report.games) == (len(plies), plies["key"].nunique())
-    return target
+    assert f"Wrote {plies['key'].nunique()} games, {len(plies):,} plies to {target}." in said
+    return target / "plies"
 
 
 def sorted_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -46,7 +42,8 @@ def test_it_holds_every_ply(folder: Path, corpus_archive: Archive) -> None:
 
 def test_a_variant_and_a_month_are_a_file(folder: Path) -> None:
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")}
-    assert {"chess/2020/01/plies.parquet", "bughouse/2020/01/plies.parquet"} <= files
+    assert {"chess/2020/01", "bughouse/2020/01"} <= {name.rpartition("/")[0] for name in files}
+    assert len(files) == len({name.rpartition("/")[0] for name in files})
     assert any(name.startswith("wild%2f5/2009/") for name in files)
     for path in folder.rglob("*.parquet"):
         plies = pq.read_table(path).to_pandas()
@@ -58,15 +55,14 @@ def test_games_without_a_day_are_separate(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "archive.sqlite")
     cli("import", Path(__file__).parents[1] / "corpus" / "public" / "pychess-play-gbtami.txt")
     cli("export", "plies", "--dataset", "-o", tmp_path / "plies")
-    assert [path.parent.name for path in tmp_path.rglob("*.parquet")] == ["undated"]
+    assert {path.parent.name for path in tmp_path.rglob("*.parquet")} == {"undated"}
 
 
 def test_the_schema_contains_units_and_version(folder: Path) -> None:
-    for path in (folder / "_common_metadata", next(folder.rglob("*.parquet"))):
-        schema = pq.read_schema(path)
-        assert schema.names == NAMES
-        assert schema.metadata[b"ics-recorder"].decode() == version("ics-recorder")
-        assert [field.metadata[b"unit"].decode() for field in schema] == [column.unit for column in PLY_COLUMNS]
+    schema = pq.read_schema(next(folder.rglob("*.parquet")))
+    assert schema.names == [column.name for column in DATASET_PLY_COLUMNS]
+    assert schema.metadata[b"ics-recorder"].decode() == version("ics-recorder")
+    assert [field.metadata[b"unit"].decode() for field in schema] == [column.unit for column in DATASET_PLY_COLUMNS]
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask's own call
@@ -82,33 +78,14 @@ def test_duckdb_and_dask_read_it(folder: Path, corpus_archive: Archive) -> None:
     assert {variant: int(total) for variant, total in sums.items()} == expected
 
 
-def test_nothing_is_written_over(corpus_archive: Archive, tmp_path: Path) -> None:
-    cli = Cli(corpus_archive.path)
-    target = tmp_path / "plies"
-    words = ("export", "plies", "--last", "3", "--dataset", "-o", target)
-    assert "Wrote 3 games" in cli(*words).stderr
-    before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
-    assert "already exists; use --force" in cli(*words, code=5).stderr
-    assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
-    cli(*words, "--variant", "crazyhouse", "--force")
-    assert {path.name for path in target.iterdir()} == {"_common_metadata", "crazyhouse"}
-    (target / "notes.txt").write_text("mine")
-    assert "is no dataset of ours" in cli(*words, "--force", code=5).stderr
-    assert (target / "notes.txt").read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["plies"]
-
-
 def test_a_failure_leaves_nothing(corpus_archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pyarrow.parquet.ParquetWriter.write_table", fails)
-    with (
-        Storage.open(str(corpus_archive.path), read_only=True) as storage,
-        pytest.raises(ExportError, match="No space"),
-    ):
-        write_dataset(storage, make_filter({}), tmp_path / "plies")
-    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr("shutil.copyfileobj", fails)
+    target = tmp_path / "set"
+    assert "no space left" in Cli(corpus_archive.path)("export", "plies", "--dataset", "-o", target, code=5).stderr
+    assert not [path for path in target.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("words", [("--dataset",), ("--dataset", "--format", "csv", "-o", "x")])
@@ -117,8 +94,9 @@ def test_a_dataset_is_parquet_in_a_folder(corpus_archive: Archive, words: tuple[
 
 
 @pytest.mark.long
-def test_pieces_need_the_memory_of_a_piece(corpus_archive: Archive) -> None:
+def test_pieces_need_the_memory_of_a_piece(corpus_archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of numpy and Python: what is kept of the games before is nothing."""
+    monkeypatch.setattr("exporters.tables.tables._FEW_PLIES", 0)
 
     def peak(rows: int, last: int) -> int:
         tracemalloc.start()

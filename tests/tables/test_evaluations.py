@@ -10,13 +10,14 @@ import pytest
 
 from exporters.evaluations import CHANCES
 from exporters.tables.columns import EVALUATIONS
+from exporters.tables.evaluations import judge_games
 from recorder import Archive
 from recorder.model import AnalysedPosition, Analysis, Thinking
 from recorder.relating.examined import boards_after
 from storage import ArchiveStore as Storage
+from storage.read.columns import NULL
 from tests.support.cli import Cli
 from tests.support.evaluated import LOSSES, PGN
-from tests.tables.oracle import frame_of_games
 
 
 def cells(plies: pd.DataFrame, *names: str) -> list[tuple[object, ...]]:
@@ -117,7 +118,12 @@ def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> No
         (None, -30, None, None, None, None),  # the file's: nothing can be compared
         (30, -50, None, None, None, 80),
     ]
-    assert cells(archive.plies(), *EVALUATIONS) == cells(frame_of_games(cli.archive, {}), *EVALUATIONS)
+    (game,) = archive.games()
+    judged = judge_games([game])
+    assert judged is not None
+    losses = zip(judged.loss_cp.tolist(), judged.loss_permille.tolist(), strict=True)
+    expected = [tuple(None if value == NULL else value for value in of) for of in losses]
+    assert cells(archive.plies(), "loss_cp", "loss_permille") == expected, "of a report, game by game"
 
 
 def board_fen(board: str, ply: int) -> str:

@@ -1,25 +1,22 @@
-"""Arrays of many games say what the model says game by game, with and without Arrow, in one piece and in many."""
+"""The ply table has what the model says of each game, with and without Arrow and a copy, in one piece and in many."""
 
 from __future__ import annotations
 
-import io
 import sqlite3
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import chess
 import pandas as pd
 import pytest
 
-from exporters.table_files import write_csv, write_json_lines, write_plies
-from exporters.tables.boards import NORMAL_START, board_of_fen
-from exporters.tables.columns import ON_REQUEST, PLY_COLUMNS
-from exporters.tables.frames import free_bytes, game_frame, plies_of, ply_batches, side_frame
-from exporters.tables.rows import PLY_NAMES, ply_rows
+from exporters.selection import Filters, make_filter
+from exporters.tables.boards import NORMAL_START, board_of_fen, is_played_here
+from exporters.tables.columns import PLY_COLUMNS
 from recorder import Archive
-from recorder.ledger import Cause
+from recorder.archive.game_tables import free_bytes
+from recorder.ledger import Cause, ledger
 from recorder.model import Proof
 from recorder.rules.fen import position_from_fen
 from recorder.rules.position import Position
@@ -27,12 +24,10 @@ from recorder.rules.prove import play_san
 from recorder.rules.variants import rules_of
 from storage import ArchiveStore as Storage
 from storage import GameFilter
-from storage.read.columns import ColumnReader
 from tests.support.cli import Cli
-from tests.tables.oracle import frame_of_games
 
 PROVED = (Proof.FULL, Proof.LIST, Proof.INFERRED)
-EVERYTHING = {"include": ["examined", "setup", "empty"]}
+EVERYTHING: Filters = {"include": ["examined", "setup", "empty"]}
 
 
 @pytest.fixture(scope="module")
@@ -40,18 +35,42 @@ def plies(corpus_archive: Archive) -> pd.DataFrame:
     return corpus_archive.plies(extra=["material", "fen"], **EVERYTHING)
 
 
-@pytest.fixture(scope="module")
-def oracle(corpus_archive: Archive) -> pd.DataFrame:
-    return frame_of_games(corpus_archive.path, EVERYTHING)
-
-
-@pytest.mark.parametrize("name", [column.name for column in PLY_COLUMNS])
-def test_column_is_that_of_the_games(plies: pd.DataFrame, oracle: pd.DataFrame, name: str) -> None:
-    """``residual_ms``, ``cause``, ``clock_before_ms`` … are the ledger's: the oracle asks it for every game."""
-    found, expected = plies[name].astype(object), oracle[name]
-    same = (found == expected).fillna(False) | (found.isna() & expected.isna())
-    wrong = pd.DataFrame({"key": oracle["key"], "ply": oracle["ply"], "is": found, "should be": expected})[~same]
-    assert wrong.empty, wrong.head(10).to_string()
+def test_clocks_are_those_of_the_ledger(plies: pd.DataFrame, corpus_archive: Archive) -> None:
+    """And what the model says of each ply, game by game."""
+    expected = []
+    with Storage.open(str(corpus_archive.path), read_only=True) as storage:
+        for game in storage.games(make_filter(EVERYTHING)):
+            for ply, entry in zip(game.plies, ledger(game), strict=True):
+                after, waiting = ply.white_clock_ms, ply.black_clock_ms
+                cause = None if entry.cause is None else entry.cause.value
+                expected.append(
+                    (
+                        *(game.key, ply.ply, ply.san, ply.uci, ply.elapsed_ms, ply.lag_ms, after, waiting),
+                        *(entry.before_ms, entry.interval_ms, entry.thinking_ms, entry.residual_ms, cause),
+                        *(ply.elapsed_origin, "white" if ply.white_moved else "black", game.result, game.complete),
+                    )
+                )
+    names = [
+        "key",
+        "ply",
+        "san",
+        "uci",
+        "elapsed_ms",
+        "lag_ms",
+        "white_clock_ms",
+        "black_clock_ms",
+        "clock_before_ms",
+        "interval_ms",
+        "thinking_ms",
+        "residual_ms",
+        "cause",
+        "elapsed_origin",
+        "side",
+        "result",
+        "complete",
+    ]
+    found = plies[names].astype(object)
+    assert found.where(found.notna(), None).to_numpy().tolist() == list(map(list, expected))
 
 
 def test_the_corpus_has_what_is_compared(plies: pd.DataFrame) -> None:
@@ -73,6 +92,16 @@ def test_without_arrow_it_is_the_same(corpus_archive: Archive, monkeypatch: pyte
     pd.testing.assert_frame_equal(corpus_archive.plies(**EVERYTHING), with_arrow)
 
 
+def test_the_copy_gives_what_the_archive_gives(
+    corpus_archive: Archive, plies: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.tables.tables._FEW_PLIES", 0)
+    monkeypatch.setattr("exporters.tables.copy._PART_PLIES", 3_000)
+    found = corpus_archive.plies(extra=["material", "fen"], **EVERYTHING)
+    assert corpus_archive.path.with_name("archive.sqlite-columns").is_dir()
+    pd.testing.assert_frame_equal(found, plies)
+
+
 def test_pieces_are_the_whole(corpus_archive: Archive, plies: pd.DataFrame) -> None:
     pieces = list(corpus_archive.batches(2000, extra=["fen", "material"], **EVERYTHING))
     assert len(pieces) > 5
@@ -82,19 +111,10 @@ def test_pieces_are_the_whole(corpus_archive: Archive, plies: pd.DataFrame) -> N
     assert list(corpus_archive.batches(since="2999")) == []
 
 
-def test_a_column_alone_is_that_of_the_whole_table(corpus_archive: Archive) -> None:
-    with Storage.open(str(corpus_archive.path), read_only=True) as storage, storage.columns(arrow=False) as reader:
-        games = reader.games_of(GameFilter())[::25]
-        whole = plies_of(reader, [row_id for row_id, _ in games], [column.name for column in ON_REQUEST])
-        for column in (*PLY_COLUMNS, *ON_REQUEST):
-            (alone,) = ply_batches(reader, games, len(whole), [column])
-            pd.testing.assert_frame_equal(alone, whole[[column.name]])
-
-
 def test_a_table_that_does_not_fit_into_memory_is_reported(
     corpus_archive: Archive, plies: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporters.tables.frames.free_bytes", lambda: 1_000_000)
+    monkeypatch.setattr("recorder.archive.game_tables.free_bytes", lambda: 1_000_000)
     with pytest.warns(
         UserWarning, match=r"plies has about .* MB are free: read pieces of it with batches\(\)"
     ) as found:
@@ -102,22 +122,9 @@ def test_a_table_that_does_not_fit_into_memory_is_reported(
     assert f"{len(plies):,} plies" in str(found[0].message)
     assert found[0].filename == __file__, "the warning names the line that asks for the table"
     for free in (None, len(plies) * 1000):
-        monkeypatch.setattr("exporters.tables.frames.free_bytes", lambda free=free: free)
+        monkeypatch.setattr("recorder.archive.game_tables.free_bytes", lambda free=free: free)
         corpus_archive.plies(last=5)
     assert (free_bytes() or 1) > 0
-
-
-@pytest.mark.parametrize("table", [side_frame, game_frame])
-def test_tables_of_games_in_runs_are_the_whole(
-    corpus_archive: Archive,
-    table: Callable[[ColumnReader, list[tuple[int, int]]], pd.DataFrame],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with Storage.open(str(corpus_archive.path), read_only=True) as storage, storage.columns(arrow=False) as reader:
-        games = reader.games_of(GameFilter())
-        whole = table(reader, games)
-        monkeypatch.setattr("exporters.tables.frames._GAMES_AT_ONCE", 50)
-        pd.testing.assert_frame_equal(table(reader, games), whole)
 
 
 @pytest.mark.long
@@ -166,6 +173,9 @@ def test_boards_are_those_of_our_own_rules(plies: pd.DataFrame, corpus_archive: 
     fens = dict(zip(zip(plies["key"], plies["ply"], strict=True), plies["fen"], strict=True))
     with Storage.open(str(corpus_archive.path), read_only=True) as storage:
         for game in storage.games(GameFilter(), with_events=False):
+            if not is_played_here(game.variant):
+                assert all(fens[game.key, ply.ply] is pd.NA for ply in game.plies)
+                continue
             anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
             anchors.setdefault(game.start_ply, game.start_fen or f"{NORMAL_START} w KQkq - 0 1")
             position: Position | None = None
@@ -184,14 +194,3 @@ def test_boards_are_those_of_our_own_rules(plies: pd.DataFrame, corpus_archive: 
                     compared[game.variant] += 1
     assert {"chess", "chess960", "crazyhouse", "bughouse", "suicide", "losers", "atomic", "wild/5"} <= set(compared)
     assert compared.total() > 10_000
-
-
-@pytest.mark.parametrize(("name", "write"), [("csv", write_csv), ("jsonl", write_json_lines)])
-def test_text_files_are_those_of_the_games(corpus_archive: Archive, name: str, write: Callable[..., None]) -> None:
-    written, expected = io.BytesIO(), io.BytesIO()
-    with Storage.open(str(corpus_archive.path), read_only=True) as storage:
-        report = write_plies(storage, GameFilter(), written, name)
-        games = [rows for _, rows in ply_rows(storage.games(GameFilter()))]
-    write(PLY_NAMES, games, expected)
-    assert written.getvalue() == expected.getvalue()
-    assert (report.games, report.plies) == (len(games), sum(map(len, games)))

@@ -10,18 +10,9 @@ from httpx2 import Response
 from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
 
-from recorder.web import insight_answers
 from recorder.web.security import Access
 from tests.support.browsing import chromium
 from tests.support.site import HERE, client_of, make_archive, serve
-
-
-@pytest.fixture(scope="session", autouse=True)
-def patient() -> Iterator[None]:
-    """A busy machine may compute a small table for longer than a page waits for it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(insight_answers, "_LOOK_S", 60.0)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +35,7 @@ def game_page(site: TestClient) -> Response:
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the site that need no picture: drawing those of a page takes seconds."""
     monkeypatch.setattr("exporters.report.game.draw_charts", lambda keys, plies, events: ([], ""))
-    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda *_: ([], ""))
 
 
 @pytest.fixture(scope="module")

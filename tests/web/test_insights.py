@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-import threading
 from html import unescape
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from exporters.measures.words import figure_text, group_columns, plain_rows, shown_names
-from recorder.archive import insights
+from exporters.measures.words import figure_text, group_columns, shown_names
 from recorder.archive.insights import MEASURES
-from recorder.web import computing, insight_answers
 from recorder.web.insights import _ONLY_LISTS, _TESTS
 from recorder.web.listing import FIELDS, archive_filters
 from tests.support.effort import long_after
+from tests.support.tables import records
 
 
 def codes(html: str) -> list[str]:
@@ -40,8 +38,7 @@ def computed(code: str) -> Any:
 def texts(table: Any, *, of_lag: bool) -> list[list[str]]:
     groups = group_columns(table.columns)
     names = [name for name in shown_names(table.columns) if name not in groups]
-    rows = [dict(zip(table.columns, row, strict=True)) for row in plain_rows(table)]
-    return [[figure_text(name, row, of_lag=of_lag) or "–" for name in names] for row in rows]
+    return [[figure_text(name, row, of_lag=of_lag) or "–" for name in names] for row in records(table)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +99,7 @@ def test_two_players_are_compared(site: TestClient) -> None:
     assert "Ghost: no game matches these filters." in alone
 
 
-def test_what_cannot_be_computed_is_no_empty_table(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_computed_is_no_empty_table(site: TestClient) -> None:
     for query, words in (
         ("measure=beauty", "&#39;beauty&#39; is none of usage"),
         ("measure=usage&by=beauty", "Group by"),
@@ -118,44 +115,11 @@ def test_what_cannot_be_computed_is_no_empty_table(site: TestClient, monkeypatch
     assert site.get("/insights?measure=usage&by=").headers["location"] == "/insights?measure=usage"
     nothing = site.get("/insights?measure=usage&player=Ghost")
     assert (nothing.status_code, "No results" in nothing.text) == (200, True)
-    monkeypatch.setattr(computing, "COMPUTING_S", -1.0)
-    late = site.get("/insights?measure=usage")
-    assert (late.status_code, "Timed out" in late.text, "No game" in late.text) == (503, True, False)
 
 
-def test_a_long_computation_is_awaited_by_its_page_and_by_no_other(
-    site: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go, real = threading.Event(), insights.compute_insight
-    begun: list[str] = []
-
-    def waiting(archive: Any, chosen: Any, name: str, by: Any, progress: Any) -> Any:
-        begun.append(name)
-        progress(0, 200)
-        progress(150, 200)
-        go.wait(20)
-        return real(archive, chosen, name, by, progress)
-
-    monkeypatch.setattr(insight_answers, "compute_insight", waiting)
-    monkeypatch.setattr(insight_answers, "_LOOK_S", 0.1)
-    try:
-        for _ in range(2):
-            page = site.get("/insights?measure=usage&by=phase")
-            assert '<a href="/insights?by=phase">Change the filters</a>' in page.text
-            assert (page.status_code, page.headers["refresh"], "Still searching" in page.text) == (202, "1", True)
-        site.get("/insights?measure=lag")
-        assert begun == ["usage", "lag"]
-        assert "150 of 200 plies read, 75 %." in page.text
-        assert "<form" not in page.text  # loading again would empty it
-        assert not any(words in page.text for words in ("Timed out", "No results", "Begin with"))
-        waits = site.get("/insights?measure=flags")
-        assert "The computation waits for others to end." in waits.text
-        assert "Begin with" in site.get("/insights").text  # the two that run do not delay it
-        names = [name for name in MEASURES if name not in ("usage", "lag", "flags")]
-        assert [site.get(f"/insights?measure={name}").status_code for name in names[:6]] == [202] * 5 + [503]
-    finally:
-        go.set()
-    monkeypatch.setattr(insight_answers, "_LOOK_S", 20.0)
-    done = site.get("/insights?measure=usage&by=phase&figure=longest_ms")  # another picture of the same table
-    assert (done.status_code, "refresh" in done.headers, begun.count("usage")) == (200, False, 1)
-    assert "Longest" in done.text
+def test_a_table_is_sorted_by_the_column_whose_heading_is_clicked(site: TestClient) -> None:
+    html = site.get("/insights?measure=usage&by=player").text
+    (more,) = re.findall(r'<a href="(/insights\?[^"]*sort=[^"]*)"[^>]*>Plies', html)
+    plies = [int(row[1].replace(",", "")) for row in rows(site.get(unescape(more)).text)]
+    assert plies == sorted(plies, reverse=True) or plies == sorted(plies)
+    assert len(set(plies)) > 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-import exporters.measures  # noqa: F401  # gives frames their ``ics``
+import exporters.measures.functions  # noqa: F401  # gives frames their ``ics``
 from exporters.tables.columns import PLY_COLUMNS
 
 __all__ = ["frame_of", "rows_of"]

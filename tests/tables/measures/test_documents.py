@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import measures
-from exporters.measures.base import DIMENSIONS
+from exporters.measures import functions as measures
+from exporters.measures.dimensions import DIMENSIONS
 from exporters.tables.columns import MATCH_COLUMNS
 from recorder import Archive
 

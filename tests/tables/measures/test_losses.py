@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exporters import measures
+from exporters.measures import functions as measures
 from recorder import Archive
 from tests.tables.measures.frames import frame_of
 from tests.tables.measures.test_by_hand import rows
@@ -28,10 +28,10 @@ def test_blunders_in_time_trouble_and_else(evaluated: pd.DataFrame) -> None:
     """Of a minute six seconds are little: Ann thinks with 5, 4 and 3, Bob with 4 and 3 (the last is not judged)."""
     table = measures.blunders(evaluated)
     assert rows(table, "player", "time_trouble", *COUNTS) == [
-        ("Ann", False, 2, 1, 0, 0, 40, 37),  # (0 + 80) / 2, (0 + 74) / 2
-        ("Ann", True, 3, 1, 0, 2, 753, 421),  # (60 + 1100 + 1100) / 3, (55 + 641 + 566) / 3
-        ("Bob", False, 4, 0, 1, 1, 255, 144),  # (0 + 10 + 110 + 900) / 4, (0 + 10 + 101 + 465) / 4
-        ("Bob", True, 1, 0, 0, 1, 1200, 651),
+        ("Ann", False, 2, 1, 0, 0, 40.0, 37.0),  # (0 + 80) / 2, (0 + 74) / 2
+        ("Ann", True, 3, 1, 0, 2, 2260 / 3, 1262 / 3),  # (60 + 1100 + 1100) / 3, (55 + 641 + 566) / 3
+        ("Bob", False, 4, 0, 1, 1, 255.0, 144.0),  # (0 + 10 + 110 + 900) / 4, (0 + 10 + 101 + 465) / 4
+        ("Bob", True, 1, 0, 0, 1, 1200.0, 651.0),
     ]
     assert table["blunder_share"].tolist() == [0, 2 / 3, 1 / 4, 1]
     assert table.attrs == {
@@ -46,10 +46,19 @@ def test_by_the_time_that_moves_took(evaluated: pd.DataFrame) -> None:
     """No elapsed times are printed: they are what the clocks went down."""
     table = measures.loss_by_think(evaluated)
     assert rows(table, "think_from_s", "think_to_s", *COUNTS) == [
-        (1, 2, 4, 1, 0, 3, 865, 478),  # 7, 9, 10, 11: (60 + 1100 + 1200 + 1100) / 4, (55 + 641 + 651 + 566) / 4
-        (5, 10, 1, 0, 1, 0, 110, 101),  # 6
-        (10, 20, 1, 0, 0, 0, 10, 10),  # 4
-        (20, 60, 3, 1, 0, 1, 327, 180),  # 3, 5, 8: (0 + 80 + 900) / 3, (0 + 74 + 465) / 3
+        (
+            1,
+            2,
+            4,
+            1,
+            0,
+            3,
+            3460 / 4,
+            1913 / 4,
+        ),  # 7, 9, 10, 11: (60 + 1100 + 1200 + 1100) / 4, (55 + 641 + 651 + 566) / 4
+        (5, 10, 1, 0, 1, 0, 110.0, 101.0),  # 6
+        (10, 20, 1, 0, 0, 0, 10.0, 10.0),  # 4
+        (20, 60, 3, 1, 0, 1, 980 / 3, 539 / 3),  # 3, 5, 8: (0 + 80 + 900) / 3, (0 + 74 + 465) / 3
     ]
     assert table.attrs["excluded"] == {"no evaluation": 2, "first move": 1}
     assert set(table["precision"]) == {"seconds"}
@@ -57,9 +66,9 @@ def test_by_the_time_that_moves_took(evaluated: pd.DataFrame) -> None:
 
 def test_by_the_time_that_was_left(evaluated: pd.DataFrame) -> None:
     assert rows(measures.loss_by_clock(evaluated, edges_s=[4, 60]), "clock_from_s", "clock_to_s", *COUNTS) == [
-        (None, 4, 1, 0, 0, 1, 1100, 566),  # 11
-        (4, 60, 6, 2, 1, 3, 575, 331),  # 5 to 10: 3450 / 6, 1987 / 6
-        (60, None, 3, 0, 0, 0, 3, 3),  # 2, 3, 4: 10 / 3
+        (None, 4, 1, 0, 0, 1, 1100.0, 566.0),  # 11
+        (4, 60, 6, 2, 1, 3, 3450 / 6, 1987 / 6),  # 5 to 10: 3450 / 6, 1987 / 6
+        (60, None, 3, 0, 0, 0, 10 / 3, 10 / 3),  # 2, 3, 4: 10 / 3
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from exporters.bpgn import find_matches
 from exporters.tables.columns import MATCH_COLUMNS
-from exporters.tables.matches import match_frame
+from exporters.tables.matches import match_columns
 from recorder import Archive
 from recorder.model import Game, TimeBasis
 from recorder.reading import read_games
@@ -76,10 +76,7 @@ def test_waits_are_those_with_one_colour_on_the_move_on_both_boards(archive: Arc
     assert archive.matches()["sit_ms"].isna().all(), "the file has no arrival times"
     (match,), _ = find_matches(list(read_games(SAVED)))
     match = at_each_second(match)
-    plies = pd.DataFrame(
-        [(game.key, ply.ply) for game in (match.a, match.b) for ply in game.plies], columns=["key", "ply"]
-    ).astype({"key": "string", "ply": "Int32"})
-    found = match_frame(plies, [match])
+    found = match_columns([match])
     assert pd.isna(found["sit_ms"][0])
     assert found["sit_ms"][1:9].tolist() == [0, 1000, 0, 1000, 0, 1000, 0, 1000]
 
@@ -90,9 +87,6 @@ def test_where_a_move_is_missing_the_wait_is_unknown(archive: Archive) -> None:
     seen = match.a.observations[0]
     line = replace(seen.lines[0], rows=[ply for ply in seen.lines[0].plies if ply.ply != 3])
     cut = Match(replace(match.a, observations=[replace(seen, lines=[line])]), match.b)
-    plies = pd.DataFrame(
-        [(game.key, ply.ply) for game in (cut.a, cut.b) for ply in game.plies], columns=["key", "ply"]
-    ).astype({"key": "string", "ply": "Int32"})
-    found = match_frame(plies, [cut])
+    found = match_columns([cut])
     around = found[(found["moment"] >= 2) & (found["moment"] <= 4)]
     assert around["sit_ms"].isna().tolist() == [False, True, True]

@@ -1,4 +1,4 @@
-"""On made-up games pandas, DuckDB and a plain reading in Python of docs/reference/measures.md give the same."""
+"""On made-up games a frame, a relation and a plain reading in Python of docs/reference/measures.md give the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exporters import measures
+from exporters.measures import functions as measures
 from tests.support.effort import examples
 from tests.tables.measures.frames import frame_of, rows_of
 
@@ -61,11 +61,12 @@ def reason(row: Row) -> str | None:
     return "inferred" if row["origin"] == "inferred" else None
 
 
-def kept(rows: list[Row], value: str, missing: str) -> tuple[list[Row], dict[str, int]]:
+def kept(rows: list[Row], value: str, missing: str, *, first_moves: bool = True) -> tuple[list[Row], dict[str, int]]:
     excluded: dict[str, int] = defaultdict(int)
     found = []
     for row in rows:
         why = reason(row) or (missing if row[value] is None else None)
+        why = why or ("first move" if row["move_no"] == 1 and not first_moves else None)
         if why is None:
             found.append(row)
         else:
@@ -86,11 +87,11 @@ def median(values: list[int]) -> int:
     return half_up(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
 
 
-def figures(rows: list[Row], value: str, **asked: Callable[[list[int]], int]) -> Row:
-    """Figures of the rows' values, in the unit of the coarsest of them."""
+def figures(rows: list[Row], value: str, **asked: Callable[[list[int]], float]) -> Row:
+    """Figures of the rows' values, and the unit of the coarsest of them."""
     values = [row[value] for row in rows]
     unit = max(UNITS[row["precision"]] for row in rows)
-    computed: Row = {name: half_up(of(values), unit) * unit for name, of in asked.items()}
+    computed: Row = {name: of(values) for name, of in asked.items()}
     return {**computed, "precision": "seconds" if unit == 1000 else "milliseconds"}
 
 
@@ -122,7 +123,7 @@ def check(plies: pd.DataFrame, measure: Callable[..., pd.DataFrame], by: str, ex
 @given(rows=games(), by=st.sampled_from(("time_control", "phase", "side", "game")))
 def test_time_usage(rows: list[Row], by: str) -> None:
     rows = rows_of(rows)
-    counted, excluded = kept(rows, "elapsed_ms", "no time")
+    counted, excluded = kept(rows, "elapsed_ms", "no time", first_moves=False)
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in counted:
         groups[row["key" if by == "game" else by]].append(row)
@@ -134,7 +135,7 @@ def test_time_usage(rows: list[Row], by: str) -> None:
                 of,
                 "elapsed_ms",
                 total_ms=sum,
-                mean_ms=lambda values: half_up(sum(values), len(values)),
+                mean_ms=lambda values: sum(values) / len(values),
                 median_ms=median,
                 p95_ms=lambda values: nearest_rank(values, 95),
                 longest_ms=max,
@@ -172,7 +173,7 @@ def test_clock_curve(rows: list[Row]) -> None:
                 median_ms=median,
                 q75_ms=lambda values: nearest_rank(values, 75),
                 most_ms=max,
-                mean_ms=lambda values: half_up(sum(values), len(values)),
+                mean_ms=lambda values: sum(values) / len(values),
             ),
         }
         for move, of in groups.items()

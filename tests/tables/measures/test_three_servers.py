@@ -37,11 +37,11 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
 def test_time_usage(games: dict[str, pd.DataFrame]) -> None:
     names = ["player", "plies", "total_ms", "mean_ms", "median_ms", "p95_ms", "longest_ms", "precision"]
     found = {server: rows(plies.ics.time_usage(by="player"), *names) for server, plies in games.items()}
-    nothing = [(player, 4, 0, 0, 0, 0, 0, SECONDS) for player in ("Steinitz", "Zukertort")]
+    nothing = [(player, 3, 0, 0.0, 0, 0, 0, SECONDS) for player in ("Steinitz", "Zukertort")]
     assert found == {
         "a": [
-            ("Steinitz", 4, 422, 106, 122, 178, 178, "milliseconds"),  # 105.5; (100 + 144) / 2
-            ("Zukertort", 4, 403, 101, 103, 198, 198, "milliseconds"),  # 100.75; (100 + 105) / 2 = 102.5
+            ("Steinitz", 3, 422, 422 / 3, 144, 178, 178, "milliseconds"),
+            ("Zukertort", 3, 403, 403 / 3, 105, 198, 198, "milliseconds"),
         ],
         "b": nothing,
         "c": nothing,

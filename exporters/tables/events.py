@@ -1,0 +1,56 @@
+"""The table of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from exporters.tables.columns import EVENT_COLUMNS
+from recorder.model import Game, TimeBasis
+from storage import GameFilter
+from storage.dataset.reading import DatasetStore
+from storage.read.store import GameStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["event_frame", "event_values", "events_of"]
+
+
+def event_frame(games: Iterable[Game]) -> pd.DataFrame:
+    """The events of these games, in the order of their lines; equal events of several sources once."""
+    from exporters.tables.frames import frame_of_lists
+
+    return frame_of_lists(EVENT_COLUMNS, event_values(games))
+
+
+def event_values(games: Iterable[Game]) -> dict[str, list[Any]]:
+    """The same as plain values by column: an instant is milliseconds since 1970."""
+    # No row keeps its game in memory.
+    rows = [(game.key, game.reason_key, game.time_basis, event) for game in games for event in game.events]
+    names = ("ply", "detail", "actor", "value", "text", "white_clock_ms", "black_clock_ms")
+    return {
+        "key": [key for key, *_ in rows],
+        "kind": [event.kind.value for *_, event in rows],
+        **{name: [getattr(event, name) for *_, event in rows] for name in names},
+        "reason": [reason for _, reason, *_ in rows],
+        "at": [event.at_ms if basis is TimeBasis.UTC else None for _, _, basis, event in rows],
+        "arrival_ms": [event.at_ms for *_, event in rows],
+        "time_basis": [basis.value for _, _, basis, _ in rows],
+    }
+
+
+def events_of(storage: GameStore, where: GameFilter) -> pd.DataFrame:
+    """The events of the games that match, all of one moment."""
+    if isinstance(storage, DatasetStore):
+        from exporters.tables.frames import frame_of_lists
+
+        names = [column.name for column in EVENT_COLUMNS]
+        with storage.columns() as reader:
+            rows = reader.events([row_id for row_id, _ in reader.games_of(where)], names)
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        return frame_of_lists(EVENT_COLUMNS, dict(zip(names, columns, strict=True)))
+    with storage.snapshot():
+        return event_frame(
+            storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+        )

@@ -1,0 +1,44 @@
+"""Writes the lists of columns of docs/reference/tables.md: ``python -m exporters.tables.reference PAGE``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
+
+__all__ = ["filled"]
+
+_PARTS = {
+    "## Plies": PLY_COLUMNS,
+    "### On request": ON_REQUEST,
+    "## Sides": SIDE_COLUMNS,
+    "## Games": GAME_COLUMNS,
+    "## Events": EVENT_COLUMNS,
+}
+
+
+_TABLE = re.compile(r"^\| column \|[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)", re.M)
+
+
+def filled(page: str) -> str:
+    """The page with the columns as they are: in each part the first table with the heading ``column``."""
+    for heading, columns in _PARTS.items():
+        found = _TABLE.search(page, page.index(f"\n{heading}\n"))
+        assert found is not None
+        page = page[: found.start(1)] + _rows(columns) + page[found.end(1) :]
+    return page
+
+
+def _rows(columns: Sequence[Column]) -> str:
+    return "".join(
+        f"| {one.name} | {one.kind} | `{one.dtype}` | {one.unit} | {one.meaning}{' (always)' * one.always} |\n"
+        for one in columns
+    )
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,262 @@
+"""The tables of chosen games in DuckDB: of an archive through its columnar copy, or of few games in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from exporters.measures.source import Plies
+from exporters.tables.columns import ALL_PLY_COLUMNS, GAME_COLUMNS, MATCH_COLUMNS, PLY_COLUMNS, SIDE_COLUMNS
+from exporters.tables.copy import ColumnarCopy, fill
+from exporters.tables.sql import of_games, of_plies, of_sides, selected
+from recorder.errors import StorageError
+from recorder.progress import Progress, no_progress
+from storage.dataset.reading import DatasetReader, DatasetStore
+from storage.read.columns import NULL
+from storage.read.engine import new_database
+from storage.read.game_filter import ALL_PLAYED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from storage import GameFilter
+    from storage.read.columns import ColumnReader
+    from storage.read.store import GameStore, TableReader
+
+__all__ = ["GamesTables", "open_tables"]
+
+_FEW_PLIES: Final = 50_000
+"""So many are read in the time in which a copy is opened: for fewer none is made."""
+_OF_BOARDS: Final = ("material", "fen")
+_MATCH_COLUMNS: Final = tuple(column.name for column in MATCH_COLUMNS)
+
+
+class _Shape(NamedTuple):
+    """How tables are stored.
+
+    Attributes:
+        games: name of the table of games. plies: what follows the columns in a SELECT of plies; ``{}``: the games.
+        texts: columns of plies that are stored in another way than an archive's copy has them.
+        match: what differs in each match.
+    """
+
+    games: str
+    plies: str
+    texts: Mapping[str, str]
+    match: str
+
+
+_OF_ARCHIVE: Final = _Shape(
+    "games",
+    "FROM plies p JOIN {} g ON g.id = p.game AND g.part = p.part",
+    {name: f"m.{name}" for name in _MATCH_COLUMNS},
+    "m.match",
+)
+_OF_DATASET: Final = _Shape(
+    "game_rows",
+    "FROM plies p JOIN {} g ON g.source = p.source AND g.key = p.key",
+    {name: f"p.{name}" for name in ("uci", "white_clock_ms", "black_clock_ms", *_MATCH_COLUMNS)},
+    "p.source, p.match",
+)
+
+
+class GamesTables:
+    """The tables of some games, in a connection of DuckDB.
+
+    Attributes:
+        games: row number and number of plies of each game, in the archive's order.
+        reader: of the archive.
+    """
+
+    def __init__(
+        self,
+        connection: Any,
+        reader: TableReader,
+        games: Sequence[tuple[int, int]],
+        matches: pd.DataFrame | None = None,
+    ) -> None:
+        self.connection = connection
+        self.reader = reader
+        self.games = games
+        self._shape = _OF_DATASET if isinstance(reader, DatasetReader) else _OF_ARCHIVE
+        self._plies = self._shape.plies
+        if matches is not None:
+            connection.register("match_rows", matches)
+            connection.execute("CREATE TABLE matches AS SELECT * FROM match_rows")
+            self._plies += " LEFT JOIN matches m ON m.key = g.key AND m.ply = p.ply"
+        self.choose(games)
+
+    def choose(self, games: Sequence[tuple[int, int]]) -> None:
+        """Choose some of the games: the view ``chosen`` has them, with their ``place``."""
+        ids = np.array([row_id for row_id, _ in games], dtype=np.int64)
+        arrays = {"id": ids, "place": np.arange(len(ids), dtype=np.int64)}
+        self.connection.execute("CREATE OR REPLACE TABLE wanted AS SELECT * FROM arrays")
+        self.connection.execute(
+            f"CREATE OR REPLACE VIEW chosen AS SELECT w.place, g.* FROM wanted w JOIN {self._shape.games} g USING (id)"
+        )
+        del arrays
+
+    def plies(self, extra: Collection[str] = ()) -> Plies:
+        """The plies, for measures.
+
+        Args:
+            extra: of ``ON_REQUEST``, columns of games.
+        """
+        texts = {**self._texts(extra), "game_id": "g.id", "place": "g.place"}
+        return Plies(frozenset(texts), f"SELECT {selected(texts)} {self._plies.format('chosen')}", self.connection.sql)
+
+    def _texts(self, names: Collection[str]) -> dict[str, str]:
+        """The columns of plies, with some of ``ON_REQUEST`` and of matches."""
+        texts = of_plies(names) | {name: name for name in _MATCH_COLUMNS if name in names}
+        return texts | {name: text for name, text in self._shape.texts.items() if name in texts}
+
+    def dates(self) -> str:
+        """The day of the games, or the first and the last; an empty text if none is known."""
+        ((first, last),) = self.connection.execute("SELECT min(day), max(day) FROM chosen").fetchall()
+        return "" if first is None else first if first == last else f"{first} to {last}"
+
+    def ply_frame(self, extra: Collection[str] = ()) -> pd.DataFrame:
+        """The plies as a DataFrame, in the order of the games.
+
+        Args:
+            extra: of ``ON_REQUEST``.
+        """
+        return self._ply_frame(self.games, extra)
+
+    def _ply_frame(
+        self, games: Sequence[tuple[int, int]], extra: Collection[str], *, of_matches: bool = False
+    ) -> pd.DataFrame:
+        from exporters.tables.frames import column_of, encode_games, frame_of
+
+        columns = [one for one in ALL_PLY_COLUMNS if one in PLY_COLUMNS or one.name in extra]
+        encode_games(self.connection, columns)
+        stored = [one for one in columns if one.name not in _OF_BOARDS]
+        texts = self._texts([one.name for one in stored])
+        texts = {one.name: texts[one.name] for one in stored} | {"place": "g.place"}
+        order = ("place", "ply")
+        if of_matches:
+            texts["place"], order = f"min(g.place) OVER (PARTITION BY {self._shape.match})", ("place", "moment")
+        select = f"SELECT {selected(texts)} {self._plies.format('encoded')}"
+        select += f" WHERE {texts['match']} IS NOT NULL" if of_matches else ""
+        frame = frame_of(self.connection, stored, select, order)
+        if len(stored) == len(columns):
+            return frame
+        if isinstance(self.reader, DatasetReader):
+            wanted = " or ".join(one.name for one in columns if one not in stored)
+            raise StorageError(f"A data set has no column {wanted}: read the plies of an archive.")
+        from exporters.tables.values import values_of  # boards are in no copy: they are played again
+
+        names = [name for name in _OF_BOARDS if name in extra]
+        values: Any = values_of(self.reader, [row_id for row_id, _ in games], names)
+        for place, column in enumerate(columns):
+            if column not in stored:
+                found: Any = np.empty(0) if values is None else values[column.name]
+                missing = found == NULL if column.kind == "integer" else [one is None for one in found]
+                frame.insert(place, column.name, column_of(column, np.ma.array(found, mask=missing)))
+        return frame
+
+    def match_frame(self) -> pd.DataFrame:
+        """The plies of bughouse matches, ``MATCH_COLUMNS`` first: one match after the other, in the order of play."""
+        return self._ply_frame(self.games, _MATCH_COLUMNS, of_matches=True)
+
+    def batches(self, rows: int, extra: Collection[str] = ()) -> Iterator[pd.DataFrame]:
+        """As ``ply_frame``, in runs of at most so many rows and at least one game."""
+        from exporters.tables.filling import in_pieces
+
+        for run in in_pieces(self.games, rows):
+            self.choose(run)
+            yield self._ply_frame(run, extra)
+
+    def plies_of(self, games: Sequence[tuple[int, int]]) -> str:
+        """Choose some of the games; what follows the columns in a SELECT of their plies, in their order."""
+        self.choose(games)
+        return f"{self._plies.format('chosen')} ORDER BY g.place, p.ply"
+
+    def side_frame(self) -> pd.DataFrame:
+        """Two rows for each game, White's first."""
+        from exporters.tables.frames import encode_games, frame_of
+
+        encode_games(self.connection, SIDE_COLUMNS)
+        sides = " UNION ALL ".join(
+            f"SELECT {selected(of_sides(white))}, g.place, {1 - white} AS black FROM encoded g"
+            for white in (True, False)
+        )
+        return frame_of(self.connection, SIDE_COLUMNS, sides, ("place", "black"))
+
+    def side_rows(self, player: str | None = None) -> list[dict[str, Any]]:
+        """The sides, or those of a handle, in the order of the games; an instant is milliseconds since 1970."""
+        sides = " UNION ALL ".join(
+            f"SELECT {selected(of_sides(white))}, g.place FROM chosen g" for white in (True, False)
+        )
+        where = "" if player is None else "WHERE lower(player) = ?"
+        select = f"SELECT * REPLACE (side::VARCHAR AS side) FROM ({sides}) {where} ORDER BY place, side DESC"
+        return list(self._rows(select, [] if player is None else [player.lower()]))
+
+    def game_rows(self, places: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of games by column, all or those at some places; an instant is milliseconds since 1970."""
+        if places is None:
+            return self._rows(f"SELECT {selected(of_games())}, g.place FROM chosen g ORDER BY g.place", [])
+        some = "(SELECT unnest(?::BIGINT[]) AS place, unnest(range(?)) AS number) listed JOIN chosen g USING (place)"
+        select = f"SELECT {selected(of_games())}, g.place FROM {some} ORDER BY number"
+        return self._rows(select, [list(places), len(places)])
+
+    def _rows(self, select: str, values: list[Any]) -> Iterator[dict[str, Any]]:
+        found = self.connection.cursor()
+        found.execute(f"SELECT * EXCLUDE (place) REPLACE (epoch_ms(started_at) AS started_at) FROM ({select})", values)
+        names = [name for name, *_ in found.description]
+        while rows := found.fetchmany(1000):
+            for row in rows:
+                yield dict(zip(names, row, strict=True))
+
+    def game_frame(self) -> pd.DataFrame:
+        """A row for each game."""
+        from exporters.tables.frames import encode_games, frame_of
+
+        encode_games(self.connection, GAME_COLUMNS)
+        select = f"SELECT {selected(of_games())}, g.place FROM encoded g"
+        return frame_of(self.connection, GAME_COLUMNS, select, ("place",))
+
+
+@contextmanager
+def open_tables(
+    store: GameStore,
+    where: GameFilter | None = None,
+    *,
+    games: Sequence[tuple[int, int]] | None = None,
+    arrow: bool = True,
+    plies: bool = True,
+    matches: pd.DataFrame | None = None,
+    progress: Progress = no_progress,
+) -> Iterator[GamesTables]:
+    """The tables of the games that match, all of one moment.
+
+    Args:
+        store: an archive or a shared database. where: which games. games: instead, row number and number of plies of
+            each, in the order of the tables. arrow: use ADBC where that is possible.
+        plies: False: only the games are wanted.
+        matches: key, ply and ``MATCH_COLUMNS`` of plies of matches; a data set has them itself.
+        progress: called while the copy is made.
+    """
+    if plies and isinstance(store, DatasetStore):
+        store.require_plies()
+    with ExitStack() as stack, new_database() as connection:
+        reader = stack.enter_context(store.columns(arrow=False))
+        chosen = reader.games_of(where or ALL_PLAYED) if games is None else games
+        if isinstance(reader, DatasetReader):
+            yield GamesTables(reader.connection, reader, chosen, matches)
+            return
+        path: Path | None = getattr(store, "path", None)
+        copy = None if path is None or (where is not None and where.per_source) else ColumnarCopy(path)
+        few = not plies or sum(count for _, count in chosen) <= _FEW_PLIES
+        if copy is None or not copy.read(connection, reader, progress, make=False):
+            if not few and arrow:  # loading Arrow takes as long as reading some thousand games without it
+                stack.close()
+                reader = cast("ColumnReader", stack.enter_context(store.columns(arrow=True)))
+                chosen = reader.games_of(where or ALL_PLAYED) if games is None else games
+            if few or copy is None or not copy.read(connection, reader, progress, make=True):
+                fill(connection, reader, chosen, plies=plies)
+        yield GamesTables(connection, reader, chosen, matches)

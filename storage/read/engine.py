@@ -1,0 +1,27 @@
+"""DuckDB, the engine of tables and measures."""
+
+from __future__ import annotations
+
+import tempfile
+from secrets import token_hex
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["new_database"]
+
+_MEMORY: Final = "300MB"
+
+
+def new_database() -> DuckDBPyConnection:
+    """A database in memory, which puts into files of the folder for temporary ones what needs more than 300 MB."""
+    import duckdb  # loads NumPy
+
+    return duckdb.connect(
+        config={
+            "memory_limit": _MEMORY,
+            "temp_directory": f"{tempfile.gettempdir()}/ics-recorder-{token_hex(8)}",
+            "autoinstall_known_extensions": False,
+        }
+    )

@@ -1,0 +1,16 @@
+"""Rows of DataFrames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+__all__ = ["records"]
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows by column, None for what is missing."""
+    plain = table.astype(object)
+    rows = plain.where(plain.notna(), None).itertuples(index=False, name=None)
+    return [dict(zip(table.columns, row, strict=True)) for row in rows]
