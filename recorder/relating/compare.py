@@ -32,6 +32,8 @@ __all__ = [
     "compare",
     "equal_seconds",
     "headers_differ",
+    "is_saved",
+    "short_of_round",
     "tells_enough",
 ]
 
@@ -51,13 +53,13 @@ def begun_alike(one: View, other: View) -> str | None:
     Returns:
         A clause, or None: neither is a saved game, or their beginnings do not prove it.
     """
-    if not (_is_saved(one) or _is_saved(other)):
+    if not (is_saved(one) or is_saved(other)):
         return None
     if one.plies.keys() != other.plies.keys() and not (_contains(one, other) or _contains(other, one)):
         return None
     begun_s = _second(one), _second(other)
     if begun_s[0] is not None and begun_s[1] is not None:
-        both_saved = _is_saved(one) and _is_saved(other)
+        both_saved = is_saved(one) and is_saved(other)
         if abs(begun_s[0] - begun_s[1]) > (0 if both_saved else 1):  # a line arrives a little later than it is sent
             return None
         # A whole minute may be a round's, or an archive has no seconds: then short games may be two.
@@ -73,6 +75,12 @@ def begun_alike(one: View, other: View) -> str | None:
     return "played on the same day"
 
 
+def short_of_round(view: View) -> bool:
+    """Whether a saved game is so short that its start, a whole minute, does not prove that another one is the same."""
+    begun_s = _second(view)
+    return begun_s is not None and not begun_s % _MINUTE_S and is_saved(view) and len(view.plies) <= _BOOK_PLIES
+
+
 def equal_seconds(one: View, other: View) -> dict[int, int]:
     """Ply → whole seconds that it took, where both sources give the same number."""
     return {
@@ -85,7 +93,7 @@ def equal_seconds(one: View, other: View) -> dict[int, int]:
 def _begun_apart(one: View, other: View) -> bool:
     """Whether two saved games are known to have begun in different seconds: in one file they are two."""
     begun_s = _second(one), _second(other)
-    return None not in begun_s and begun_s[0] != begun_s[1] and _is_saved(one) and _is_saved(other)
+    return None not in begun_s and begun_s[0] != begun_s[1] and is_saved(one) and is_saved(other)
 
 
 def _contains(whole: View, part: View) -> bool:
@@ -94,7 +102,8 @@ def _contains(whole: View, part: View) -> bool:
     return not halves and part.plies.keys() <= whole.plies.keys()
 
 
-def _is_saved(view: View) -> bool:
+def is_saved(view: View) -> bool:
+    """Whether all that is known of a game comes from saved games."""
     return all(seen.kind is ObservationKind.PGN for seen in view.game.observations)
 
 

@@ -8,7 +8,7 @@ enough.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, groupby, product
@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from recorder.model import StartPrecision
-from recorder.relating.compare import tells_enough
+from recorder.relating.compare import is_saved, short_of_round, tells_enough
 from recorder.relating.game_view import DAY_MS, SKEW_MS, View
 from recorder.relating.outages import LOST_ENDS, taken_back_at
 
@@ -68,12 +68,21 @@ def _of_many(views: Sequence[View], same: list[int], every: list[int]) -> set[_P
 
 
 def _at_one_moment(views: Sequence[View], numbers: list[int]) -> Iterator[_Pair]:
-    """Those that were seen, or began, at the same time."""
+    """Those that were seen, or began, at the same time; of short games of a round, with games of logs only."""
     spans = sorted((*span, number) for number in numbers if (span := _span_ms(views[number])) is not None)
-    begun = [begin for begin, _, _ in spans]
-    for at, (_, end, one) in enumerate(spans):
+    short = {number for _, _, number in spans if short_of_round(views[number])}
+    long = [span for span in spans if span[2] not in short]
+    begun = [begin for begin, _, _ in long]
+    for at, (_, end, one) in enumerate(long):
         for place in range(at + 1, bisect_right(begun, end + SKEW_MS)):
-            yield one, spans[place][2]
+            yield one, long[place][2]
+    rounds = [span for span in spans if span[2] in short]
+    begun = [begin for begin, _, _ in rounds]
+    lasted_ms = max((end - begin for begin, end, _ in rounds), default=0)
+    for begin, end, one in long:
+        if not is_saved(views[one]):
+            first, after = bisect_left(begun, begin - lasted_ms - SKEW_MS), bisect_right(begun, end + SKEW_MS)
+            yield from ((one, number) for _, _, number in rounds[first:after])
 
 
 def _span_ms(view: View) -> tuple[int, int] | None:

@@ -25,17 +25,18 @@ from tests.support.cli import Cli
 _MOVES = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7"]
 
 
-def saved(number: int, event: str, *, second: bool = False, dated: bool = True, clocks: str = "") -> str:
+def saved(number: int, event: str, *, second: bool = False, dated: bool = True, clocks: str = "", at: str = "") -> str:
     """A saved game.
 
     Args:
         number: of the game among those that are equal. second: it has a time of day of its own.
-        clocks: ``equal`` to those of the others, its ``own``, or none.
+        clocks: ``equal`` to those of the others, its ``own``, or none. at: the time of day of its round.
     """
     chance = random.Random(number if clocks == "own" else 0)
     tags = {"Event": event, "Site": "freechess.org", "White": "Ann", "Black": "Bob", "Result": "1-0"}
     tags |= {"TimeControl": "300+0"} | ({"Date": "2020.01.01"} if dated else {})
     tags |= {"Time": f"{10 + number // 1800}:{number // 30 % 60:02}:{7 + number % 30:02}"} if second else {}
+    tags |= {"Time": at} if at else {}
     left_ms, words = [300_000, 300_000], []
     for ply, san in enumerate(_MOVES):
         left_ms[ply % 2] -= chance.randrange(100, 5_000) if ply > 1 else 0
@@ -56,6 +57,7 @@ def logged(number: int, event: str, *, ms: bool) -> str:
 KINDS: dict[str, tuple[Callable[[int, str], str], int | None]] = {
     "copies that begin in one second": (lambda _, event: saved(0, event, second=True), 1),
     "games of one day": (saved, None),
+    "games of one round": (lambda _, event: saved(0, event, at="10:00:00"), None),
     "games without a date": (lambda number, event: saved(number, event, dated=False), None),
     "games of different seconds": (lambda number, event: saved(number, event, second=True), 0),
     "copies with clocks": (lambda _, event: saved(0, event, clocks="equal"), 1),
