@@ -52,7 +52,9 @@ _TYPED_CHANGE: Final = later(
     _TAG + rb"(?:" + _COMMAND + rb"|" + _LEAD + rb"(?:(?:ch|set)pw|identify|auth)[ \t]+)(?P<secret>\S.*)", re.I | re.S
 )
 _CHANGE: Final = later(
-    rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|" + _SET + rb"passw(?:or)?d[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
+    rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|[$/]*" + _SET + rb"passw(?:or)?d[ \t]+)"
+    rb"(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$",
+    re.I,
 )
 _CUT_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S++(?:\s++\S++)?)\s*+$", re.I)
 # Commands in which a password follows a name, or a name and an address. No server's help that we know has them; those
@@ -116,11 +118,12 @@ _NAME: Final = (
 _BEFORE: Final = rb"(?!Server |Head |-->)[^:\\<{]{0,80}?"
 _BEHIND: Final = rb"[^:?>\\]{0,24}?"
 _ASKS: Final = later(rb"%b(?:%b|%b)%b[:?>=]?[ \t]*" % (_BEFORE, _PASSWORD, _CODE, _BEHIND), re.I | re.S)
+_ASKS_ALONE: Final = later(rb"%b%b[ \t\r]*" % (_BEFORE, _PASSWORD), re.I | re.S)  # and nothing behind it
 _ASKS_NAME: Final = later(rb"%b%b ?[:?>][ \t]*" % (_BEFORE, _NAME), re.I)
 # The same with what was typed behind it. Chat has a speaker, and so a colon before such a word.
-_ANSWERED: Final = later(rb"%b%b%b[:?>] ?(?P<secret>.*)" % (_BEFORE, _PASSWORD, _BEHIND), re.I | re.S)
+_ANSWERED: Final = later(rb"%b%b[^:?>=\\]{0,40}?[:?>=] ?(?P<secret>.*)" % (_BEFORE, _PASSWORD), re.I | re.S)
 _ANSWERED_AT_LOGIN: Final = later(
-    rb"%b(?:%b%b|%b ?)[:?>] ?(?P<secret>.*)" % (_BEFORE, _CODE, _BEHIND, _NAME), re.I | re.S
+    rb"%b(?:(?:%b|(?<![A-Za-z])pass)%b|%b ?)[:?>] ?(?P<secret>.*)" % (_BEFORE, _CODE, _BEHIND, _NAME), re.I | re.S
 )
 _SERVERS_TEXT: Final = later(
     rb"(?:\xff[\xfb-\xfe].|[\s\x00])*(?:\*{4} |\"|_{20}|Press return |Logging you in |$)", re.S
@@ -272,17 +275,19 @@ class Scrubber:
             if (both := line.lower().find(b"password:", place)) > place:
                 line = line[: place + len(_LOGIN)] + fill(line[place + len(_LOGIN) : both]) + line[both:]
                 place = both
-        match = _ANSWERED().match(line, place)
+        head, text = line[:place], line[place:]  # a colour in front of a word is no part of it
+        match = _ANSWERED().match(text)
         if match is None and self._masking:
-            match = _ANSWERED_AT_LOGIN().match(line, place)
+            match = _ANSWERED_AT_LOGIN().match(text)
         if match is not None:
-            secret = match["secret"]
-            self._asked = not _SHOWN().search(_NO_TEXT().sub(b"", secret)) and not _ASKS_NAME().match(line, place)
-            end = len(line) - len(secret) if _SERVERS_TEXT().match(secret) else line.find(_STARS, match.start("secret"))
-            end = len(line) if end < 0 else end
-            return line[: match.start("secret")] + fill(line[match.start("secret") : end]) + line[end:]
-        if asked and not _SERVERS_TEXT().match(line, place):
-            return line[:place] + fill(line[place:])
+            secret, at = match["secret"], match.start("secret")
+            self._asked = not _SHOWN().search(_NO_TEXT().sub(b"", secret)) and not _ASKS_NAME().match(text)
+            end = at if _SERVERS_TEXT().match(secret) else text.find(_STARS, at)
+            end = len(text) if end < 0 else end
+            return head + text[:at] + fill(text[at:end]) + text[end:]
+        if asked and not _SERVERS_TEXT().match(text):
+            return head + fill(text)
+        self._asked = self._asked or (self._masking and _ASKS_ALONE().fullmatch(text) is not None)
         return line
 
     def _scrub_xboard(self, line: bytes) -> bytes:
