@@ -11,10 +11,11 @@ from typing import Final
 
 from recorder.containment import Failures
 from recorder.errors import SourceError
+from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS, Game, GameKind, SourceName, site_of
 from recorder.pipeline import Pipeline
 from recorder.saved.pipeline import SavedPipeline
-from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, read_blocks, scrubbed, why_not_a_log
+from recorder.sources import HEAD_BYTES, SourceKind, detect, find_timing, read_blocks, why_not_a_log
 from recorder.sources.redaction import Forgotten
 
 __all__ = ["AnyPipeline", "HalfJoiner", "joined_games", "make_pipeline", "read_games"]

@@ -14,8 +14,9 @@ from recorder.archive.locate import archive_file, open_archive
 from recorder.errors import JournalError, SourceError, StorageError
 from recorder.events import Chunk, EngineLine
 from recorder.journal import JournalHeader, Record
+from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS
-from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, scrubbed, why_not_a_log
+from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, why_not_a_log
 from recorder.sources.detect import HEAD_BYTES
 from recorder.sources.redaction import Forgotten, ForgottenHandle, Redactor, hash_handle, redacted, silenced
 from recorder.wire import LineReader

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recorder.errors import RecorderError, SourceError
+from recorder.live.secrets.logs import Scrubbing, scrubbed
 from recorder.model import SAVED_KINDS, SourceReport, site_of
 from recorder.pipeline import Pipeline
 from recorder.reading import AnyPipeline, joined_games, make_pipeline
 from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
-    Scrubbing,
     SourceKind,
     detect,
     find_logs,
@@ -29,7 +29,6 @@ from recorder.sources import (
     is_own_export,
     path_kind,
     read_blocks,
-    scrubbed,
     why_not_a_log,
 )
 from recorder.sources.redaction import Forgotten, Redactor

@@ -23,8 +23,9 @@ from recorder.journal import (
     part_blocks,
 )
 from recorder.journal.format import MAX_LINE_BYTES
+from recorder.live.secrets.logs import scrubbed
 from recorder.model import SAVED_KINDS, Game
-from recorder.sources import SourceKind, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks, scrubbed
+from recorder.sources import SourceKind, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks
 from recorder.sources.journal import JournalDecoder
 from recorder.wire.lines import LineReader
 

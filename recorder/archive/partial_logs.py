@@ -13,7 +13,8 @@ from recorder.archive.erasing import forgotten_in
 from recorder.archive.inputs import Input, LogReading
 from recorder.archive.kept_bytes import source_blocks
 from recorder.errors import SourceError
-from recorder.sources import FILLER, SourceKind, read_blocks, scrubbed
+from recorder.live.secrets.logs import scrubbed
+from recorder.sources import FILLER, SourceKind, read_blocks
 from recorder.sources.redaction import Forgotten, redacted
 
 if TYPE_CHECKING:

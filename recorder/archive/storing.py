@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, cast
 from recorder.archive.inputs import Fingerprint, Input, LogReading, ReadOptions
 from recorder.errors import SourceError
 from recorder.journal.parts import is_being_written
+from recorder.live.secrets.logs import Scrubbing
 from recorder.model import SAVED_KINDS, SourceReport
 from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.reading import AnyPipeline
 from recorder.sources import (
-    Scrubbing,
     SourceKind,
     log_files,
 )

@@ -3,7 +3,7 @@
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, is_own_export, make_decoder, why_not_a_log
 from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks
-from recorder.sources.secrets import FILLER, Scrubber, Scrubbing, scrubbed
+from recorder.sources.secrets import FILLER, Scrubber
 
 __all__ = [
     "FILLER",
@@ -11,7 +11,6 @@ __all__ = [
     "BlockReader",
     "Decoder",
     "Scrubber",
-    "Scrubbing",
     "SourceKind",
     "detect",
     "find_logs",
@@ -22,6 +21,5 @@ __all__ = [
     "make_decoder",
     "path_kind",
     "read_blocks",
-    "scrubbed",
     "why_not_a_log",
 ]

@@ -19,15 +19,15 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from datetime import date, datetime, timedelta, tzinfo
-from typing import Final
+from typing import Final, NamedTuple
 
 from recorder.events import Chunk, EngineLine
 from recorder.model import TimeBasis
-from recorder.sources.base import LineSplitter
+from recorder.sources.base import LineSplitter, SourceKind
 from recorder.sources.stamps import Stamps
 from recorder.text import later
 
-__all__ = ["ENGINE_ENTRY", "ENTRY", "HEADER", "PychessDecoder", "XboardDecoder"]
+__all__ = ["ENGINE_ENTRY", "ENTRY", "HEADER", "LoggedText", "PychessDecoder", "XboardDecoder", "logged_text"]
 
 # The program does not end its lines about telnet options, so an entry may follow them directly.
 _TELNET: Final = rb"(?:<(?:WILL|WONT|DO|DONT) \S+ (?:>(?:WILL|WONT|DO|DONT) \S+ )?)*"
@@ -41,6 +41,8 @@ _SECOND_LINE: Final = {
     b"new": re.compile(rb"random"),
     b"depth": re.compile(rb"[0-9]+"),
 }
+_TYPED: Final = b">ICS: "
+_SENT_OR_READ: Final = later(rb">ICS: |" + _TELNET + rb"<ICS: ")
 _OCTAL_ESCAPE: Final = later(rb"\\(0[0-3][0-7]|177|[23][0-7]{2})")
 _LINE: Final = later(rb"(?:(?!\\012).)*(?:\\012(?:\\015)*)?", re.DOTALL)
 
@@ -224,3 +226,66 @@ def _unescape(match: re.Match[bytes]) -> bytes:
     if match[1]:
         return bytes((int(match[1], 16),))
     return _PLAIN.get(match[2], match[2])
+
+
+class LoggedText(NamedTuple):
+    """What a client received or sent, in a line of its log.
+
+    Attributes:
+        begin, end: where it is in the line. escaped: how single bytes are written there; None: as they are.
+        data: the bytes. before, after: line ends before and after them, which the log does not have.
+        user: whose connection it is; None: that of the line before.
+        sent: whether it was sent. again: it was received before, and logged where it was.
+    """
+
+    begin: int
+    end: int
+    escaped: re.Pattern[bytes] | None
+    data: bytes
+    before: bytes = b""
+    after: bytes = b""
+    user: bytes | None = b""
+    sent: bool = False
+    again: bool = False
+
+    def masked(self, line: bytes, clean: bytes) -> bytes:
+        """The line with other bytes in place of ``data``, as many; each takes as many letters as there were."""
+        if self.escaped is None:
+            return line[: self.begin] + clean + line[self.end :]
+        out, at = bytearray(line), self.begin
+        for old, new in zip(self.data, clean, strict=True):
+            unit = self.escaped.match(line, at, self.end)
+            size = 1 if unit is None else unit.end() - at
+            if old != new:
+                out[at : at + size] = bytes((new,)) * size
+            at += size
+        return bytes(out)
+
+
+def logged_text(line: bytes, kind: SourceKind) -> LoggedText | None:
+    """Find what a client received or sent in a line of its log.
+
+    Args:
+        line: of a log of xboard or PyChess. kind: which.
+    Returns:
+        None: the line is of an engine, or the program's own.
+    """
+    end = len(line.rstrip(b"\r\n"))
+    if kind is SourceKind.XBOARD:
+        sent = line.startswith(_TYPED)
+        if (entry := _SENT_OR_READ().match(line)) is None:
+            return None
+        begin = entry.end()
+        return LoggedText(begin, end, _OCTAL_ESCAPE(), _OCTAL_ESCAPE().sub(_byte, line[begin:end]), sent=sent)
+    header = HEADER.match(line)
+    if header is None:
+        return LoggedText(0, end, None, line[:end], before=b"\n", user=None)
+    begin, user, task = header.end(), header["user"] or b"", header["task"]
+    if task == b"run_command" or (task == b"raw" and header["level"] == b"INFO"):
+        return LoggedText(begin, end, None, line[begin:end], after=b"\n", user=user, sent=True)
+    if task != b"raw":
+        return LoggedText(begin, end, None, line[begin:end], b"\n", b"\n", user, again=True)
+    if (literal := _LITERAL().match(line, begin, end)) is None:
+        return LoggedText(begin, end, None, line[begin:end], user=user)
+    begin, end = literal.span("body")
+    return LoggedText(begin, end, _ESCAPE(), _ESCAPE().sub(_unescape, line[begin:end]), user=user)

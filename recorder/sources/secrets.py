@@ -1,31 +1,25 @@
 """Mask secrets in a log with filler of equal length, so that every offset stays.
 
-Until the server has shown that the login is complete, all typed text that can be recognised is masked: in the logs of
-xboard and PyChess, which mark it, every typed line; in other logs the text behind a question for a name or a secret, or
-on the line before or after it. Later masked are answers to questions for a secret, the arguments of ``password`` and
-its kin and their repetition by the server, the password that a server creates for a new player (``addplayer``), and the
-datagrams of ICC that contain a password or a session's key. Only whole questions decide: chat about a password is not
-masked.
+The log does not mark what was typed. Until the server has shown that the login is complete, the text behind a question
+for a name or a secret, or on the line before or after it, is masked. Later masked are answers to questions for a
+secret, the arguments of ``password`` and its kin and their repetition by the server, the password that a server creates
+for a new player (``addplayer``), and the datagrams of ICC that contain a password or a session's key. Only whole
+questions decide: chat about a password is not masked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from recorder.sources.base import LineEnds, SourceKind
-from recorder.sources.client_logs import ENTRY, HEADER
+from recorder.sources.base import SourceKind
 from recorder.sources.stamps import STAMP
 from recorder.text import later
-
-if TYPE_CHECKING:
-    from recorder.sources.redaction import Redactor
 
 __all__ = [
     "FILLER",
     "Scrubber",
-    "Scrubbing",
     "asks",
     "asks_name",
     "begins_dialogue",
@@ -34,7 +28,6 @@ __all__ = [
     "fill_key",
     "find_repeated",
     "is_of_game",
-    "scrubbed",
     "without_boards",
 ]
 
@@ -77,17 +70,6 @@ _DIALOGUE: Final = later(
 # password, each in angle brackets.
 _REPEATED: Final = rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^<\r\n]*< ){3}>)"
 _CHANGED: Final = later(_REPEATED + rb"(?P<secret>.*)", re.I | re.S)
-# The same where a read of several lines stands on one line of a log: after an escaped line end, and up to the next.
-_CHANGED_ESCAPED: Final = later(
-    rb"(?P<before>(?:^|\\01[25])(?>(?:[^\s:<>{}()\\%]{0,24}+% ?)*)" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
-    re.I | re.S,
-)
-_CHANGED_PYCHESS: Final = later(
-    rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?>(?:\\r|[^\s:<>{}()\\%]{0,24}+% ?)*)"
-    + _REPEATED
-    + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
-    re.I | re.S,
-)
 # Lines about a game, also if they are not complete yet: boards, holdings, moves, announcements, move lists. And the
 # line that names the handle.
 _OF_GAME: Final = later(
@@ -132,26 +114,14 @@ _BLANK: Final = later(rb"\s")
 _LOGGED_IN: Final = later(
     rb"(?:\d\d:\d\d_)?[fa]ics% |\*{4} Starting |<12> |\x19\(0 |\{Game [0-9]|Creating: |Style 12 set|Game [0-9]{1,9}: "
 )
-_WILL_ECHO: Final = (b"\xff\xfb\x01", b"\\377\\373\\001", b"\\xff\\xfb\\x01")
-# A read in a log of xboard or PyChess has several lines, and ends of literals.
-_LITERAL: Final = later(rb"(?:bytearray\()?b['\"]|['\"]\)?\r?$")
-_READ_LINES: Final = later(rb"(?:\\[nr]|\\01[25]|\n)+")
-_READ_CONTROLS: Final = later(rb"\\[0-3][0-7]{2}|\\x[0-9a-f]{2}|[\x00-\x08\x0e-\x1f\xf0-\xff]")
-_SENT: Final = b">ICS: "
 _STARS: Final = b"**** "
 _LOGIN: Final = b"login:"
-_MARKED: Final = (SourceKind.XBOARD, SourceKind.PYCHESS)
-_ENDS_SESSION: Final = later(rb"Logging you out|\*{4} Auto-logout|Thank you for using ")
-_SHORT: Final = 5
-_LINE_ENDS: Final = later(rb"(?:\\01[25])+")
 _SHOWN: Final = later(rb"[\x21-\x7e]")
 _FILLED: Final = later(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
 _HINTS: Final = (b"pas", b"login", b"added: >", b"register", b"su ", b"su\t", b"pw", b"senha", b"identify", b"auth")
-_REPEAT_HINTS: Final = (b" changed ", b"added: >")
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
-# ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
-_KEYS: Final = later(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
-_DATAGRAM: Final = {SourceKind.XBOARD: b"\\031(", SourceKind.PYCHESS: b"\\x19("}
+# ICC's datagrams that carry a password or the key of a session.
+_KEYS: Final = later(rb"\x19\((?:93|114|134) (?P<secret>.*?)(?=\x19\)|$)", re.S)
 _KEY_TEXT: Final = later(rb"[^\s\x19{}\\]")
 _MAX_LINE: Final = 1 << 16
 
@@ -160,18 +130,16 @@ class Scrubber:
     """Replaces secrets in a log's bytes, block by block. The output is as long as the input.
 
     Args:
-        kind: the log's kind; typed text is marked only in xboard's and PyChess's.
+        kind: the log's kind.
     """
 
     def __init__(self, kind: SourceKind) -> None:
         self._kind = kind
-        self._datagram = _DATAGRAM.get(kind, b"\x19(")
         self._rest = b""
         self._in_long = False  # inside a line that is too long to be looked at
         self._masking = True  # the server has not shown that the login is complete, or has asked again
         self._asked = False  # the last line that is not blank asks for a secret
         self._late: list[bytes] = []  # a line of one word, after which such a question may come: as it is, and masked
-        self._typed: set[bytes] = set()  # during a login, in a log that marks it
 
     def receive(self, block: bytes) -> bytes:
         """Take the next bytes.
@@ -219,7 +187,7 @@ class Scrubber:
             out.append(data[:at])
         places: Iterator[int] | None = None
         while at < len(data):
-            if not (self._masking or self._asked or self._late or self._kind in _MARKED):
+            if not (self._masking or self._asked or self._late):
                 places = iter(_hinted(data, at)) if places is None else places
                 stop = next((place for place in places if place >= at), len(data))
                 out.append(data[at:stop])
@@ -233,7 +201,7 @@ class Scrubber:
 
     def _in_turn(self, line: bytes, clean: bytes) -> bytes:
         """What may be returned after a line: a word that stands alone waits, because a question may follow it."""
-        if not (self._masking or self._late) or self._kind in _MARKED:
+        if not (self._masking or self._late):
             return clean
         begin = _begin(line)
         text = line[begin:].strip()
@@ -250,12 +218,8 @@ class Scrubber:
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
         if self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return line
-        if self._datagram in line:
+        if b"\x19(" in line:
             line = _KEYS().sub(lambda key: key[0][: key.start("secret") - key.start()] + fill_key(key["secret"]), line)
-        if self._kind is SourceKind.XBOARD:
-            return self._scrub_xboard(line)
-        if self._kind is SourceKind.PYCHESS:
-            return self._scrub_pychess(line)
         return self._scrub_plain(line, cut)
 
     def _scrub_plain(self, line: bytes, cut: bool) -> bytes:
@@ -289,53 +253,6 @@ class Scrubber:
             return head + fill(text)
         self._asked = self._asked or (self._masking and _ASKS_ALONE().fullmatch(text) is not None)
         return line
-
-    def _scrub_xboard(self, line: bytes) -> bytes:
-        if line.startswith(_SENT):
-            return _SENT + self._scrub_sent(line[len(_SENT) :])
-        if entry := ENTRY.match(line):
-            text = line[entry.end() :]
-            self._hear(text)
-            return line[: entry.end()] + _fill_repeated(text, _CHANGED_ESCAPED())
-        return line
-
-    def _scrub_pychess(self, line: bytes) -> bytes:
-        header = HEADER.match(line)
-        begin = 0 if header is None else header.end()
-        if header is not None and header["level"] == b"INFO" and header["task"] == b"raw":
-            return line[:begin] + self._scrub_sent(line[begin:])
-        if header is not None and header["task"] == b"run_command":
-            return line[:begin] + self._scrub_sent(line[begin:])
-        self._hear(line[begin:])
-        return line[:begin] + _fill_repeated(line[begin:], _CHANGED_PYCHESS())
-
-    def _hear(self, text: bytes) -> None:
-        """Note what a read, or a part of one, shows of the login."""
-        last = b""
-        for line in _READ_LINES().split(_LITERAL().sub(b"", text)):
-            last = _READ_CONTROLS().sub(b"", line).strip(b"\r")
-            if _LOGGED_IN().match(last) and (not self._asked or last.startswith(_STARS)):
-                self._masking = self._asked = False
-        prompts, last = last[: (end := _end(_PROMPTS(), last, 0))], last[end:].strip()
-        if _is_question(last) or (not last and _is_question(prompts)) or any(echo in text for echo in _WILL_ECHO):
-            self._masking = self._asked = True
-        elif _ENDS_SESSION().match(last):
-            self._masking = True
-
-    def _scrub_sent(self, typed: bytes) -> bytes:
-        """Mask typed lines: all of them during a login, later secrets alone."""
-        out = b""
-        for piece, end in zip(_LINE_ENDS().split(typed), [*_LINE_ENDS().findall(typed), b""], strict=True):
-            if self._masking:
-                self._typed |= {word for word in piece.split() if len(word) > _SHORT}
-                out += fill(piece) + end
-            else:
-                for word in self._typed:
-                    piece = piece.replace(word, FILLER * len(word))
-                out += fill_command(piece) + end
-                self._masking = begins_dialogue(piece)
-            self._asked &= not piece
-        return out
 
 
 def _hinted(data: bytes, begin: int) -> list[int]:
@@ -382,73 +299,6 @@ def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:
 
 def _fill_secret(line: bytes, match: re.Match[bytes]) -> bytes:
     return line[: match.start("secret")] + fill(match["secret"]) + line[match.end("secret") :]
-
-
-def _fill_repeated(text: bytes, form: re.Pattern[bytes]) -> bytes:
-    """Replace the passwords that a server repeats in what a program logged of a read."""
-    lower = text.lower()
-    if not any(hint in lower for hint in _REPEAT_HINTS):
-        return text
-    return form.sub(lambda match: match["before"] + fill(match["secret"]), text)
-
-
-def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
-    """A log's bytes with its secrets masked: the same number of bytes, in other blocks.
-
-    The bytes of a journal are unchanged: its writer has masked its secrets.
-
-    Args:
-        blocks: all of the log from its first byte: whether a line is a password depends on earlier lines.
-        kind: of the log.
-    Yields:
-        Blocks that end with a complete line; the last need not.
-    """
-    scrubbing = Scrubbing(kind)
-    for block in blocks:
-        if clean := scrubbing.receive(block):
-            yield clean
-    if rest := scrubbing.finish():
-        yield rest
-
-
-class Scrubbing:
-    """Masks as ``scrubbed`` does, block by block.
-
-    Args:
-        kind: of the log.
-        redactor: gets complete lines and returns them changed, with the same length.
-    """
-
-    def __init__(self, kind: SourceKind, redactor: Redactor | None = None) -> None:
-        self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind)
-        self._ends = LineEnds()
-        self._redactor = redactor
-
-    def receive(self, block: bytes) -> bytes:
-        """Take the next bytes.
-
-        Args:
-            block: cut anywhere.
-        Returns:
-            The bytes of the lines that are complete now, masked.
-        """
-        if self._scrubber is None:
-            return block
-        clean = self._scrubber.receive(self._ends.receive(block))
-        return self._ends.swap(clean if self._redactor is None else self._redactor.receive(clean))
-
-    def finish(self) -> bytes:
-        """The bytes of lines that were not complete before the end.
-
-        Returns:
-            As ``receive``.
-        """
-        if self._scrubber is None:
-            return b""
-        rest = self._scrubber.receive(self._ends.finish()) + self._scrubber.finish()
-        if self._redactor is not None:
-            rest = self._redactor.receive(rest) + self._redactor.finish()
-        return self._ends.swap(rest)
 
 
 def asks(line: bytes) -> bool:

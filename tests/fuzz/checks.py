@@ -18,9 +18,10 @@ from recorder.live.login.login import Login
 from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.live.secrets.client import SecretGuard
+from recorder.live.secrets.logs import scrubbed
 from recorder.model import Game, SourceReport
 from recorder.reading import make_pipeline
-from recorder.sources import SourceKind, detect, scrubbed
+from recorder.sources import SourceKind, detect
 from tests.support.cli import Cli
 
 __all__ = ["check_input"]

@@ -34,17 +34,19 @@ class Dialogue:
 
     Attributes:
         script: what the sides send. secrets: what no file may contain.
+    Args:
+        seed: which one. letters: the client may send letter by letter, with corrections and telnet commands.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, letters: bool = True) -> None:
         self._random = random.Random(seed)
         pick = self._random.choice
         self.script: Script = []
         self.secrets: set[bytes] = set()
         self._end = pick([b"\n", b"\r\n", b"\r", b"\r\0"])
-        self._echo = pick(["", "", "line", "letter", "late"])
-        self._odd = self._maybe(0.3)
-        self._corrects = self._maybe(0.2)
+        self._echo = pick(["", "", "line", "letter", "late"] if letters else ["", "line"])
+        self._odd = letters and self._maybe(0.3)
+        self._corrects = letters and self._maybe(0.2)
         self._new, self._old = self._password(), self._password()
         self._name = pick([b"Ann", b"Zorblax"])
         if self._maybe(0.3):

@@ -8,14 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recorder.live.secrets.logs import Scrubbing
 from recorder.sources import Scrubber, SourceKind
 from recorder.sources.secrets import fill_command
-from tests.live.logins import FORBIDDEN, LOGINS, C
+from tests.live.hostile import Dialogue
+from tests.live.logins import FORBIDDEN, LOGINS, C, S, Script
+from tests.support.effort import long_after
 
 
 def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
-    scrubber = Scrubber(kind)
+    scrubber = Scrubbing(kind)
     return b"".join(scrubber.receive(data[i : i + step]) for i in range(0, len(data), step)) + scrubber.finish()
+
+
+XBOARD_IN = b"<ICS: **** Starting session as Ann ****\\012fics% \n"
+PYCHESS_IN = b"20:00:01 ('A', 'raw') DEBUG: **** Starting session as A ****\nfics% \n"
 
 
 @pytest.mark.parametrize(
@@ -26,11 +33,11 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
         ("xboard", b">ICS: Ann\\012secret\\012\n", b">ICS: ***\\012******\\012\n"),
         ("xboard", b">ICS: Ann\\012\n>ICS: secret\\015\\012\n", b">ICS: ***\\012\n>ICS: ******\\015\\012\n"),
         ("xboard", b">ICS: Ann secret\\012\n", b">ICS: *** ******\\012\n"),
-        ("xboard", b"<ICS: fics% \n>ICS: tell Bob hi\\012\n", b"<ICS: fics% \n>ICS: tell Bob hi\\012\n"),
-        ("xboard", b"<ICS: fics% \n>ICS: style 12\\012password old new\\012\n",
-         b"<ICS: fics% \n>ICS: style 12\\012password *** ***\\012\n"),
-        ("xboard", b"<ICS: fics% \n<ICS: password: \n>ICS: x\\012\n>ICS: y\\012\n",
-         b"<ICS: fics% \n<ICS: password: \n>ICS: *\\012\n>ICS: *\\012\n"),
+        ("xboard", XBOARD_IN + b">ICS: tell Bob hi\\012\n", XBOARD_IN + b">ICS: tell Bob hi\\012\n"),
+        ("xboard", XBOARD_IN + b">ICS: style 12\\012password old new\\012\n",
+         XBOARD_IN + b">ICS: style 12\\012password *** ***\\012\n"),
+        ("xboard", XBOARD_IN + b"<ICS: password: \n>ICS: x\\012\n>ICS: y\\012\n",
+         XBOARD_IN + b"<ICS: password: \n>ICS: *\\012\n>ICS: *\\012\n"),
         ("raw", b"login: Ann\r\npassword: secret\r\nhi", b"login: ***\r\npassword: ******\r\nhi"),
         ("raw", b"password: \xff\xfb\x01h\xc3\xa9\n", b"password: \xff\xfb\x01***\n"),
         ("raw", b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting",
@@ -59,8 +66,8 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
         ("raw", b"fics% register Bob here now\nMitsu plays well\nsu Bob secret\n",
          b"fics% register Bob here now\nMitsu plays well\nsu Bob secret\n"),
         ("raw", b"set passwd new\npasswd old new\n", b"set passwd ***\npasswd *** ***\n"),
-        ("xboard", b"<ICS: fics% \n>ICS: alias p password old new\\012alias passwd finger\\012\n",
-         b"<ICS: fics% \n>ICS: alias p password *** ***\\012alias passwd finger\\012\n"),
+        ("xboard", XBOARD_IN + b">ICS: alias p password old new\\012alias passwd finger\\012\n",
+         XBOARD_IN + b">ICS: alias p password *** ***\\012alias passwd finger\\012\n"),
         ("raw", b"fics% password old", b"fics% password ***"),
         ("raw", b"password old", b"password ***"),
         ("raw", b"\x19(114 hunter2 Ann\x19)\x19(24 7 e4\x19)\n", b"\x19(114 ******* ***\x19)\x19(24 7 e4\x19)\n"),
@@ -70,15 +77,15 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"Bob tells you: login: Ann x\n--> Bob: password: x\n"),
         ("raw", b"fics% Bob kibitzes: password a b\n", b"fics% Bob kibitzes: password a b\n"),
         ("raw", b"They passed on.\nPass it on to him\n", b"They passed on.\nPass it on to him\n"),
-        ("xboard", b"<ICS: fics% \n<ICS: Password> \n>ICS: x\\012\n>ICS: y\\012\n",
-         b"<ICS: fics% \n<ICS: Password> \n>ICS: *\\012\n>ICS: *\\012\n"),
-        ("xboard", b"<ICS: fics% \n<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n",
-         b"<ICS: fics% \n<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n"),
+        ("xboard", XBOARD_IN + b"<ICS: Password> \n>ICS: x\\012\n>ICS: y\\012\n",
+         XBOARD_IN + b"<ICS: Password> \n>ICS: *\\012\n>ICS: *\\012\n"),
+        ("xboard", XBOARD_IN + b"<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n",
+         XBOARD_IN + b"<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n"),
         ("pychess", b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rpassword: ')\n20:00:02 ('A', 'raw') INFO: ab\n",
          b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rpassword: ')\n20:00:02 ('A', 'raw') INFO: **\n"),
-        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: fics% \n20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
+        ("pychess", PYCHESS_IN + b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
          b"20:00:02 ('A', 'raw') INFO: who\n",
-         b"20:00:01 ('A', 'raw') DEBUG: fics% \n20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
+         PYCHESS_IN + b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
          b"20:00:02 ('A', 'raw') INFO: who\n"),
         ("raw", b"login: Ann secret\r\n", b"login: *** ******\r\n"),
         ("raw", b"If it is yours, type the password.\n", b"If it is yours, type the password.\n"),
@@ -88,8 +95,8 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
         ("xboard", b'<ICS: \\012\\015Password changed from "a" to "b".\\012\\015fics% \n'
          b'<ICS: Added: >B< >B C< >c< >d<\n',
          b'<ICS: \\012\\015Password changed from *** ** ****\\012\\015fics% \n<ICS: Added: >B< >B C< >c< >**\n'),
-        ("xboard", b"<ICS: fics% Password of Bob changed to d.\n<ICS: Bob tells you: Password changed to x\n",
-         b"<ICS: fics% Password of Bob changed to **\n<ICS: Bob tells you: Password changed to x\n"),
+        ("xboard", b"<ICS: fics% Password of Bob changed to d.\\012\n<ICS: Bob tells you: Password changed to x\n",
+         b"<ICS: fics% Password of Bob changed to **\\012\n<ICS: Bob tells you: Password changed to x\n"),
         ("pychess", b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rPassword changed from a to b.\\n\\rfics% ')\n",
          b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rPassword changed from * ** **\\n\\rfics% ')\n"),
         ("pychess", b"20:00:01 ('A', 'raw') DEBUG: \nPassword changed from a to b.\nBob: password changed to x\n",
@@ -98,10 +105,10 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"20:00:01 ('A', 'raw') DEBUG: b'Added: >B< >C< >c< >d<'\n",
          b"20:00:01 ('A', 'lines') DEBUG: Added: >B< >B C< >c< >**\n"
          b"20:00:01 ('A', 'raw') DEBUG: b'Added: >B< >C< >c< >**'\n"),
-        ("pychess", b"fics% \n20:00:02 ('A', 'run_command') DEBUG: password old new\n",
-         b"fics% \n20:00:02 ('A', 'run_command') DEBUG: password *** ***\n"),
-        ("pychess", b"fics% \n20:00:02 ('A', 'raw') INFO: 12 password old new\n20:00:02 ('A', 'raw') INFO: 13 who\n",
-         b"fics% \n20:00:02 ('A', 'raw') INFO: 12 password *** ***\n20:00:02 ('A', 'raw') INFO: 13 who\n"),
+        ("pychess", PYCHESS_IN + b"20:00:02 ('A', 'run_command') DEBUG: password old new\n",
+         PYCHESS_IN + b"20:00:02 ('A', 'run_command') DEBUG: password *** ***\n"),
+        ("pychess", PYCHESS_IN + b"20:00:02 ('A', 'raw') INFO: 1 password old new\n20:00:02 ('A', 'raw') INFO: 3 who\n",
+         PYCHESS_IN + b"20:00:02 ('A', 'raw') INFO: 1 password *** ***\n20:00:02 ('A', 'raw') INFO: 3 who\n"),
     ],
 )  # fmt: skip
 def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
@@ -204,24 +211,43 @@ def test_a_password_in_a_login_that_was_logged_as_it_was_seen(name: str, stamp: 
 def line_of(kind: str, sent: bool, text: bytes) -> bytes:
     """A line of a client's log: what the server sent, or what was typed."""
     if kind == "xboard":
-        escaped = text.replace(b"\r", b"\\015").replace(b"\n", b"\\012").replace(WILL, b"\\377\\373\\001")
+        escaped = b"".join(b"%c" % byte if 32 <= byte < 127 else b"\\%03o" % byte for byte in text)
         return (b">ICS: " if sent else b"<ICS: ") + escaped + b"\n"
     if sent:
-        return b"20:00:02 ('Ann', 'raw') INFO: " + text.rstrip(b"\r\n") + b"\n"
-    return b"20:00:01 ('Ann', 'raw') DEBUG: bytearray(%r)\n" % text if b"'" not in text else b""
+        lines = [line for line in re.split(rb"[\r\n\0]+", text) if line]
+        return b"".join(b"20:00:02 ('Ann', 'raw') INFO: " + line + b"\n" for line in lines)
+    return b"20:00:01 ('Ann', 'raw') DEBUG: bytearray(%r)\n" % text
 
 
-WILL = b"\xff\xfb\x01"
+def logged(kind: str, script: Script) -> bytes:
+    """A dialogue as a client that sends whole lines logs it."""
+    log, typed = b"", b""
+    for side, text in script:
+        typed += text if side == C else b""
+        if side == S:
+            log += line_of(kind, False, text)
+        elif typed[-1:] in b"\r\n\0":
+            log += line_of(kind, True, typed)
+            typed = b""
+    return log + (line_of(kind, True, typed) if typed else b"")
 
 
 @pytest.mark.parametrize("kind", ["xboard", "pychess"])
 @pytest.mark.parametrize("name", LOGINS)
 def test_a_login_that_a_client_logged(kind: str, name: str) -> None:
-    script = LOGINS[name]
-    if any(len(text) > 5000 for _, text in script):
-        script = [(side, text) for side, text in script if len(text) <= 5000]
-    log = b"".join(line_of(kind, side == C, text) for side, text in script)
-    typed = b"".join(re.findall(rb"(?m)^(?:>ICS: |.*INFO: ).*$", scrub(SourceKind(kind), log)))
+    log = logged(kind, LOGINS[name])
+    clean = scrub(SourceKind(kind), log)
+    assert len(clean) == len(log)
     for secret in FORBIDDEN:
-        assert secret not in typed
-    assert len(scrub(SourceKind(kind), log)) == len(log)
+        assert secret not in clean
+
+
+@pytest.mark.parametrize("kind", ["xboard", "pychess"])
+@pytest.mark.parametrize("first", long_after(1, range(0, 400, 20)))
+def test_no_random_dialogue_that_a_client_logged_leaves_a_password(kind: str, first: int) -> None:
+    for seed in range(first, first + 20):
+        dialogue = Dialogue(seed, letters=False)
+        clean = scrub(SourceKind(kind), logged(kind, dialogue.script))
+        for secret in dialogue.secrets:
+            for written in (secret, line_of("xboard", True, secret)[6:-1], repr(secret)[2:-1].encode()):
+                assert written not in clean, seed
