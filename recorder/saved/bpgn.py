@@ -106,7 +106,7 @@ class BpgnReader:
         if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):
             if self._moves_seen:
                 games = self._flush()
-        elif line.strip():
+        elif line.strip() and (self._moves_seen or not line.lstrip().startswith(b"[")):
             if self._result_seen and not self._in_comment and _NEXT_MATCH.match(line):
                 games = self._flush()  # no tag stands between these two
             self._moves_seen = True
@@ -153,6 +153,12 @@ class BpgnReader:
                 at = note.end()
                 continue
             found = _TAG.match(text, at)
+            if found is None and text.startswith("[", at):
+                end = text.find("\n", at)
+                end = len(text) if end < 0 else end
+                self._anomaly(AnomalyKind.MALFORMED, begin + at, "a tag pair that cannot be read", text[at:end])
+                at = end
+                continue
             if found is None:
                 break
             name, value = found[1], decoded(_ESCAPED.sub(r"\1", found[2]))

@@ -123,6 +123,8 @@ class PgnReader:
         if stripped[0] == "[":
             pairs = read_tags(stripped)
             if pairs is not None:
+                if self._tags and not blank and all(one[0] == ";" for one in self._text):
+                    self._report_among_tags()
                 games = self._close() if self._text or self._is_next(pairs[0][0], blank) else []
                 at = offset + line.index("[")
                 if not self._tags:
@@ -130,7 +132,7 @@ class PgnReader:
                     self._lines_before = self.line_count - raw.endswith(b"\n")
                 self._tags += [(name, value, at) for name, value in pairs]
                 return games
-            if _LIKE_TAG.match(stripped) and not self._text:
+            if (self._tags or _LIKE_TAG.match(stripped)) and not self._text:
                 message = "a tag pair that cannot be read"
                 self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, None, message, stripped))
                 return []
@@ -155,6 +157,12 @@ class PgnReader:
             offset, line, _ = self._outside
             self._report_text("text outside games", line, 0, offset)
             self._outside = None
+
+    def _report_among_tags(self) -> None:
+        """Note comments between two tags, which belong to no move."""
+        if self._text:
+            self._report_text("a comment among tags", "".join(self._text), 0, self._text_offset)
+            self._text, self._text_length = [], 0
 
     def _report_text(self, message: str, text: str, begin: int, offset: int) -> None:
         """Note text that belongs to no game; ``offset`` is that of ``text[0]``."""

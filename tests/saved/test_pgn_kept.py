@@ -138,3 +138,18 @@ def test_a_fen_that_cannot_be_read_is_kept_and_named() -> None:
     exported, _ = written([game])
     assert f'[FEN "{fen}"]' in exported.decode()
     assert b"{Not proved: 1. e4 1... e5}" in exported
+
+
+@pytest.mark.parametrize(
+    "line", ["[WhiteElo 2400]", "[Annotator]", '[Annotator"x"]', "[Annotator x]", "[]", "[", "; a note", "% escaped"]
+)
+def test_a_line_among_tags_that_is_no_tag_is_named_and_divides_nothing(line: str) -> None:
+    (game,), anomalies = read(f'[Event "x"]\n[White "Ann"]\n{line}\n[Black "Bob"]\n\n1. e4 e5 1-0\n'.encode())
+    assert (game.white.handle, game.black.handle, [ply.san for ply in game.plies]) == ("Ann", "Bob", ["e4", "e5"])
+    assert len(anomalies) == 1
+    if line[0] == "[":
+        tags = f'[WhiteA "a"]\n[BlackA "b"]\n{line}\n[WhiteB "c"]\n[BlackB "d"]\n\n'
+        pipeline = make_pipeline(SourceKind.BPGN)
+        games = pipeline.receive(f"{tags}1A. e4 1B. d4 *\n".encode()) + pipeline.finish()
+        assert [(game.white.handle, game.plies[0].san) for game in games] == [("a", "e4"), ("c", "d4")]
+        assert [one.message for one in pipeline.report.anomalies] == anomalies
