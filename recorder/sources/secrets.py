@@ -45,7 +45,7 @@ _TYPED_CHANGE: Final = later(
     _TAG + rb"(?:" + _COMMAND + rb"|" + _LEAD + rb"(?:(?:ch|set)pw|identify|auth)[ \t]+)(?P<secret>\S.*)", re.I | re.S
 )
 _CHANGE: Final = later(
-    rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|[$/]*" + _SET + rb"passw(?:or)?d[ \t]+)"
+    rb"(?:" + _COMMAND + rb"(?!for[ \t]+\S+[:?>][ \t]*\r*$)(?=\S+\s+\S)|[$/]*" + _SET + rb"passw(?:or)?d[ \t]+)"
     rb"(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$",
     re.I,
 )
@@ -86,9 +86,8 @@ _PROMPTS: Final = later(
 # Words for a secret, as they occur in a server's question; others that ask for one during a login; words for a name.
 _PASSWORD: Final = (
     rb"(?<![A-Za-z])(?:pass(?:w(?:or[dt]|d)|phrase|code|key|ord)|kennwort|senha|contrase..?a|clave|mot de passe"
-    rb"|parol[ae]|has..?o|heslo|jelsz..?|l..?senord|adgangskode|salasana|wachtwoord|(?:\xc5\x9f|\xfe|s)ifre|lozinka|geslo|"
-    + "ароль|密码|密碼|パスワード|비밀번호".encode()
-    + rb")"
+    rb"|parol[ae]|has(?:l|\xc5\x82|[\xb3\x88])o|heslo|jelsz..?|l..?senord|adgangskode|salasana|wachtwoord"
+    rb"|(?:\xc5\x9f|\xfe|s)ifre|lozinka|geslo|" + "ароль|密码|密碼|パスワード|비밀번호".encode() + rb")"
 )
 _CODE: Final = (
     rb"(?<![A-Za-z])(?:pin|otp|tan|2fa|secret|token|code|key|pw|again|re-?enter|re-?type|repeat|confirm|verify)"
@@ -97,18 +96,19 @@ _CODE: Final = (
 _NAME: Final = (
     rb"(?<![A-Za-z])(?:login|handle|user|account|(?:(?:user|nick|login|handle|player) ?)?name)(?: ?\([^():]{0,40}\))?"
 )
+_MARK: Final = rb"(?:[:?>]|\xef\xbc[\x9a\x9f])"  # also as Chinese and Japanese have them
 _BEFORE: Final = rb"(?!Server |Head |-->)[^:\\<{]{0,80}?"
 _BEHIND: Final = rb"[^:?>\\]{0,24}?"
-_ASKS: Final = later(rb"%b(?:%b|%b)%b[:?>=]?[ \t]*" % (_BEFORE, _PASSWORD, _CODE, _BEHIND), re.I | re.S)
+_ASKS: Final = later(rb"%b(?:%b|%b)%b(?:%b|=)?[ \t]*" % (_BEFORE, _PASSWORD, _CODE, _BEHIND, _MARK), re.I | re.S)
 _ASKS_ALONE: Final = later(rb"%b%b[ \t\r]*" % (_BEFORE, _PASSWORD), re.I | re.S)  # and nothing behind it
-_ASKS_NAME: Final = later(rb"%b%b ?[:?>][ \t]*" % (_BEFORE, _NAME), re.I)
+_ASKS_NAME: Final = later(rb"%b%b ?%b[ \t]*" % (_BEFORE, _NAME, _MARK), re.I)
 # The same with what was typed behind it. Chat has a speaker, and so a colon before such a word.
-_ANSWERED: Final = later(rb"%b%b[^:?>=\\]{0,40}?[:?>=] ?(?P<secret>.*)" % (_BEFORE, _PASSWORD), re.I | re.S)
+_ANSWERED: Final = later(rb"%b%b[^:?>=\\]{0,40}?(?:%b|=) ?(?P<secret>.*)" % (_BEFORE, _PASSWORD, _MARK), re.I | re.S)
 _ANSWERED_AT_LOGIN: Final = later(
-    rb"%b(?:(?:%b|(?<![A-Za-z])pass)%b|%b ?)[:?>] ?(?P<secret>.*)" % (_BEFORE, _CODE, _BEHIND, _NAME), re.I | re.S
+    rb"%b(?:(?:%b|(?<![A-Za-z])pass)%b|%b ?)%b ?(?P<secret>.*)" % (_BEFORE, _CODE, _BEHIND, _NAME, _MARK), re.I | re.S
 )
 _SERVERS_TEXT: Final = later(
-    rb"(?:\xff[\xfb-\xfe].|[\s\x00])*(?:\*{4} |\"|_{20}|Press return |Logging you in |$)", re.S
+    rb"(?:\xff[\xfb-\xfe].|[\s\x00])*(?:\*{4} |\"[^\s\"]{1,32}\" is |_{20}|Press return |Logging you in |$)", re.S
 )
 _BLANK: Final = later(rb"\s")
 _LOGGED_IN: Final = later(
@@ -118,7 +118,11 @@ _STARS: Final = b"**** "
 _LOGIN: Final = b"login:"
 _SHOWN: Final = later(rb"[\x21-\x7e]")
 _FILLED: Final = later(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"login", b"added: >", b"register", b"su ", b"su\t", b"pw", b"senha", b"identify", b"auth")
+_ENDS_SESSION: Final = later(rb"Logging you out|\*{4} Auto-logout|Thank you for using ")
+_HINTS: Final = (
+    *(b"pas", b"login", b"added: >", b"register", b"su ", b"su	", b"pw", b"senha", b"identify", b"auth"),
+    *(b"logging you out", b"-logout", b"thank you for u"),
+)
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session.
 _KEYS: Final = later(rb"\x19\((?:93|114|134) (?P<secret>.*?)(?=\x19\)|$)", re.S)
@@ -233,12 +237,13 @@ class Scrubber:
         for form in forms:
             if match := form().match(line, place):
                 return _fill_secret(line, match)
-        place = _end(_NO_TEXT(), line, begin if _is_question(line[begin:place]) else place)
+        place = _end(_NO_TEXT(), line, begin if _is_question(line[begin:place].strip()) else place)
         if line[place : place + len(_LOGIN)].lower() == _LOGIN:
             self._masking = True
             if (both := line.lower().find(b"password:", place)) > place:
                 line = line[: place + len(_LOGIN)] + fill(line[place + len(_LOGIN) : both]) + line[both:]
                 place = both
+        self._masking = self._masking or _ENDS_SESSION().match(line, place) is not None
         head, text = line[:place], line[place:]  # a colour in front of a word is no part of it
         match = _ANSWERED().match(text)
         if match is None and self._masking:
@@ -250,7 +255,7 @@ class Scrubber:
             end = len(text) if end < 0 else end
             return head + text[:at] + fill(text[at:end]) + text[end:]
         if asked and not _SERVERS_TEXT().match(text):
-            return head + fill(text)
+            return line[:begin] + fill(line[begin:]) if _SHOWN().search(text) else line
         self._asked = self._asked or (self._masking and _ASKS_ALONE().fullmatch(text) is not None)
         return line
 

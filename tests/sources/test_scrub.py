@@ -88,6 +88,7 @@ PYCHESS_IN = b"20:00:01 ('A', 'raw') DEBUG: **** Starting session as A ****\nfic
          PYCHESS_IN + b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n"
          b"20:00:02 ('A', 'raw') INFO: who\n"),
         ("raw", b"login: Ann secret\r\n", b"login: *** ******\r\n"),
+        ("raw", b"password: x\nfics% Bob has no time: sorry\n", b"password: *\nfics% Bob has no time: sorry\n"),
         ("raw", b"If it is yours, type the password.\n", b"If it is yours, type the password.\n"),
         ("raw", b"Ann tells you: my password is lost\n", b"Ann tells you: my password is lost\n"),
         ("pychess", b"1:2\n20:00:01 ('A', 'raw') DEBUG: password: \n20:00:02 ('A', 'raw') INFO: secret\n",
@@ -183,6 +184,23 @@ LOGS = {
     "long question": b"login: Ann\nEnter password for Ann (or press return): " + PW + b"\n" + IN,
     "sentence": b"Name?\nAnn\nPlease type your password\n" + PW + b"\n" + IN,
     "later, with a sign": b"login: Ann\n" + IN + b"$set password " + PW + b"\n",
+    "Password for X, on its own line": b"Username: Ann\r\nPassword for Ann: \r\n" + PW + b"\r\n" + IN,
+    "that begins like a prompt": b"login: Ann\npassword:\nyK>" + PW + b"\n" + IN,
+    "that begins with a quotation mark": b'login: Ann\n*** Password: "' + PW + b"\n" + IN,
+    "a form of a prompt, on its own line": b"login: Ann\r\nPasswd> \r\n" + PW + b"\r\n" + IN,
+    "another login without the word login": b"login: Ann\n"
+    + IN
+    + b"Logging you out.\nUser: Ann\nPIN: "
+    + PW
+    + b"\n"
+    + IN,
+    "after an automatic logout": b"login: Ann\n"
+    + IN
+    + b"**** Auto-logout because you were idle more than 60 minutes. ****\nUser: Ann\nKey? "
+    + PW
+    + b"\n",
+    "translated, Polish": b"login: Ann\nHaslo:\n" + PW + b"\n" + IN,
+    "translated, Chinese": "用户名：Ann\n密码：".encode() + PW + b"\n" + IN,
     "translated": b"login: Ann\nContrase\xc3\xb1a: " + PW + b"\n" + IN,
     "translated, Cyrillic": "login: Ann\nПароль: ".encode() + PW + b"\n" + IN,
     "translated, Latin-1": b"login: Ann\nContrase\xf1a: " + PW + b"\n" + IN,
