@@ -18,7 +18,7 @@ import pytest
 from exporters.bpgn import BpgnExporter
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn.exporter import PgnExporter, PgnOptions
-from recorder.model import Game, SourceName, TimeBasis
+from recorder.model import SAVED_KINDS, Game, SourceName, TimeBasis
 from recorder.reading import make_pipeline
 from recorder.relating import board_order as order
 from recorder.relating import grouping as alike
@@ -207,6 +207,17 @@ def varied_match(count: int) -> bytes:
     return "\n".join([tags, *moves, "1-0"]).encode()
 
 
+def unreadable_game(count: int) -> bytes:
+    """A saved game of words that are no moves, each with a comment."""
+    return b'[White "A"]\n[Black "B"]\n\n1. e4 ' + b"[bad\n;c\n" * count + b" *\n"
+
+
+def varied_game(count: int) -> bytes:
+    """A saved game with a comment and two variations at each move, behind its last readable one too."""
+    moves = (f"{san} {{said}} (a6 {{said}}) (?x? {{said}} h6)" for san in (*shuffled(count), *["?x?"] * count))
+    return "\n".join(['[White "A"]\n[Black "B"]\n', *moves, "1-0"]).encode()
+
+
 CASES: dict[str, Case] = {
     "one game's list again and again": (lists_alone, 100),
     "lists of many games": (lists_of_many_games, 500),
@@ -224,18 +235,25 @@ CASES: dict[str, Case] = {
     "an examined game, committed move by move": (commits, 500),
     "lists of an examined game": (lists_of_examined, 500),
 }
-SAVED_CASES: dict[str, Case] = {
+PGN_CASES: dict[str, Case] = {
+    "a game of words that are no moves": (unreadable_game, 2000),
+    "a game with variations": (varied_game, 300),
+}
+MATCH_CASES: dict[str, Case] = {
     "a match with comments": (commented_match, 500),
     "a match of illegal moves": (illegal_match, 500),
     "a match with variations": (varied_match, 500),
 }
 
 
+_ALL_CASES = ((CASES, SourceKind.RAW), (PGN_CASES, SourceKind.PGN), (MATCH_CASES, SourceKind.BPGN))
+
+
 def read_all(data: bytes, kind: SourceKind) -> None:
-    """Read a source to its end; games of a saved match are written, too."""
+    """Read a source to its end; saved games are written, too."""
     pipeline = make_pipeline(kind)
     games = [*pipeline.receive(data), *pipeline.finish()]
-    if kind is SourceKind.BPGN:
+    if kind in SAVED_KINDS:
         for exporter in (PgnExporter(PgnOptions(variations=True)), BpgnExporter(), GamesJsonExporter()):
             exporter.write(games, io.BytesIO())
         for game in games:
@@ -245,7 +263,7 @@ def read_all(data: bytes, kind: SourceKind) -> None:
 def print_lines() -> None:
     """Print the lines that run for each case, and those for four times its size."""
     found = {}
-    for cases, kind in ((CASES, SourceKind.RAW), (SAVED_CASES, SourceKind.BPGN)):
+    for cases, kind in _ALL_CASES:
         for name, (make, count) in cases.items():
             size = max(10, count // _SMALLER)
             read_all(make(size), kind)  # what is read once and kept
@@ -259,7 +277,7 @@ def lines() -> dict[str, list[int]]:
     return found
 
 
-@pytest.mark.parametrize("name", [*CASES, *SAVED_CASES])
+@pytest.mark.parametrize("name", [name for cases, _ in _ALL_CASES for name in cases])
 def test_work_grows_no_faster_than_the_log(name: str, lines: dict[str, list[int]]) -> None:
     short, long = lines[name]
     assert short > 1000

@@ -157,30 +157,31 @@ def find_extras(
         places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
+    unproved = {one.ply for one in (*part.before, *part.unproved)}
     if engine and part.beside is None:
         _add_thoughts(game, part, first, last, analysis, extras)
     for index, (seen, low, high) in enumerate(places):
         chat = _chat_by_line(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         excluded = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
         for line, variation in _find_variations(seen, number, max(low, first), high, variations, chat, excluded):
-            _place(extras, part, last, seen, line, variation, written)
+            _place(extras, unproved, last, seen, line, variation, written)
     if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
         for event in _chat_of_main_line(game):
-            if _has(part, event.ply) or (event.ply >= first and (event.ply <= last or final)):
-                ply = event.ply if _has(part, event.ply) else min(event.ply, last)
+            if event.ply in unproved or (event.ply >= first and (event.ply <= last or final)):
+                ply = event.ply if event.ply in unproved else min(event.ply, last)
                 extras.annotations.setdefault(ply, Annotation()).add(event)
     elif comments and part.beside is not None:
         for their_line, event in chat_of(game.observations[part.beside[0]]):
-            if their_line == number and (first <= event.ply <= last or _has(part, event.ply)):
-                ply = event.ply if _has(part, event.ply) else min(event.ply, last)
+            if their_line == number and (first <= event.ply <= last or event.ply in unproved):
+                ply = event.ply if event.ply in unproved else min(event.ply, last)
                 extras.annotations.setdefault(ply, Annotation()).add(event)
     return extras
 
 
 def _place(
     extras: Extras,
-    part: PgnPart,
+    unproved: set[int],
     last: int,
     seen: Observation,
     line: PlyLine,
@@ -192,7 +193,7 @@ def _place(
     if at < last and variation.plies:
         extras.variations.setdefault(at + 1, []).append(variation)
         return
-    replaced = at < last or _has(part, at + 1)
+    replaced = at < last or at + 1 in unproved
     if replaced or (at == last and not any((one.line, one.ply) == (line.number, at) for one in seen.anchors)):
         if line.kind is LineKind.TAKEBACK:
             text = f"Taken back: {' '.join(ply.san for ply in variation.plies)}"
@@ -265,10 +266,6 @@ def _chat_of_main_line(game: Game) -> list[GameEvent]:
         return [event for event in game.events if event.kind is EventKind.CHAT and not event.value]
     main = {segment.observation for segment in game.segments} or {0}
     return [event for index in sorted(main) for line, event in chat_of(game.observations[index]) if line == 0]
-
-
-def _has(part: PgnPart, ply: int) -> bool:
-    return any(unproved.ply == ply for unproved in (*part.before, *part.unproved))
 
 
 def _chat_by_line(seen: Observation) -> _Chat:
