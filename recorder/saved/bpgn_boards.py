@@ -395,7 +395,7 @@ def _game(place: int, board: BpgnBoard, lines: list[BpgnLine], facts: BpgnFacts,
         date_text=header.date_text,
         complete=(
             ended and end != "log-ends" and board.start_ply == 0 and whole == len(plies)
-            and all(ply.move is not None for ply in plies)
+            and all(ply.proof in (Proof.LIST, Proof.INFERRED) for ply in plies)
         ),
         continued=False,
         partner_game_no=None,

@@ -141,6 +141,7 @@ def test_what_white_takes_black_of_the_other_board_may_drop() -> None:
     a, b, wrong = found("1A. e4 1a. d5 2A. exd5 1B. e4 1b. P@e6 2B. Nf3 2b. P@e5\n{Ann resigns} 0-1\n")
     assert [ply.proof for ply in b.plies] == [Proof.LIST, Proof.LIST, Proof.LIST, Proof.UNPROVED]
     assert wrong == [("movetext", "2b. P@e5")]
+    assert (a.complete, b.complete) == (True, False)
     assert a.reason_key == "resign"
     assert b.reason_key == "partner-decided"
 
