@@ -73,6 +73,7 @@ class Archive(GameTables):
         kind: str | SourceKind | None = None,
         server: str | None = None,
         date: str | datetime.date | None = None,
+        date_from_name: str | None = None,
         tz: str | None = None,
         chat: str | None = None,
         keep: bool = True,
@@ -93,6 +94,7 @@ class Archive(GameTables):
             kind: kind of the logs; None: recognised by their content.
             server: the site of the games, for logs that do not contain it.
             date: date of logs without one, as a date or as text (``2020-01-31``).
+            date_from_name: the same from the names of the files: their format, as ``%Y-%m-%d``.
             tz: time zone of times without one: ``Europe/Vienna`` or ``+02:00``.
             chat: which chat is stored: ``none``, ``public`` (default), ``own`` or ``all``.
             keep: store the bytes of the logs, too.
@@ -111,7 +113,7 @@ class Archive(GameTables):
         names = [path if is_url(path) else str(Path(path).expanduser()) for path in given]
         if names and not any(is_url(name) or os.path.lexists(name) for name in names):
             raise FileNotFoundError(errno.ENOENT, "no such file or folder", names[0])
-        options = checked_options(kind, server, date, tz, chat)
+        options = checked_options(kind, server, date, tz, chat, date_from_name)
         with shown_progress(progress) as show:
             return import_paths(self._archive, self._where, names, options, keep=keep, jobs=jobs, progress=show)
 

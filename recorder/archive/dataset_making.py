@@ -186,6 +186,7 @@ def make_dataset(
     kind: str | SourceKind | None = None,
     server: str | None = None,
     date: str | datetime.date | None = None,
+    date_from_name: str | None = None,
     tz: str | None = None,
     chat: str | None = None,
     jobs: int | None = None,
@@ -201,7 +202,7 @@ def make_dataset(
         folder: of the data set (``~`` is the home folder), or its ``s3://`` URL. ``Dataset`` reads it.
         update: add to an existing data set.
         force: replace an existing data set.
-        progress, kind, server, date, tz, chat: as for ``Archive.import_logs``.
+        progress, kind, server, date, date_from_name, tz, chat: as for ``Archive.import_logs``.
         jobs: how many processes read; None: one for each core. The files are the same.
     Returns:
         What became of each file, and the summary of the data set.
@@ -212,7 +213,7 @@ def make_dataset(
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     names = [str(path) if is_url(str(path)) else str(Path(path).expanduser()) for path in given]
     where = str(folder) if is_url(str(folder)) else str(Path(folder).expanduser())
-    options = checked_options(kind, server, date, tz, chat)
+    options = checked_options(kind, server, date, tz, chat, date_from_name)
     if update and force:
         raise ExportError("update adds to a data set and force replaces it: give one of them.")
     with shown_progress(progress) as show:

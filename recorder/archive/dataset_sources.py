@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from recorder.archive.dataset_growth import DOUBLINGS, doublings_of, find_earlier, find_wholes
 from recorder.archive.importing import identify, is_internal, why_failed
-from recorder.archive.inputs import GameReader, Input, ReadOptions, timing_of
+from recorder.archive.inputs import GameReader, Input, ReadOptions
 from recorder.archive.storing import Outcome
 from recorder.archive.workers import WorkerDiedError
 from recorder.containment import failures_sentence
@@ -300,7 +300,7 @@ class Making:
         """What is to be made of a source; None: nothing. ``seen``: hashes of the sources before it."""
         if outcome.status != "log" or outcome.sha256 is None:
             return None
-        options = replace(self._options, timing=timing_of(source))
+        options = self._options.of(source)
         known = self._records.get(outcome.sha256)
         current = known is not None and known.source not in self._broken and _is_current(known, options)
         if outcome.sha256 in seen or current:

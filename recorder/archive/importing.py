@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.archive.erasing import forgotten_in
-from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, timing_of, was_exported
+from recorder.archive.inputs import Fingerprint, GameReader, Input, ReadOptions, fingerprint, was_exported
 from recorder.archive.partial_logs import PartialLogs
 from recorder.archive.spool import take_over
 from recorder.archive.storing import (
@@ -267,7 +267,7 @@ def _plan(
     Returns:
         None if nothing is to be read; ``outcome`` has the reason.
     """
-    options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
+    options = options.of(source, forgotten=forgotten_in(archive))
     cut = None if before is not None else _longer(archive, source, seen)
     before = before or cut
     if before is not None:

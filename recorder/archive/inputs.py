@@ -31,6 +31,7 @@ from recorder.sources import (
     read_blocks,
     why_not_a_log,
 )
+from recorder.sources.name_dates import check_format, date_in_name
 from recorder.sources.redaction import Forgotten, Redactor
 from recorder.times import parse_zone
 from recorder.urls import INPUT_SCHEMES, check_url, download, is_url, shown_url
@@ -65,6 +66,7 @@ class ReadOptions:
     """How a log is read; see ``reading_options``. None: not given.
 
     Attributes:
+        date_from_name: format of the dates in the names of logs; not stored with a source, whose date is.
         timing: a typescript's timing file.
         forgotten: players that the archive forgets; not stored with the source.
     """
@@ -76,6 +78,12 @@ class ReadOptions:
     chat: str | None = None
     timing: bytes | None = None
     forgotten: Forgotten | None = None
+    date_from_name: str | None = None
+
+    def of(self, source: Input, **more: Any) -> ReadOptions:
+        """The options of one source: with the date of its name and its timing file. ``more``: other values."""
+        day = None if self.date_from_name is None else date_in_name(Path(source.name).name, self.date_from_name)
+        return replace(self, date=day or self.date, timing=timing_of(source), **more)
 
     @classmethod
     def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
@@ -115,6 +123,7 @@ class ReadOptions:
             self.chat or older.chat,
             self.timing or older.timing,
             self.forgotten or older.forgotten,
+            self.date_from_name or older.date_from_name,
         )
 
     def pipeline(self, kind: SourceKind) -> AnyPipeline:
@@ -143,19 +152,30 @@ class ReadOptions:
 
 
 def read_options(
-    kind: str | None, server: str | None, date: date | None, tz: str | None, chat: str | None
+    kind: str | None,
+    server: str | None,
+    date: date | None,
+    date_from_name: str | None,
+    tz: str | None,
+    chat: str | None,
 ) -> ReadOptions:
     """The options of ``reading_options`` as one value."""
-    return ReadOptions(None if kind is None else SourceKind(kind), site_of(server), date, tz, chat)
+    known = None if kind is None else SourceKind(kind)
+    return ReadOptions(known, site_of(server), date, tz, chat, date_from_name=date_from_name)
 
 
 def checked_options(
-    kind: str | SourceKind | None, server: str | None, day: str | date | None, tz: str | None, chat: str | None
+    kind: str | SourceKind | None,
+    server: str | None,
+    day: str | date | None,
+    tz: str | None,
+    chat: str | None,
+    date_from_name: str | None = None,
 ) -> ReadOptions:
     """The options of a caller of the Python interface, as ``Archive.import_logs`` describes them.
 
     Args:
-        kind, server, tz, chat: as there. day: as a date or ``2020-01-31``.
+        kind, server, tz, chat, date_from_name: as there. day: as a date or ``2020-01-31``.
     Raises:
         SourceError: a value is not known.
     """
@@ -176,7 +196,8 @@ def checked_options(
             parse_zone(tz)
         except ValueError as error:
             raise SourceError(str(error)) from error
-    return ReadOptions(kind, site_of(server), day, tz, chat)
+    form = None if date_from_name is None else check_format(date_from_name)
+    return ReadOptions(kind, site_of(server), day, tz, chat, date_from_name=form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +499,6 @@ class GameReader:
             raise NoLogError(f"{name} {why_not_a_log(head, nameable=True)}")
         if was_exported(self._source, head, kind):
             raise NoLogError(f"{name}: ics-recorder wrote it; name it to convert it")
-        pipeline = replace(self._options, timing=timing_of(self._source)).pipeline(kind)
+        pipeline = self._options.of(self._source).pipeline(kind)
         yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
         self.report = pipeline.report

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _STRAYS_NAMED = 3
-_OF_DATASETS = frozenset(
-    ("logs", "dataset", "update", "force", "jobs", "dask", "strict", "kind", "server", "date", "tz", "chat")
-)
+_OF_READING = ("kind", "server", "date", "date_from_name", "tz", "chat")
+_OF_DATASETS = frozenset(("logs", "dataset", "update", "force", "jobs", "dask", "strict", *_OF_READING))
 
 
 @click.command(

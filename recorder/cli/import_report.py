@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from recorder.cli.export_options import count_excluded, say_excluded
 from recorder.cli.output import say
+from recorder.sources.name_dates import format_of
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> Non
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
     click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
     if outcome.undated and alone:
-        click.echo(f"  {plural(outcome.undated, 'game')} without a date (use --date)")
+        click.echo(f"  {plural(outcome.undated, 'game')} without a date ({_remedy([outcome])})")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts:
             click.echo(f"  {tag} {_counts(counts)}")
@@ -174,6 +176,12 @@ def _is_stray(outcome: Outcome) -> bool:
     return outcome.message is not None and not outcome.unreadable
 
 
+def _remedy(undated: Sequence[Outcome]) -> str:
+    """Which option dates these logs."""
+    form = format_of([Path(outcome.name).name for outcome in undated])
+    return "use --date" if form is None else f"use --date, or --date-from-name '{form}'"
+
+
 def print_notes(outcomes: Sequence[Outcome]) -> None:
     """Tell once what is true of several files."""
     strays: dict[str, list[Outcome]] = {}
@@ -182,9 +190,10 @@ def print_notes(outcomes: Sequence[Outcome]) -> None:
     for first, *others in strays.values():
         rest = f". The same is true of {plural(len(others), 'other file')} (--verbose names them)." if others else ""
         say(clean(f"{first.message}{rest}"))
-    undated = [outcome.undated for outcome in outcomes if outcome.undated]
+    undated = [outcome for outcome in outcomes if outcome.undated]
     if undated:
-        say(f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a date: use --date.")
+        games = sum(outcome.undated for outcome in undated)
+        say(f"{plural(games, 'game')} of {plural(len(undated), 'log')} without a date: {_remedy(undated)}.")
     if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
         say(f"Files were excluded. {_BY_NAME}")
 

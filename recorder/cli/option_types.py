@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.archive.completions import Completion, completions
-from recorder.errors import ExportError
+from recorder.errors import ExportError, SourceError
+from recorder.sources.name_dates import check_format
 from recorder.times import parse_zone, read_period
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ else:
 __all__ = [
     "DateType",
     "EcoType",
+    "NameFormatType",
     "NameType",
     "PeriodType",
     "WholeNumber",
@@ -122,6 +124,18 @@ class DateType(_ParamType):
             return datetime.strptime(value, "%Y-%m-%d").date()
         except ValueError:
             self.fail(f"{value!r} is not a date; write it as 2020-01-31.", param, ctx)
+
+
+class NameFormatType(_ParamType):
+    """The format of a date in a file's name."""
+
+    name = "format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return check_format(str(value))
+        except SourceError as error:
+            self.fail(str(error), param, ctx)
 
 
 class PeriodType(_ParamType):

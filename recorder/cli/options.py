@@ -13,6 +13,7 @@ from recorder.archive.locate import default_archive
 from recorder.cli.option_types import (
     DateType,
     EcoType,
+    NameFormatType,
     NameType,
     PeriodType,
     WholeNumber,
@@ -209,7 +210,7 @@ def force_option(command: _AnyCommand) -> _AnyCommand:
 
 
 def reading_options(command: _AnyCommand) -> _AnyCommand:
-    """How logs are read: ``--kind --server --date --tz --chat``."""
+    """How logs are read: ``--kind --server --date --date-from-name --tz --chat``."""
     return in_section(
         "Reading logs",
         command,
@@ -224,6 +225,12 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             "--date",
             type=DateType(),
             help="Date of logs and saved games without one (YYYY-MM-DD); no other date changes.",
+        ),
+        click.option(
+            "--date-from-name",
+            metavar="FORMAT",
+            type=NameFormatType(),
+            help="Take this date from the name of each file, in a format such as %Y-%m-%d; before --date.",
         ),
         click.option(
             "--server",

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import shutil
 import sqlite3
 import stat
@@ -22,6 +23,7 @@ import pytest
 
 from recorder.errors import ExitCode
 from recorder.progress import of_several
+from recorder.sources.name_dates import check_format, date_in_name
 from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 
@@ -96,6 +98,51 @@ def cli_pgn(folder: Path) -> bytes:
     other = Cli(folder / ".other" / "archive.sqlite")
     other("import", ADJOURNED)
     return other("export", "pgn").stdout_bytes
+
+
+NAMES = {"fics-2026-01-02.raw": WATCHER, "fics-2026-02-03.raw.log": ADJOURNED}
+
+
+def test_dates_in_the_names_of_logs_date_their_games(cli: Cli, tmp_path: Path) -> None:
+    """The import says which option does it, as for a data set and for games without an archive."""
+    for name, log in NAMES.items():
+        (tmp_path / name).write_bytes(log.read_bytes())
+    logs = [tmp_path / name for name in NAMES]
+    messages = cli("import", *logs).stderr
+    assert "without a date: use --date, or --date-from-name '%Y-%m-%d'." in messages
+    words = ("--date-from-name", "%Y-%m-%d", "--date", "2020-05-05", "--server", "chess.example")
+    cli("import", *logs, *words)
+    days = {game["day"] for game in cli.json("games", "--json")}
+    assert days == {"2026-01-02", "2026-02-03"}
+    assert {outcome["status"] for outcome in cli.json("import", "--json", *logs)} == {"known"}
+    (tmp_path / "none.log").write_bytes(ADJOURNED.read_bytes())
+    pgn = cli("convert", *logs, tmp_path / "none.log", *words).stdout
+    dates = ["2026.01.02", "2026.02.03", "2020.05.05"]
+    assert list(dict.fromkeys(re.findall(r'\[Date "(.*?)"', pgn))) == dates
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "day"),
+    [
+        ("2019-11-03_12-33-11.log", "%Y-%m-%d", "2019-11-03"),
+        ("fics.20191103.log.gz", "%Y%m%d", "2019-11-03"),
+        ("120191103.log", "%Y%m%d", None),
+        ("2019-13-03 2019-12-03.log", "%Y-%m-%d", "2019-12-03"),
+        ("Game 3.Nov.19.log", "%d.%b.%y", "2019-11-03"),
+        ("log-2019-307.log", "%Y-%j", "2019-11-03"),
+        ("log.100%2019 11 3", "100%%%Y %m %d", "2019-11-03"),
+        ("2019-11-031.log", "%Y-%m-%d", None),
+    ],
+)
+def test_a_date_in_a_name(name: str, form: str, day: str | None) -> None:
+    found = date_in_name(name, check_format(form))
+    assert (None if found is None else found.isoformat()) == day
+
+
+@pytest.mark.parametrize("form", ["", "%Y", "%Y-%m", "%d.%m", "%Y-%m-%d-%d", "%Y-%m-%d %H", "%Y-%m-%", "%Y%m%d%"])
+def test_a_format_that_is_no_date_is_refused(cli: Cli, form: str) -> None:
+    result = cli("import", WATCHER, "--date-from-name", form, code=ExitCode.USAGE)
+    assert result.stderr.count("\n") <= 4
 
 
 def test_progress_counts_the_files() -> None:
