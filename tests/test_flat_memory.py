@@ -18,9 +18,7 @@ from recorder.live.policy.language import parse_policy
 from recorder.live.policy.observing import Observing
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
-from recorder.sources import journal as journal_module
 from recorder.tracking import game_lines as game_lines_module
-from recorder.tracking import session as restart_module
 from tests.support.journals import HEADER
 from tests.support.testserver import FICS
 
@@ -48,8 +46,6 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept for a while is kept for a short while, so that a small test sees it go."""
     monkeypatch.setattr(game_lines_module, "_SUSPENDED_WAIT_BYTES", 1 << 15)
     monkeypatch.setattr(game_lines_module, "_ENDED_WAIT_BYTES", 1 << 14)
-    monkeypatch.setattr(restart_module, "_MOST_GAMES", 16)
-    monkeypatch.setattr(journal_module, "_MOST_STARTS", 16)
 
 
 @pytest.fixture(autouse=True)

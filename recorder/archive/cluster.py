@@ -138,6 +138,8 @@ def _check_versions(client: Client) -> None:
     """
     ours = version(_PACKAGE)
     for worker, theirs in client.run(version, _PACKAGE, on_error="return").items():
+        if isinstance(theirs, OSError):
+            continue  # it has just ended
         if isinstance(theirs, PackageNotFoundError):
             raise RecorderError(f"{worker}: {_PACKAGE} is not installed on this worker; install version {ours} there.")
         if theirs != ours:
@@ -227,6 +229,8 @@ def _check_places(client: Client, folder: DataFolder, sources: Sequence[Input]) 
         found = client.run(partial(_look_around, files, list(hosts.values()), trial, token), on_error="return")
         written = set(trial.files())
         for worker, answer in found.items():
+            if isinstance(answer, OSError):
+                continue  # it has just ended
             if isinstance(answer, BaseException):
                 raise RecorderError(f"{worker}: this worker cannot be asked what it reaches: {answer}") from answer
             problem, name = answer

@@ -142,7 +142,11 @@ async def test_any_bytes_pass_both_ways_unchanged_and_are_all_counted(tmp_path: 
         await it.until_closed()
     assert heard == [up]
     kept = journalled(tmp_path)
-    assert kept.received == down
+    assert len(kept.received) == len(down)
+    # What looks like the echo of a line that was typed before a login is masked as that line is.
+    changed = [new for new, old in zip(kept.received, down, strict=True) if new != old]
+    assert set(changed) <= {ord("*")}
+    assert len(changed) < 100
     assert len(kept.sent) == len(up)
     assert it.proxy.forwarded == {ProxySide.CLIENT: len(up), ProxySide.SERVER: len(down)}
     assert it.proxy.unrecorded == 0
