@@ -36,9 +36,10 @@ class Dialogue:
         script: what the sides send. secrets: what no file may contain.
     Args:
         seed: which one. letters: the client may send letter by letter, with corrections and telnet commands.
+        password: the only one.
     """
 
-    def __init__(self, seed: int, letters: bool = True) -> None:
+    def __init__(self, seed: int, letters: bool = True, password: bytes = b"") -> None:
         self._random = random.Random(seed)
         pick = self._random.choice
         self.script: Script = []
@@ -47,7 +48,7 @@ class Dialogue:
         self._echo = pick(["", "", "line", "letter", "late"] if letters else ["", "line"])
         self._odd = letters and self._maybe(0.3)
         self._corrects = letters and self._maybe(0.2)
-        self._new, self._old = self._password(), self._password()
+        self._new, self._old = password or self._password(), password or self._password()
         self._name = pick([b"Ann", b"Zorblax"])
         if self._maybe(0.3):
             self._server(pick([b"Welcome\r\n", b"Press return", b"Language? ", b"Lost password: see http://x.org\r\n"]))

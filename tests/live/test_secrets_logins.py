@@ -115,3 +115,14 @@ def test_no_random_dialogue_leaves_a_password(first: int) -> None:
         for cut in (whole, by_byte, anyhow):
             received, sent = recorded(dialogue.script, cut)
             assert not [secret for secret in dialogue.secrets if secret in received + b"\n" + sent], seed
+
+
+@pytest.mark.parametrize("password", [b"session", b"chess", b"the", b"rnbqkbnr", b"Starting", b"1-0"])
+def test_a_password_that_is_a_word_of_the_server_damages_no_line_of_a_game(password: bytes) -> None:
+    for seed in (101, 127, 235, 359, 500):
+        script = Dialogue(seed, password=password).script
+        printed = b"".join(text for side, text in script if side == S)
+        received, sent = recorded(script, by_byte)
+        for line in (b"**** Starting FICS session as", b"<12> rnbqkbnr pppppppp"):
+            assert received.count(line) == printed.count(line)
+        assert password + b"\n" not in sent.replace(b"\r", b"\n")

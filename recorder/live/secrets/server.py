@@ -140,6 +140,7 @@ _MOST: Final = 32
 _LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
 _MARKS: Final = 8  # punctuation around a password at the end of a read
 _LONGEST_ECHO: Final = 4096
+_NO_ECHO: Final = (b"****", b"<1")  # how lines begin that show the end of a login
 _IDLE_NS: Final = 300_000_000
 _LONGEST_WAIT: Final = 256  # a line of this length behind a password shows its kind
 _ESCAPE: Final = 0x1B
@@ -344,6 +345,8 @@ class AnswerGuard:
 
         It ends where the read ends, or with the line. Other text of the server may look like its beginning.
         """
+        if self._line.lstrip().startswith(_NO_ECHO):
+            return clean
         out = bytearray(clean)
         letters, places = _shown(data)
         shown = b"".join(letters)
